@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from orchestrator.analysis import (
+    along,
     contrasted,
     differing,
     evolutions,
@@ -128,11 +129,13 @@ class Answer:
     clients: str = ""  # which client asked which stack, where they differ and labels leave it out; likewise
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
     busy: str = ""
+    crossings: tuple[str, ...] = ()  # from where along an axis on which of two is ahead; also among the verdicts
     given: str = ""  # who answered that orch did not start; also among the verdicts
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish: no latencies, and in no comparison
     stored: str = ""  # what limits requests to a store: the database, the pool, the responder; also among the verdicts
+    queries: str = ""  # how many queries to the store a sample takes, where that differs; likewise
     stores: tuple[StoreRow, ...] = ()  # where the handling time of requests to a store went
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
@@ -145,8 +148,9 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say what is invalid, what failed and what was busy.
 
-        Where nothing is resolved, all of why; at the end, how many bytes messages are where that is asked, how its own JSON
-        travelled, what differs between the stacks, and which client asked which where that differs.
+        Where nothing is resolved, all of why; behind it, from where along an axis on another one is ahead, how many bytes
+        messages are where that is asked, how its own JSON travelled, what differs between the stacks, and which client asked
+        which where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
@@ -162,7 +166,16 @@ class Answer:
             *said,
             *(
                 text
-                for text in (self.stored, *self.sizes, self.documents, self.differences, self.clients, self.given)
+                for text in (
+                    *self.crossings,
+                    self.stored,
+                    self.queries,
+                    *self.sizes,
+                    self.documents,
+                    self.differences,
+                    self.clients,
+                    self.given,
+                )
                 if text and text not in told
             ),
         )
@@ -196,6 +209,7 @@ def answer(summary: RunSummary) -> Answer:
         reference=common_reference(table),
         answer_at=_before(summary) + bool(summary.busy),
         busy=summary.busy,
+        crossings=along.crossings(summary.curves),
         answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
@@ -210,6 +224,7 @@ def answer(summary: RunSummary) -> Answer:
         evolutions=evolutions.evolutions(summary.cells),
         timing_rules=summary.timing_rules,
         stored=store_tables.sentence(summary.cells),
+        queries=store_tables.queries(summary.cells),
         stores=store_tables.rows(summary.cells),
         saturation=summary.saturation,
         found_rates=summary.found_rates,

@@ -10,6 +10,7 @@ from orchestrator.analysis.series import Scale
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, of_load, phrases
+from orchestrator.experiment.model.page_factors import CALLS, is_in_pieces
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 
@@ -55,8 +56,10 @@ class Axis:
         free = [factor.name for factor in self._free]
         attributes = [*_EFFORT, *(factor.attribute for factor in self._free if factor.belongs_to == "load")]
         load = tuple((key, value) for key, value in vars(cell.load).items() if key not in attributes)
+        # How many calls there are is then a matter of `fetch`, which says how requests are made.
+        derived = (CALLS,) if is_in_pieces(cell.factors) else ()
         factors = tuple(
-            (factor.name, cell.factors.get(factor.name))
+            (factor.name, 1 if factor.name in derived else cell.factors.get(factor.name))
             for factor in FACTORS
             if factor.name not in free and factor.belongs_to in ("operation", "load", *(["call"] if has_call else []))
         )

@@ -48,7 +48,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls),
+        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls, at_once=cell.cell.is_at_once),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
@@ -81,6 +81,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         opening=_opening(cell, trials),
         outcomes=dict(outcomes),
         store_times=store_times.of_cell([trial.record for trial in cell.trials]),
+        over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
     )
 
 

@@ -34,12 +34,12 @@ from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.strips import StripMaker
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.model.page_factors import is_in_pieces
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from services.python.contract.limits import Kind
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import rests
 
@@ -187,13 +187,14 @@ def _cell(
         pool.append(ordered)
         failures.append(sum(errors.values()))
         strips.add(record.index, [of.whole for of in hosts])
+    operation = next(o for o in plan.operations if o.id == cell.operation)
     of_all, replies = _distributions(pool, failures, limit_ns)
     if of_all is not None and cell.kind == "stream":
         of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
-        operation=next(o for o in plan.operations if o.id == cell.operation),
+        operation=operation,
         placement=placement,
         requesters=plan.requesters * processes,
         trials=tuple(evidence),
@@ -202,7 +203,7 @@ def _cell(
         distribution=of_all,
         replies=replies,
         strip=strips.strip(),
-        parts_ms=tuple(_part(cell.kind, place, took) for place, took in sorted(pieces.items())),
+        parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
         stream=events.summary(of_all) if events else None,
     )
 
@@ -225,11 +226,17 @@ def _is_one_machine(plan: Plan, placement: Placement) -> bool:
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
 
 
-def _part(kind: Kind, place: int, took: list[Nanoseconds]) -> PartSummary:
+def _named(cell: Cell, operation: Operation, place: int) -> str:
+    """What a part of a sample is called, from 1: the operation that it asks, where those that one is made of are asked."""
+    names = operation.made_of if is_in_pieces(cell.factors) else ()
+    return names[place - 1] if place <= len(names) else words.of_part(cell.kind, place)
+
+
+def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
     """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
     trials = [np.sort(each) for each in took if each.size]
     of = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
-    return PartSummary(name=words.of_part(kind, place), n=of.n, median=of.median or 0.0, p99=of.p99)
+    return PartSummary(name=name, n=of.n, median=of.median or 0.0, p99=of.p99)
 
 
 def _distributions(

@@ -19,7 +19,7 @@ def content(operation: Operation, cell: Cell) -> tuple[int, int] | None:
     """
     if operation.payload.get("kind") not in _VERIFIED or cell.kind == "stream":
         return None
-    return operation.request_bytes * cell.calls, operation.reply_bytes * cell.calls
+    return operation.request_bytes * operation.calls, operation.reply_bytes * operation.calls
 
 
 def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary]) -> tuple[float | None, Interval | None]:

@@ -97,7 +97,7 @@ def round_trips(
                     interval=fitted.interval,
                     at_zero=fitted.at_zero,
                     off_line=fitted.off_line,
-                    implied=first.cell.calls + opens,
+                    implied=first.cell.in_a_row + opens,
                     steps=tuple(_steps(members, floors)),
                 )
             )

@@ -1,28 +1,32 @@
-"""Where the handling time of requests to a store went: a row for each cell, and one sentence. Pure."""
+"""Where the handling time of requests to a store went: a row for each cell, and what is said of it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
 from orchestrator.analysis import words
 from orchestrator.analysis.store_time import PLACES, StoreTimes, Where
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import DRIVER, POOL, POSTGRESQL, STORE
+from orchestrator.experiment.model.factors import BY_NAME, short
+from orchestrator.experiment.model.page_factors import BATCHING
+from orchestrator.experiment.model.store_factors import DRIVER, OF_THE_STORE, POOL, POSTGRESQL, STORE
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
 _QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
 
 _MOST_NAMED = 3
+_OF_THE_STORE = frozenset(factor.name for factor in OF_THE_STORE)
 
 HEADS: Final = (
     "Stack",
     "Asked",
     "Store",
     "Pool",
+    "Queries",
     "Handling",
     "Own queue",
     "Connection",
@@ -32,9 +36,11 @@ HEADS: Final = (
 )
 NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
-    " measured requests of a trial (the median over trials), and what share of the median latency that is. Of"
-    " it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
-    " pool, the database, and the operation's own code."
+    " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls"
+    " of a task. Of it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a"
+    " connection of the pool, the database, and the operation's own code. Queries: how many a request took, or all calls of"
+    " a task, on average (-: this store does not count them); of a nested query's resolvers the times are summed up, also"
+    " where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {
     "queue": "the responder's own queue",
@@ -59,6 +65,7 @@ class StoreRow:
     store: str
     pool: str
     times: StoreTimes
+    queries: float  # that a sample takes, those of all its calls; 0 where the store does not count them
     of_latency: float | None  # the handling time over the median latency
     bottleneck: (
         Where | None
@@ -72,6 +79,7 @@ class StoreRow:
             self.asked,
             self.store,
             self.pool,
+            f"{self.queries:.3g}" if self.queries else "-",
             words.ms(self.times.handling)
             + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
             *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
@@ -81,7 +89,7 @@ class StoreRow:
 
 def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
     """A row for each cell whose responder told where its time went."""
-    return tuple(_row(cell, cell.store_times) for cell in cells if cell.store_times is not None)
+    return tuple(row for row in map(_row_of, cells) if row is not None)
 
 
 def sentence(cells: Iterable[CellSummary]) -> str:
@@ -91,6 +99,38 @@ def sentence(cells: Iterable[CellSummary]) -> str:
         if row.bottleneck in _BOTTLENECKS:
             found.setdefault(row.bottleneck, []).append(row)
     return " ".join(_told(where, of) for where, of in found.items())
+
+
+def queries(cells: Sequence[CellSummary]) -> str:
+    """How many queries a sample takes, those of all its calls; empty where it is the same everywhere, or not counted."""
+    counted = {
+        cell.id: row.queries for cell, row in zip(cells, map(_row_of, cells), strict=True) if row and row.queries
+    }
+    by_operation: dict[str, dict[str, list[float]]] = {}
+    for cell in cells:
+        if cell.id in counted:
+            by_operation.setdefault(cell.operation, {}).setdefault(_asker(cell, cells), []).append(counted[cell.id])
+    told = [f"{operation}: {_grouped(of)}" for operation, of in by_operation.items() if len(_alike(of)) > 1]
+    return f"Queries to the store for each sample, on average: {'; '.join(told)}." if told else ""
+
+
+def _asker(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+    """The stack, and how its resolvers ask where it has done so in several ways."""
+    ways = {other.factors.get(BATCHING) for other in cells if other.stack == cell.stack}
+    way = cell.factors.get(BATCHING)
+    return cell.stack_label if len(ways) == 1 else f"{BY_NAME[BATCHING].briefly(way)} of {cell.stack_label}"
+
+
+def _alike(of: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """Who takes as many queries, the fewest first; by the median of those that differ by the users that were drawn."""
+    found: dict[str, list[str]] = {}
+    for asker, numbers in sorted(of.items(), key=lambda item: median(item[1])):
+        found.setdefault(f"{median(numbers):.3g}", []).append(asker)
+    return found
+
+
+def _grouped(of: Mapping[str, Sequence[float]]) -> str:
+    return "; ".join(f"{number} with {words.listed(askers)}" for number, askers in _alike(of).items())
 
 
 def _told(where: Where, of: Sequence[StoreRow]) -> str:
@@ -104,22 +144,40 @@ def _told(where: Where, of: Sequence[StoreRow]) -> str:
     return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{others}."
 
 
+def _row_of(cell: CellSummary) -> StoreRow | None:
+    return None if cell.store_times is None else _row(cell, cell.store_times)
+
+
 def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
     has_database = store not in (None, BY_NAME[STORE].default)
-    median = cell.distribution.median if cell.distribution else None
-    of_latency = times.handling / median if median else None
+    latency = cell.distribution.median if cell.distribution else None
+    of_latency = times.handling * _calls(cell) / latency if latency else None
+    queries = times.queries * _calls(cell)
+    # Of several queries that together take longer than the sample some overlap: no part of that can be said to limit it.
+    do_overlap = queries > 1 and of_latency is not None and of_latency > 1
     is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,
-        asked=f"{cell.operation}, {cell.placement}, {cell.load}",
+        asked=", ".join((cell.operation, cell.placement, *_call(cell), cell.load)),
         store=_named(cell, store),
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
+        queries=queries,
         of_latency=of_latency,
-        bottleneck=times.most if is_much else None,
+        bottleneck=times.most if is_much and not do_overlap else None,
     )
+
+
+def _call(cell: CellSummary) -> tuple[str, ...]:
+    """How requests are made, but for the store, which has columns of its own."""
+    return short({name: value for name, value in cell.factors.items() if name not in _OF_THE_STORE})
+
+
+def _calls(cell: CellSummary) -> int:
+    calls = cell.factors.get("calls")
+    return calls if isinstance(calls, int) else 1
 
 
 def _named(cell: CellSummary, store: Value) -> str:

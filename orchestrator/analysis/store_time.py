@@ -21,6 +21,7 @@ class StoreTimes:
     pool: float
     database: float
     service: float
+    queries: float = 0.0  # a request, where the store counts them
 
     def share(self, where: Where) -> float:
         """The part of the handling time that is spent there."""

@@ -34,7 +34,7 @@ def of_trial(record: TrialRecord) -> StoreTimes | None:
         name: _MS_PER_S * (getattr(after, f"{name}_s") - getattr(before, f"{name}_s")) / requests
         for name in ("handling", *PLACES)
     }
-    return StoreTimes(**each)
+    return StoreTimes(**each, queries=(after.queries - before.queries) / requests)
 
 
 def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
@@ -42,7 +42,9 @@ def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
     told = [times for record in records if (times := of_trial(record)) is not None]
     if not told:
         return None
-    return StoreTimes(**{name: median(getattr(times, name) for times in told) for name in ("handling", *PLACES)})
+    return StoreTimes(
+        **{name: median(getattr(times, name) for times in told) for name in ("handling", *PLACES, "queries")}
+    )
 
 
 def unaccounted(times: StoreTimes) -> str:

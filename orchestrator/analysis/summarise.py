@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity, capacity_words, congestion, probes, unresolved, validity
+from orchestrator.analysis import along, capacity, capacity_words, congestion, probes, unresolved, validity
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
@@ -33,8 +33,6 @@ from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import is_shared
-
-_MOST_ALONG = 4  # sentences on curves that stand beside the answer
 
 
 def summarise(run: Run) -> RunSummary:
@@ -65,7 +63,7 @@ def summarise(run: Run) -> RunSummary:
         is_complete=manifest.state == "complete",
         is_shared=is_shared(manifest.warnings),
     )
-    along = curves(plan, cells, comparisons, invalid)
+    drawn = curves(plan, cells, comparisons, invalid)
     links = delivered(plan, evidence.readings)
     timing_rules = rule_figures(run, evidence, checks, cells, observers)
     floors = floors_by_block(evidence.readings)
@@ -82,7 +80,7 @@ def summarise(run: Run) -> RunSummary:
         not_valid = [text for text in (validity.sentence(cells, checks),) if text]
         found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
-    said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
+    said = _with_along(said, drawn, {c.group for c in comparisons}, before + bool(why or busy) + 1)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -107,7 +105,7 @@ def summarise(run: Run) -> RunSummary:
         found_rates=rates,
         rate_comparisons=rate_comparisons,
         busy=busy if said else "",
-        curves=along,
+        curves=drawn,
         round_trips=round_trips(plan, cells, floors, invalid),
         windows=window_fits(plan, cells, floors, invalid),
         links=links,
@@ -125,25 +123,13 @@ def _searched(run: Run) -> Plan | None:
 
 
 def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[str], behind: int) -> tuple[str, ...]:
-    """The verdicts with what is said of the first differences along an axis, ahead of the sentences on single settings.
+    """The verdicts with what is said of differences along an axis, ahead of the sentences on single settings.
 
-    They stand `behind` so many verdicts at least, the answer among them; all of them stand beside their pictures.
+    They stand `behind` so many verdicts at least, the answer among them.
     """
-    told = [
-        ": ".join(
-            (
-                *([f"By {each.title}"] if len(curves) > 1 else []),
-                *([panel.title] if len(each.panels) > 1 else []),
-                gap.said,
-            )
-        )
-        for each in curves
-        for panel in each.panels
-        for gap in panel.gaps
-    ]
     settings = tuple(f"{group}: " for group in groups)
     place = next((n for n, text in enumerate(said) if n >= behind and text.startswith(settings)), len(said))
-    return (*said[:place], *told[:_MOST_ALONG], *said[place:]) if said else ()
+    return (*said[:place], *along.sentences(curves), *said[place:]) if said else ()
 
 
 def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:

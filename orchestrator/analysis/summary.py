@@ -210,6 +210,7 @@ class CellSummary:
         default_factory=dict
     )  # of records read by another schema: how often what came of it
     store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
+    over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
 
     @property
     def protocol(self) -> str:

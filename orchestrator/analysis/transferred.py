@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison
@@ -13,11 +14,12 @@ _MOST_CODECS = 3  # beyond them the smallest and the largest are named
 
 
 def sentences(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> tuple[str, ...]:
-    """Of codecs alone how large messages become; of calls compared by how they are made, how large their bodies are.
+    """How large messages are, where that is asked.
 
-    Nothing of bodies that differ by no more than `matters`, a share.
+    Of codecs alone how large they become; of calls compared by how they are made, how large their bodies are; of readers
+    of few fields, how much they fetch for nothing. Nothing of bodies that differ by no more than `matters`, a share.
     """
-    found = (_encoded(cells, comparisons), _bodies(cells, comparisons, matters))
+    found = (_encoded(cells, comparisons), _bodies(cells, comparisons, matters), _over_fetched(cells, comparisons))
     return tuple(text for text in found if text)
 
 
@@ -32,6 +34,22 @@ def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) ->
         alike.setdefault(_sizes(of), []).append(operation)
     told = [f"{_operations(operations)}: {text}" for text, operations in alike.items()]
     return f"Encoded, request and reply together: {'; '.join(told)}." if told else ""
+
+
+def _over_fetched(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
+    """Of readers that need few fields, how much of replies nobody needs: `feed: 0 B with graphql and 5.3 kB with rest`."""
+    controls = {c.cell for c in comparisons if c.control}
+    by_operation: dict[str, dict[str, list[float]]] = {}
+    for cell in cells:
+        if cell.over_fetched_bytes is not None and cell.id not in controls:
+            of = by_operation.setdefault(cell.operation, {})
+            of.setdefault(cell.stack_label, []).append(cell.over_fetched_bytes)
+    whole = {
+        operation: {label: float(round(median(each))) for label, each in of.items()}
+        for operation, of in by_operation.items()
+    }
+    told = [f"{operation}: {_sizes(of)}" for operation, of in whole.items()]
+    return f"Fetched though nobody needs it, of each reply's content as JSON: {'; '.join(told)}." if told else ""
 
 
 def _operations(names: Sequence[str]) -> str:

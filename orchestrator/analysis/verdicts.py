@@ -69,7 +69,7 @@ def verdicts(
             ]
             sentences.append(_of_group(group, members, beside, by_id, matters))
     sentences += [evolved] if (evolved := evolutions.sentence(cells)) else []
-    sentences += [limited] if (limited := store_tables.sentence(cells)) else []
+    sentences += [said for said in (store_tables.sentence(cells), store_tables.queries(cells)) if said]
     sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]

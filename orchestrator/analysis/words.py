@@ -149,7 +149,7 @@ def interval_of(interval: Sequence[float]) -> str:
     return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
-def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
+def of_load(load: Load, kind: Kind = "call", calls: int = 1, *, at_once: bool = False) -> str:
     """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
 
     With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`. Of a
@@ -162,7 +162,7 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
         if load.rate_per_s is not None:
             each = f"{format_rate(load.rate_per_s)} ({load.arrivals})"
             said = said.replace(each, f"{rate_of_tasks(load.rate_per_s, calls)}, {load.arrivals},", 1)
-        return f"{said}, each of {calls} calls, one after the other"
+        return f"{said}, each of {calls} calls, {'all at once' if at_once else 'one after the other'}"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, OF_SAMPLE[kind]))

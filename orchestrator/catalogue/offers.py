@@ -164,7 +164,8 @@ class Protocol:
 class Operation:
     """What can be asked: its kind of work, its message with the type of each field, and what it can be asked with.
 
-    `resources` are the settings that it takes from a serve line.
+    `resources` are the settings that it takes from a serve line, `made_of` the operations that can be asked in its place;
+    `has_shown`: a reader may need less than all of its reply.
     """
 
     name: str
@@ -174,6 +175,8 @@ class Operation:
     kind: Kind = "call"
     payloads: tuple[str, ...] = ("none",)
     resources: tuple[str, ...] = ()
+    made_of: tuple[str, ...] = ()
+    has_shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

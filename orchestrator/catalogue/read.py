@@ -68,6 +68,8 @@ def _operation(offered: OperationOffered) -> Operation:
         kind=offered.kind,
         payloads=tuple(offered.payloads),
         resources=tuple(offered.resources),
+        made_of=tuple(offered.made_of),
+        has_shown=offered.has_shown,
     )
 
 

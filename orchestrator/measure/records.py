@@ -31,7 +31,15 @@ def collect(host: Host, remote: PurePosixPath, local: Path) -> list[Row]:
     return list(_rows(local))
 
 
-def bring(host: Host, remote: PurePosixPath, local: Path, *, kind: Kind = "call", parts: int | None = None) -> None:
+def bring(
+    host: Host,
+    remote: PurePosixPath,
+    local: Path,
+    *,
+    kind: Kind = "call",
+    parts: int | None = None,
+    at_once: bool = False,
+) -> None:
     """Bring a record from its host to `local`.
 
     ValueError when it holds no row, is no record that this orch reads, or not of that kind of work, in so many parts.
@@ -39,7 +47,9 @@ def bring(host: Host, remote: PurePosixPath, local: Path, *, kind: Kind = "call"
     local.parent.mkdir(parents=True, exist_ok=True)
     host.fetch(remote, local)
     try:
-        trouble = "" if sum(map(len, written(local, kind=kind, parts=parts))) else "nothing was recorded"
+        trouble = (
+            "" if sum(map(len, written(local, kind=kind, parts=parts, at_once=at_once))) else "nothing was recorded"
+        )
     except InvalidMeasurement as error:
         trouble = error.message.removeprefix(f"{local}: ")
     if trouble:

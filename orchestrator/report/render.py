@@ -43,6 +43,9 @@ from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_
 from services.python.contract.limits import SATURATED
 
 ELSEWHERE = "elsewhere"
+Said = tuple[str, str, str]
+"""The name of the group with which a verdict may begin, its first sentence, and the others."""
+_MOST_SETTINGS = 12  # sentences on single settings that stand in the answer
 _MOST_LETTERS = 60  # of a part of a file's name
 STATISTICS = ("median", "p99", "throughput")
 COST_HEADS = {
@@ -73,6 +76,7 @@ def render(summary: RunSummary) -> str:
     invalid = invalid_cells(summary.cells, summary.checks)
     kinds = {cell.kind for cell in summary.cells}
     is_alone = kinds == {"codec"}
+    told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
         charts=True,
@@ -80,7 +84,8 @@ def render(summary: RunSummary) -> str:
         groups=found,
         compared=pictured,
         forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},
-        verdicts=_verdicts(summary),
+        verdicts=told,
+        folded_verdicts=of_settings,
         axes=axis_views(summary, colours),
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
@@ -166,8 +171,18 @@ def _round_trips_text(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:
-    """Each verdict in three: the name of the group with which it may begin, its first sentence, and the others."""
+def _folded(verdicts: list[Said]) -> tuple[list[Said], list[Said]]:
+    """What is shown at once, and the sentences on single settings that are not, where these are too many to be read.
+
+    The first one of all is shown, as it answers.
+    """
+    of_settings = [said for said in verdicts[1:] if said[0]]
+    if len(of_settings) <= _MOST_SETTINGS:
+        return verdicts, []
+    return [said for place, said in enumerate(verdicts) if not (place and said[0])], of_settings
+
+
+def _verdicts(summary: RunSummary) -> list[Said]:
     names = sorted({row.group for row in summary.comparisons}, key=len, reverse=True)
     found = []
     for verdict in summary.verdicts:

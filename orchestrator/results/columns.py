@@ -74,7 +74,9 @@ def read_columns(
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
     if not is_plain:
-        why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
+        why = of_rows.refusal(
+            found, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
+        )
         if why is not None:
             raise damaged(path, why)
     require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _MISLEADING)

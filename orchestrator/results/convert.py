@@ -68,6 +68,7 @@ class Constants:
     process: int = 0  # its number on that host
     kind: Kind = "call"  # what is recorded, and below in how many parts: what rows there may be, and no column
     parts: int | None = None
+    at_once: bool = False
 
     def by_column(self) -> dict[str, Value]:
         """The value of each column."""
@@ -76,10 +77,15 @@ class Constants:
 
 
 def read_record(
-    path: Path, *, kind: Kind | None = "call", parts: int | None = None, most_rows: int | None = None
+    path: Path,
+    *,
+    kind: Kind | None = "call",
+    parts: int | None = None,
+    at_once: bool = False,
+    most_rows: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
-    content = b"".join(written(path, kind=kind, parts=parts, most_rows=most_rows))
+    content = b"".join(written(path, kind=kind, parts=parts, at_once=at_once, most_rows=most_rows))
     return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
@@ -98,7 +104,9 @@ def to_parquet(
     when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
     None); MissingError when the disk is full.
     """
-    rows = read_record(record, kind=constants.kind, parts=constants.parts, most_rows=most_rows)
+    rows = read_record(
+        record, kind=constants.kind, parts=constants.parts, at_once=constants.at_once, most_rows=most_rows
+    )
     if not len(rows):
         raise InvalidMeasurement(
             f"{record}: the timing record is empty",
@@ -193,6 +201,7 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
             process=part.process,
             kind=cell.kind,
             parts=cell.parts,
+            at_once=cell.is_at_once,
         )
         for part in trial.requesters
         if part.samples

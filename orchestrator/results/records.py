@@ -19,7 +19,12 @@ _BYTES_AT_ONCE = layout.ROW.size << 16
 
 
 def written(
-    path: Path, *, kind: Kind | None = "call", parts: int | None = None, most_rows: int | None = None
+    path: Path,
+    *,
+    kind: Kind | None = "call",
+    parts: int | None = None,
+    at_once: bool = False,
+    most_rows: int | None = None,
 ) -> Iterator[bytes]:
     """The rows of a record without its header, many at a time, up to the first one never written.
 
@@ -33,7 +38,7 @@ def written(
         yield from _written(path, most_rows, looks=kind is not None)
         return
     content = b"".join(_written(path, most_rows, looks=False))
-    if (why := _strange_clock(content) or _strange_belongings(content, kind, parts)) is not None:
+    if (why := _strange_clock(content) or _strange_belongings(content, kind, parts, at_once=at_once)) is not None:
         raise damaged(path, why)
     yield content
 
@@ -66,7 +71,7 @@ def _strange(rows: bytes) -> str | None:
     return _strange_clock(rows)
 
 
-def _strange_belongings(rows: bytes, kind: Kind, parts: int | None) -> str | None:
+def _strange_belongings(rows: bytes, kind: Kind, parts: int | None, *, at_once: bool) -> str | None:
     """See `results.rows.refusal`."""
     import numpy as np
 
@@ -74,7 +79,7 @@ def _strange_belongings(rows: bytes, kind: Kind, parts: int | None) -> str | Non
 
     table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(layout.COLUMNS))
     columns = {name: table[:, layout.COLUMNS.index(name)] for name in COLUMNS}
-    return refusal(columns, kind, parts=parts, in_order=True)
+    return refusal(columns, kind, parts=parts, at_once=at_once, in_order=True)
 
 
 def _strange_clock(rows: bytes) -> str | None:

@@ -25,7 +25,7 @@ class Rows:
     """The kind of row that a sample has, and of those that belong to one, if any may.
 
     `is_in_parts`: what belongs to a sample is numbered 1, 2, 3, ..., and directly follows it. `are_steps`: these are its
-    steps, one after the other, within its stamps.
+    steps, within its stamps, and one after the other unless made at once.
     """
 
     sample: str
@@ -60,13 +60,15 @@ def refusal(
     kind: Kind,
     *,
     parts: int | None = None,
+    at_once: bool = False,
     in_order: bool = False,
     subscriptions: int | None = None,
 ) -> str | None:
     """Why these rows are not those of a cell of that kind; None where they are. `columns` has `COLUMNS`.
 
-    `parts`: how many a right sample has, None where that is not known. `in_order`: rows stand as they were stored, so that
-    a sample's parts directly follow it. `subscriptions`: how many a stream has at most, None where that is not known.
+    `parts`: how many a right sample has, None where that is not known. `at_once`: they may overlap. `in_order`: rows stand
+    as they were stored, so that a sample's parts directly follow it. `subscriptions`: how many a stream has at most, None
+    where that is not known.
     """
     rules, kinds, parents = rows_of(kind, parts), columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
@@ -84,7 +86,7 @@ def refusal(
         return f"the parent of a row of kind {rules.belonging} is no {rules.sample} of this record, or several of them"
     if not rules.is_in_parts:
         return _strange_events(columns, rules, is_sample, of)
-    return _strange_parts(columns, rules, is_sample, of, parts, in_order=in_order)
+    return _strange_parts(columns, rules, is_sample, of, parts, at_once=at_once, in_order=in_order)
 
 
 def _named(number: int) -> str:
@@ -121,6 +123,7 @@ def _strange_parts(
     of: npt.NDArray[np.intp],
     parts: int | None,
     *,
+    at_once: bool,
     in_order: bool,
 ) -> str | None:
     """Why these are not the parts of these samples; `of` has the row of each part's sample."""
@@ -143,7 +146,7 @@ def _strange_parts(
     if (sent[places] < sent[of]).any() or (received[places] > received[of]).any():
         return f"a part is not within the stamps of its {rules.sample}"
     follows = counted[1:] > 0
-    if (sent[places][1:] < received[places][:-1])[follows].any():
+    if not at_once and (sent[places][1:] < received[places][:-1])[follows].any():
         return f"the parts of a {rules.sample} overlap, or are not in order"
     return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
 

@@ -47,6 +47,7 @@ class Held:
     most_rows: int = 0
     kind: Kind = "call"
     parts: int | None = None
+    at_once: bool = False  # its parts may overlap
     subscriptions: int | None = None
 
 
@@ -70,6 +71,7 @@ def held(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[Baseline
             most_rows=_rows_of(cell),
             kind=cell.kind,
             parts=cell.parts,
+            at_once=cell.is_at_once,
             subscriptions=2 * cell.load.concurrency if cell.kind == "stream" else None,
         )
         for cell in plan.cells

@@ -9,7 +9,8 @@ from orchestrator.experiment.model.factors import without_call
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.alone import NOBODY
 from orchestrator.record_layout import KINDS
-from tests.support.runs import Draft, MemoryRun, Spoil, a_plan, a_run, with_parts
+from tests.support.drafts import with_parts
+from tests.support.runs import Draft, MemoryRun, Spoil, a_plan, a_run
 
 BASE_US = {"json": 60.0, "cbor": 30.0}
 PARTS = 2

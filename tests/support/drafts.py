@@ -30,16 +30,25 @@ class Draft:
     process: int = 0
 
 
-def with_parts(columns: dict[str, np.ndarray], calls: int) -> dict[str, np.ndarray]:
-    """The same with equally long parts of every task; of one that failed the last has failed, unless it was never sent."""
+def rows_of(draft: Draft) -> dict[str, np.ndarray]:
+    """Its columns, with the parts of every task."""
+    return with_parts(draft.columns, draft.cell.calls, at_once=draft.cell.is_at_once)
+
+
+def with_parts(columns: dict[str, np.ndarray], calls: int, *, at_once: bool = False) -> dict[str, np.ndarray]:
+    """The same with equally long parts of every task; of one that failed the last has failed, unless it was never sent.
+
+    Those that are made at once all take as long as the task.
+    """
     if calls == 1:
         return columns
     asked = np.flatnonzero(columns["status"] != STATUSES.index("not-sent"))
     of, place = np.repeat(asked, calls), np.tile(np.arange(1, calls + 1), asked.size)
     parts = {name: values[of] for name, values in columns.items()}
     begun, took = parts["sent_ns"], parts["received_ns"] - parts["sent_ns"]
-    parts["sent_ns"] = parts["intended_ns"] = begun + took * (place - 1) // calls
-    parts["received_ns"] = begun + took * place // calls
+    if not at_once:
+        parts["sent_ns"] = parts["intended_ns"] = begun + took * (place - 1) // calls
+        parts["received_ns"] = begun + took * place // calls
     parts |= {name: parts[name] // calls for name in ("bytes_sent", "bytes_received")}
     parts["status"] = np.where(place == calls, parts["status"], 0)
     parts |= {"parent": parts["sequence"], "sequence": place, "kind": np.full(of.size, PART)}

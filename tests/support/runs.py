@@ -32,7 +32,7 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from tests.support.drafts import TASK, Draft, with_parts
+from tests.support.drafts import TASK, Draft, rows_of
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
@@ -117,7 +117,7 @@ def a_plan(
             factors=of_cell,
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
-            kind="call" if task == 1 else "task",
+            kind=p.kind_of(operation, of_cell),
         )
         for placement in placements
         for stack in made
@@ -202,7 +202,7 @@ def a_run(
             f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{number}' if number else ''}.parquet"
             for number in range(len(drafts))
         ]
-        files |= {path: with_parts(draft.columns, cell.calls) for path, draft in zip(paths, drafts, strict=True)}
+        files |= {path: rows_of(draft) for path, draft in zip(paths, drafts, strict=True)}
         trials.append(_trial_record(planned_trial, drafts, paths))
     if baselines:
         for block in range(plan.repeats):
@@ -233,8 +233,8 @@ def _draft(
 ) -> Draft:
     warm = cell.warmup.requests
     rows = warm + (cell.load.requests or 1000)
-    trips = cell.calls + (round_trips_to_open if cell.connection == "per-request" else 0)
-    own_ns = shape(rng, rows * cell.calls, base_ns, rtt_ns).reshape(rows, cell.calls).sum(axis=1)
+    trips = cell.in_a_row + (round_trips_to_open if cell.connection == "per-request" else 0)
+    own_ns = shape(rng, rows * cell.in_a_row, base_ns, rtt_ns).reshape(rows, cell.in_a_row).sum(axis=1)
     latency = (rtt_ns * trips + own_ns).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
@@ -257,7 +257,7 @@ def _draft(
         "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
-    peers = 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
+    peers = 2 + cell.connections_each * (rows if cell.connection == "per-request" else cell.load.concurrency)
     took_s = float(received.max() - sent.min()) / S
     warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(

@@ -49,7 +49,7 @@ def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
     findings = []
-    contents = [size * cell.cell.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
+    contents = [size * cell.operation.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
     for way, content in zip(("sent", "received"), contents, strict=True):
         bodies, wires, requests = _bodies(cell, way)
         if not requests or bodies is None:

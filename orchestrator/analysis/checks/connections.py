@@ -75,7 +75,9 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.cell.connection == "per-request":
         return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
     findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
-    missing = [found for found in map(_missing_peers, cell.trials) if found is not None]
+    missing = [
+        found for trial in cell.trials if (found := _missing_peers(trial, cell.cell.connections_each)) is not None
+    ]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
     missed = (found for beyond, found in missing if beyond > (0 if often else 1))
     return worst([*findings, *missed, *_cold(cell)])
@@ -202,7 +204,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = sum(of.connections + _CHECK_CONNECTIONS for of in trial.parts)
+    implied = sum(of.connections * cell.cell.connections_each + _CHECK_CONNECTIONS for of in trial.parts)
     of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
     many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
@@ -236,12 +238,12 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     )
 
 
-def _missing_peers(trial: TrialEvidence) -> tuple[int, Finding] | None:
+def _missing_peers(trial: TrialEvidence, each: int) -> tuple[int, Finding] | None:
     """How many peers fewer than by chance a responder saw than the requesters used connections, the checks' among them."""
     peers, seen = _peers(trial), [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     if peers is None or not seen:
         return None
-    carried = sum(part.connections for part in seen)
+    carried = each * sum(part.connections for part in seen)
     of_the_check = _CHECK_CONNECTIONS * len(seen)
     short = carried + of_the_check - peers
     finding = Finding(

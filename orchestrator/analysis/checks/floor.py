@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.page_factors import is_in_pieces
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE = "tcp exchange"
@@ -104,7 +105,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             of = (
                 [b.of_part(place) for b in bounds if b.is_of_each_call]
                 if place
-                else [b.of_task(cell.cell.calls) for b in bounds]
+                else [b.of_task(cell.cell.in_a_row) for b in bounds]
             )
             findings += [
                 _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
@@ -145,7 +146,8 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             least_ns=least,
             uncertain_ns=max(0.1 * least, _disagreement(echoes)) if far else 0.75 * least,
             why_not=_why_no_bound(cell, echoes),
-            is_of_each_call=cell.cell.connection == "reuse",
+            # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
+            is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
         )
 
 

@@ -66,7 +66,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     least = cell.one_host.minimum if cell.one_host else 0.0
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
-    calls = cell.cell.calls
+    calls = cell.cell.in_a_row
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
     low = calls + (opening if cell.cell.connection == "per-request" else 0)
     rounds = sum(_rounds(cell, body) for body in (cell.operation.request_bytes, cell.operation.reply_bytes))
@@ -135,7 +135,7 @@ def _rounds(cell: CellEvidence, body_bytes: float) -> int:
 def _wire_ms(cell: CellEvidence) -> float:
     """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
     rate = cell.placement.link.rate_mbit
-    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.cell.calls
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
     return bodies * 8 / (rate * 1000) if rate else 0.0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.page_factors import CALLS, OF_THE_PAGE, is_in_pieces
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
 from orchestrator.experiment.model.stream_factors import OF_STREAMS
@@ -365,6 +366,7 @@ FACTORS: tuple[Factor, ...] = (
     *OF_PROCESSES,
     *OF_TIMING,
     *OF_THE_STORE,
+    *OF_THE_PAGE,
     *OF_THE_LOAD,
 )
 
@@ -378,12 +380,16 @@ DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_TH
 
 
 def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
-    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default."""
+    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default.
+
+    Of an operation that is asked by those it is made of, `calls` is how many they are.
+    """
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
-    return {
+    found = {
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
         for factor in FACTORS
     }
+    return {**found, CALLS: len(operation.made_of)} if is_in_pieces(found) and operation.made_of else found
 
 
 def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_the_call
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, STACK, of_the_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Cell, Contrast, Plan, Stack
 
@@ -79,13 +79,20 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
 
 
 def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
-    """The stack's cell with the same requests; its only one where it makes them in another way."""
+    """The stack's cell with the same requests; its only one where it makes them in another way.
+
+    Of several it is the one that is like the cell in all that they differ in among themselves.
+    """
     place = _apart_from(STACK, cell)
     alike = [other for other in cells if other.stack == stack and _apart_from(STACK, other) == place]
     same_call = [other for other in alike if of_the_call(other.factors) == of_the_call(cell.factors)]
     if same_call:
         return same_call[0]
-    return alike[0] if len(alike) == 1 else None
+    ways = [dict(zip(OF_THE_CALL, of_the_call(other.factors), strict=True)) for other in alike]
+    varied = [factor for factor in OF_THE_CALL if len({way[factor] for way in ways}) > 1]
+    mine = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
+    like = [o for o, way in zip(alike, ways, strict=True) if all(way[factor] == mine[factor] for factor in varied)]
+    return like[0] if len(like) == 1 else None
 
 
 def compared(plan: Plan) -> str:

@@ -30,6 +30,8 @@ def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, i
     if is_external:
         return f"{asked}: the responder runs already, and what it asks is not known. Leave `{STORE}` out"
     store = call.get(STORE, NONE)
+    if store == POSTGRESQL and DRIVER not in operation.resources:
+        return f"{asked}: {operation.name} is kept in memory or in SQLite. Give `{STORE}: sqlite`"
     if store == NONE:
         return f"{asked}: rows in memory need no connection. Give a `{STORE}`"
     if store != POSTGRESQL and DRIVER in resources(call):

@@ -314,7 +314,7 @@ class _Trial:
             return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
-        return opening_s + self._operation.calls * (small_s + self._costs.byte_s * body_bytes)
+        return opening_s + self._cell.calls * small_s + self._operation.calls * self._costs.byte_s * body_bytes
 
     def _distance_s(self) -> float:
         """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire.
@@ -326,7 +326,7 @@ class _Trial:
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
         bodies = (self._operation.request_bytes, self._operation.reply_bytes)
         held_back = sum(rounds_beyond_first(self._cell.factors, body) for body in bodies)
-        round_trips = self._operation.calls * (1 + held_back)
+        round_trips = self._cell.in_a_row * (1 + held_back)
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
             window_bytes = (self._placement.link.initial_window or _INITIAL_WINDOW) * _FULL_SEGMENT_BYTES
@@ -344,8 +344,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
     operations = {operation.id: operation for operation in plan.operations}
     placements = {placement.id: placement for placement in plan.placements}
     requests = sum(
-        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples
-        * operations[cell.operation].calls
+        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples * cell.calls
         for cell in plan.cells
         if cell.stack in stacks
     )

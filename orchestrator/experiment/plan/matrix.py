@@ -21,6 +21,7 @@ from orchestrator.experiment.plan.contrasts import reference_stack, resolve_cont
 from orchestrator.experiment.plan.databases import refusal_of_store
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
+from orchestrator.experiment.plan.pages import refusal_of_page
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import (
@@ -96,10 +97,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     operations = catalogue().operations
     for question, loads, warmup in questions:
         for entry, (load, find) in product(entries, loads):
-            kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
-            stack = entry.stack_for(load, kind)
+            of_all = "codec" if entry.kind == "codec" else kind_of(question.operation)
+            stack = entry.stack_for(load, of_all)
             for call, placement in product(entry.calls, placements):
                 operation = question.operation
+                kind: Kind = "codec" if of_all == "codec" else kind_of(operation, call)
                 values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
                 if excluder.leaves_out(values):
                     continue
@@ -119,6 +121,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     or refusal_of_store(
                         call, operations.get(operation.name), kind, is_external=entry.external is not None
                     )
+                    or refusal_of_page(call, operation, operations.get(operation.name))
                 ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:

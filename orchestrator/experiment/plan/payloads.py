@@ -62,6 +62,8 @@ _FIELD_BYTES = {
     **dict.fromkeys(("bytes", "records", "document"), _ECHO_BYTES),
     "accounts": 50 * 50,  # rows, and bytes of each as JSON
     "transactions": 10 * 50,
+    "posts": 10 * 400,
+    "comments": 30 * 160,
 }
 
 
@@ -141,7 +143,14 @@ def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Aske
         sent, returned = (
             sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (asked.request, asked.reply)
         )
-        operation = Operation(id=spec.name, name=spec.name, label=spec.name, request_bytes=sent, reply_bytes=returned)
+        operation = Operation(
+            id=spec.name,
+            name=spec.name,
+            label=spec.name,
+            request_bytes=sent,
+            reply_bytes=returned,
+            made_of=asked.made_of,
+        )
         yield Asked(operation=operation, file=None, item=item)
 
 

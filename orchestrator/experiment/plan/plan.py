@@ -14,9 +14,11 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
+from services.python.contract.knobs import HTTP_2
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import RULES, are_asked_for
@@ -87,6 +89,7 @@ class Operation:
     reply_bytes: int = 0
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
+    made_of: tuple[str, ...] = ()  # the operations that can be asked in its place
 
     @property
     def asked(self) -> str:
@@ -117,13 +120,13 @@ class Link:
         return max(_RTT_SLACK * (self.rtt_ms or 0.0), _RTT_SLACK_MS) + self.jitter_ms / 2
 
 
-def kind_of(operation: Operation) -> Kind:
-    """What a cell of the operation measures."""
+def kind_of(operation: Operation, call: Values | None = None) -> Kind:
+    """What a cell of the operation measures, whose requests are made so."""
     if operation.payload.get("kind") == "events":
         return "stream"
     if operation.payload.get("kind") == "evolution":
         return "codec"  # nobody is asked
-    return "call" if operation.calls == 1 else "task"
+    return "task" if operation.calls > 1 or is_in_pieces(call or {}) else "call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +226,21 @@ class Cell:
         calls: Any = self.factors["calls"]
         found: int = calls
         return found
+
+    @property
+    def in_a_row(self) -> int:
+        """How many of them wait for one another: one where all are made at once."""
+        return in_a_row(self.factors, self.calls)
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether they are all made at once."""
+        return self.calls > self.in_a_row
+
+    @property
+    def connections_each(self) -> int:
+        """How many connections a sample in flight has: one for each of its calls at once, unless HTTP/2 multiplexes them."""
+        return self.calls if self.is_at_once and self.factors.get("http") != HTTP_2 else 1
 
     @property
     def handshakes(self) -> int:
@@ -338,6 +356,9 @@ class Plan:
         """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        for operation in document["operations"]:
+            if not operation["made_of"]:  # so that plans without such operations are what they were
+                del operation["made_of"]
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
@@ -355,7 +376,13 @@ class Plan:
         parts = dict(raw)
         parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(
-            Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
+            Operation(
+                **{
+                    **o,
+                    "shape": None if o.get("shape") is None else Shape(**o["shape"]),
+                    "made_of": tuple(o.get("made_of", ())),
+                }
+            )
             for o in raw["operations"]
         )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])

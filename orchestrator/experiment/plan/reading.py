@@ -122,7 +122,7 @@ def read_plan(raw: Any) -> Plan:
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
         is_codec = parts["stack"].responder == NOBODY
-        expected = "codec" if is_codec else kind_of(parts["operation"])
+        expected = "codec" if is_codec else kind_of(parts["operation"], cell.factors)
         require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
         require(is_codec or expected != "codec", f"cells.{number}.kind", cell.kind)
         require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)

@@ -110,6 +110,25 @@ def _unpack_account(row: Message) -> dict[str, Any]:
     return {"account": row.account, "owner": row.owner, "balance": row.balance}
 
 
+def _unpack_user(message: Message) -> dict[str, Any]:
+    return {"user": message.user, "name": message.name, "about": message.about, "joined": message.joined}
+
+
+def _unpack_posts(rows: Message) -> list[dict[str, Any]]:
+    return [
+        {"post": row.post, "author": row.author, "title": row.title, "text": row.text, "likes": row.likes}
+        for row in rows
+    ]
+
+
+def _unpack_comments(rows: Message) -> list[dict[str, Any]]:
+    return [{"comment": row.comment, "post": row.post, "author": row.author, "text": row.text} for row in rows]
+
+
+def _unpack_page(message: Message) -> dict[str, Any]:
+    return {"user": message.user, "count": message.count, "each": message.each}
+
+
 METHODS: Mapping[str, Method] = {
     "timestamp": Method(
         name="Timestamp",
@@ -203,6 +222,46 @@ METHODS: Mapping[str, Method] = {
         unpack_request=lambda message: {"after": message.after, "count": message.count},
         pack_reply=lambda reply: pb.AccountsReply(**reply),
         unpack_reply=lambda message: {"accounts": [_unpack_account(row) for row in message.accounts]},
+    ),
+    "user": Method(
+        name="User",
+        request=pb.UserRequest,
+        reply=pb.UserReply,
+        pack_request=lambda request: pb.UserRequest(user=request["user"]),
+        unpack_request=lambda message: {"user": message.user},
+        pack_reply=lambda reply: pb.UserReply(**reply),
+        unpack_reply=_unpack_user,
+    ),
+    "posts": Method(
+        name="Posts",
+        request=pb.PostsRequest,
+        reply=pb.PostsReply,
+        pack_request=lambda request: pb.PostsRequest(**request),
+        unpack_request=lambda message: {"user": message.user, "count": message.count},
+        pack_reply=lambda reply: pb.PostsReply(**reply),
+        unpack_reply=lambda message: {"posts": _unpack_posts(message.posts)},
+    ),
+    "comments": Method(
+        name="Comments",
+        request=pb.CommentsRequest,
+        reply=pb.CommentsReply,
+        pack_request=lambda request: pb.CommentsRequest(**request),
+        unpack_request=_unpack_page,
+        pack_reply=lambda reply: pb.CommentsReply(**reply),
+        unpack_reply=lambda message: {"comments": _unpack_comments(message.comments)},
+    ),
+    "feed": Method(
+        name="Feed",
+        request=pb.FeedRequest,
+        reply=pb.FeedReply,
+        pack_request=lambda request: pb.FeedRequest(**request),
+        unpack_request=_unpack_page,
+        pack_reply=lambda reply: pb.FeedReply(**reply),
+        unpack_reply=lambda message: {
+            **_unpack_user(message),
+            "posts": _unpack_posts(message.posts),
+            "comments": _unpack_comments(message.comments),
+        },
     ),
     "identity": Method(
         name="Identity",

@@ -28,6 +28,19 @@ NAGLE: Final = "nagle"
 
 HTTP_2: Final = "2"
 
+BATCHING: Final = "batching"
+DATALOADER: Final = "dataloader"
+FIELDS: Final = "fields"
+"""Which fields of a reply its reader needs."""
+ALL_FIELDS: Final = "all"
+SHOWN: Final = "shown"
+FETCH: Final = "fetch"
+"""Whether an operation is asked as one call, or the operations that it is made of in its place."""
+WHOLE: Final = "whole"
+IN_A_ROW: Final = "in-a-row"
+AT_ONCE: Final = "at-once"
+FETCHES: Final = (WHOLE, IN_A_ROW, AT_ONCE)
+
 NO_LOOP: Final[Mapping[str, str]] = {
     "driver: asyncpg": "its server answers in threads, and has no event loop to await it on"
 }
@@ -47,6 +60,9 @@ WHY_NOT: Final[Mapping[str, str]] = {
     CONNECTIONS: "each of its connections carries one request at a time",
     FLOW_WINDOW: "it has no window beside TCP's own",
     KEEPALIVE: "it has no pings that the library sends by itself",
+    BATCHING: "it has no resolvers, whose queries a DataLoader could put together",
+    FIELDS: "its requester cannot be told which fields of a reply it needs",
+    FETCH: "none of its clients asks several operations on one connection",
     WORKERS: "each of its responders is one process",
     TIMING_RULES: "its requester times by the true rule alone",
     READ_RATE: "it carries no stream that a client could read slowly",

@@ -133,6 +133,8 @@ class Operation(Part):
     `message` is the name of its message, `request` and `reply` the type of each field of that; an operation with the
     message of another one travels as that one does. `kind`: what of it is timed. `payloads`: the kinds of content that it
     can be asked with (`none`: it takes no options). `resources`: the settings that it takes from a serve line.
+    `made_of`: operations that can be asked in its place, whose requests and replies are its own together. `has_shown`:
+    whether a reader may need less than all of its reply (the knob `fields`).
     """
 
     name: str
@@ -142,6 +144,8 @@ class Operation(Part):
     kind: Kind = "call"
     payloads: list[str] = field(default_factory=lambda: ["none"])
     resources: list[str] = field(default_factory=list)
+    made_of: list[str] = field(default_factory=list)
+    has_shown: bool = False
 
 
 @part

@@ -11,11 +11,24 @@ from typing import Literal
 
 from services.python.contract.strict import Part, part
 
-Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document", "accounts", "transactions"]
+Field = Literal[
+    "text",
+    "integer",
+    "long",
+    "number",
+    "flag",
+    "bytes",
+    "records",
+    "document",
+    "accounts",
+    "transactions",
+    "posts",
+    "comments",
+]
 """The type of a field.
 
-`integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value; `records`, `accounts` and
-`transactions` are lists of rows (`ROWS` has the fields of the last two).
+`integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value; `records`, `accounts`,
+`transactions`, `posts` and `comments` are lists of rows (`ROWS` has the fields of all but the first).
 """
 
 
@@ -87,12 +100,33 @@ TRANSACTIONS = Message(
     reply={"transactions": "transactions"},
 )
 ACCOUNTS = Message(name="accounts", request={"after": "integer", "count": "integer"}, reply={"accounts": "accounts"})
-OF_THE_STORE: frozenset[str] = frozenset({BALANCE.name, PAYMENT.name, TRANSACTIONS.name, ACCOUNTS.name})
+
+# What a page shows: a user, the user's last posts, and the last comments under each of them.
+USER = Message(
+    name="user",
+    request={"user": "integer"},
+    reply={"user": "integer", "name": "text", "about": "text", "joined": "integer"},
+)
+POSTS = Message(name="posts", request={"user": "integer", "count": "integer"}, reply={"posts": "posts"})
+COMMENTS = Message(
+    name="comments",
+    request={"user": "integer", "count": "integer", "each": "integer"},
+    reply={"comments": "comments"},
+)
+FEED = Message(name="feed", request=COMMENTS.request, reply={**USER.reply, **POSTS.reply, **COMMENTS.reply})
+
+OF_ACCOUNTS: frozenset[str] = frozenset({BALANCE.name, PAYMENT.name, TRANSACTIONS.name, ACCOUNTS.name})
 """Messages that are asked of accounts and transactions."""
+OF_POSTS: frozenset[str] = frozenset({USER.name, POSTS.name, COMMENTS.name, FEED.name})
+"""Messages that are asked of users, posts and comments."""
+OF_THE_STORE: frozenset[str] = OF_ACCOUNTS | OF_POSTS
+"""Messages that are asked of a store."""
 
 ROWS: Mapping[Field, Mapping[str, Field]] = {
     "accounts": BALANCE.reply,
     "transactions": {"number": "integer", "payer": "integer", "payee": "integer", "amount": "integer"},
+    "posts": {"post": "integer", "author": "integer", "title": "text", "text": "text", "likes": "integer"},
+    "comments": {"comment": "integer", "post": "integer", "author": "integer", "text": "text"},
 }
 """The fields of a row, by the type of the list that it stands in."""
 

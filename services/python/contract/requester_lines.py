@@ -127,6 +127,7 @@ class Done(Line):
     events: EventsReceived | None = None
     tls: Negotiated | None = None
     outcomes: dict[str, Count] = field(default_factory=dict)
+    over_fetched_bytes: float | None = None
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None

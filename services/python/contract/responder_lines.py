@@ -81,6 +81,7 @@ class StoreTimes(Part):
     `handling_s` is from the decoded request to the reply in plain values, and its parts are `queue_s` (waiting for a thread
     or the event loop), `pool_s` (waiting for a connection to the database), `database_s` (with it) and `service_s` (the
     operation's own code), each measured where it passes. Requests that were answered with an error are left out.
+    `queries`: how many the store was asked, by those that count them (`posts.md`).
     """
 
     requests: Count
@@ -89,6 +90,7 @@ class StoreTimes(Part):
     pool_s: Seconds
     database_s: Seconds
     service_s: Seconds
+    queries: Count = 0
 
 
 @part

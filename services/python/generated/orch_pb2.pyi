@@ -191,6 +191,106 @@ class AccountsReply(_message.Message):
     accounts: _containers.RepeatedCompositeFieldContainer[Account]
     def __init__(self, accounts: _Optional[_Iterable[_Union[Account, _Mapping]]] = ...) -> None: ...
 
+class UserRequest(_message.Message):
+    __slots__ = ("user",)
+    USER_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    def __init__(self, user: _Optional[int] = ...) -> None: ...
+
+class UserReply(_message.Message):
+    __slots__ = ("user", "name", "about", "joined")
+    USER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ABOUT_FIELD_NUMBER: _ClassVar[int]
+    JOINED_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    name: str
+    about: str
+    joined: int
+    def __init__(self, user: _Optional[int] = ..., name: _Optional[str] = ..., about: _Optional[str] = ..., joined: _Optional[int] = ...) -> None: ...
+
+class PostsRequest(_message.Message):
+    __slots__ = ("user", "count")
+    USER_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    count: int
+    def __init__(self, user: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+
+class Post(_message.Message):
+    __slots__ = ("post", "author", "title", "text", "likes")
+    POST_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LIKES_FIELD_NUMBER: _ClassVar[int]
+    post: int
+    author: int
+    title: str
+    text: str
+    likes: int
+    def __init__(self, post: _Optional[int] = ..., author: _Optional[int] = ..., title: _Optional[str] = ..., text: _Optional[str] = ..., likes: _Optional[int] = ...) -> None: ...
+
+class PostsReply(_message.Message):
+    __slots__ = ("posts",)
+    POSTS_FIELD_NUMBER: _ClassVar[int]
+    posts: _containers.RepeatedCompositeFieldContainer[Post]
+    def __init__(self, posts: _Optional[_Iterable[_Union[Post, _Mapping]]] = ...) -> None: ...
+
+class CommentsRequest(_message.Message):
+    __slots__ = ("user", "count", "each")
+    USER_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    EACH_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    count: int
+    each: int
+    def __init__(self, user: _Optional[int] = ..., count: _Optional[int] = ..., each: _Optional[int] = ...) -> None: ...
+
+class Comment(_message.Message):
+    __slots__ = ("comment", "post", "author", "text")
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    POST_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    comment: int
+    post: int
+    author: int
+    text: str
+    def __init__(self, comment: _Optional[int] = ..., post: _Optional[int] = ..., author: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
+
+class CommentsReply(_message.Message):
+    __slots__ = ("comments",)
+    COMMENTS_FIELD_NUMBER: _ClassVar[int]
+    comments: _containers.RepeatedCompositeFieldContainer[Comment]
+    def __init__(self, comments: _Optional[_Iterable[_Union[Comment, _Mapping]]] = ...) -> None: ...
+
+class FeedRequest(_message.Message):
+    __slots__ = ("user", "count", "each")
+    USER_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    EACH_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    count: int
+    each: int
+    def __init__(self, user: _Optional[int] = ..., count: _Optional[int] = ..., each: _Optional[int] = ...) -> None: ...
+
+class FeedReply(_message.Message):
+    __slots__ = ("user", "name", "about", "joined", "posts", "comments")
+    USER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ABOUT_FIELD_NUMBER: _ClassVar[int]
+    JOINED_FIELD_NUMBER: _ClassVar[int]
+    POSTS_FIELD_NUMBER: _ClassVar[int]
+    COMMENTS_FIELD_NUMBER: _ClassVar[int]
+    user: int
+    name: str
+    about: str
+    joined: int
+    posts: _containers.RepeatedCompositeFieldContainer[Post]
+    comments: _containers.RepeatedCompositeFieldContainer[Comment]
+    def __init__(self, user: _Optional[int] = ..., name: _Optional[str] = ..., about: _Optional[str] = ..., joined: _Optional[int] = ..., posts: _Optional[_Iterable[_Union[Post, _Mapping]]] = ..., comments: _Optional[_Iterable[_Union[Comment, _Mapping]]] = ...) -> None: ...
+
 class EventsRequest(_message.Message):
     __slots__ = ("interval_ns", "count", "size", "seed")
     INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]

@@ -79,6 +79,26 @@ class OrchStub:
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.SerializeToString,
                 response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.FromString,
                 _registered_method=True)
+        self.User = channel.unary_unary(
+                '/orch.v1.Orch/User',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.UserRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.UserReply.FromString,
+                _registered_method=True)
+        self.Posts = channel.unary_unary(
+                '/orch.v1.Orch/Posts',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.PostsRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.PostsReply.FromString,
+                _registered_method=True)
+        self.Comments = channel.unary_unary(
+                '/orch.v1.Orch/Comments',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.CommentsRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.CommentsReply.FromString,
+                _registered_method=True)
+        self.Feed = channel.unary_unary(
+                '/orch.v1.Orch/Feed',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.FeedRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.FeedReply.FromString,
+                _registered_method=True)
         self.Events = channel.unary_stream(
                 '/orch.v1.Orch/Events',
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
@@ -149,6 +169,31 @@ class OrchServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def User(self, request, context):
+        """A page of users, posts and comments (posts.md): its three parts, and all of it at once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Posts(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Comments(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Feed(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Events(self, request, context):
         """A stream: `count` events, one every `interval_ns`, from the call on.
         """
@@ -210,6 +255,26 @@ def add_OrchServicer_to_server(servicer, server):
                     servicer.Accounts,
                     request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.FromString,
                     response_serializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.SerializeToString,
+            ),
+            'User': grpc.unary_unary_rpc_method_handler(
+                    servicer.User,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.UserRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.UserReply.SerializeToString,
+            ),
+            'Posts': grpc.unary_unary_rpc_method_handler(
+                    servicer.Posts,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.PostsRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.PostsReply.SerializeToString,
+            ),
+            'Comments': grpc.unary_unary_rpc_method_handler(
+                    servicer.Comments,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.CommentsRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.CommentsReply.SerializeToString,
+            ),
+            'Feed': grpc.unary_unary_rpc_method_handler(
+                    servicer.Feed,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.FeedRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.FeedReply.SerializeToString,
             ),
             'Events': grpc.unary_stream_rpc_method_handler(
                     servicer.Events,
@@ -465,6 +530,114 @@ class Orch:
             '/orch.v1.Orch/Accounts',
             services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.SerializeToString,
             services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def User(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/User',
+            services_dot_python_dot_generated_dot_orch__pb2.UserRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.UserReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Posts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Posts',
+            services_dot_python_dot_generated_dot_orch__pb2.PostsRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.PostsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Comments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Comments',
+            services_dot_python_dot_generated_dot_orch__pb2.CommentsRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.CommentsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Feed(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Feed',
+            services_dot_python_dot_generated_dot_orch__pb2.FeedRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.FeedReply.FromString,
             options,
             channel_credentials,
             insecure,

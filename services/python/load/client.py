@@ -157,6 +157,16 @@ class AsyncDialer(Protocol):
         """See `Dialer.dial`."""
 
 
+class Joining(AsyncDialer, Protocol):
+    """An awaiting client's dialer that can put connections to several operations on one connection of its transport."""
+
+    def one_connection(self) -> Any:
+        """What is to be given to `dial_on` of the dialer of each of the operations. CallFailed where there is none."""
+
+    async def dial_on(self, one: Any) -> AsyncConnection:
+        """As `dial`, on that connection, which opens with the first call and ends with the last of its users."""
+
+
 class AsyncSubscriber(AsyncConnection, Protocol):
     """One connection of an awaiting client that can also be sent events, one subscription after the other."""
 

@@ -13,6 +13,10 @@ An operation's request and reply are flat mappings of plain values, its message 
 | payment | payer: int, payee: int, amount: int | accepted: bool, payment: int (its number), balance: int |
 | transactions | account: int, count: int | transactions: list of number, payer, payee, amount |
 | accounts | after: int, count: int | accounts: list of account, owner, balance |
+| user | user: int | user: int, name: str, about: str, joined: int (days since 1970) |
+| posts | user: int, count: int | posts: list of post, author, title, text, likes |
+| comments | user: int, count: int, each: int | comments: list of comment, post, author, text |
+| feed | user: int, count: int, each: int | those of user, posts and comments together |
 | events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
 
 Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
@@ -24,18 +28,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.messages import IDENTITY, Message
-from services.python.operations import accounts, add, echo, events, evolution, exchange, image, timestamp, transfer
-from services.python.operations.base import Operation, PayloadError
+from services.python.operations import (
+    accounts,
+    add,
+    echo,
+    events,
+    evolution,
+    exchange,
+    image,
+    posts,
+    timestamp,
+    transfer,
+)
+from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
     for module in (timestamp, add, echo, image, events, transfer, evolution, exchange)
-} | {operation.name: operation for operation in accounts.OPERATIONS}
+} | {operation.name: operation for operation in (*accounts.OPERATIONS, *posts.OPERATIONS)}
 
 
 def message_named(operation: str) -> Message:
     """The message of an operation, or of `identity`; KeyError for one that is not known."""
     return IDENTITY if operation == IDENTITY.name else OPERATIONS[operation].message
+
+
+def pieces_of(operation: Operation, request: Request) -> tuple[Request, ...]:
+    """The requests that the operations in `made_of` are asked in place of this one, in their order."""
+    every = (OPERATIONS[name].message.request for name in operation.made_of)
+    return tuple({field: request[field] for field in fields} for fields in every)
 
 
 def forms() -> Mapping[str, Message]:
@@ -44,4 +65,4 @@ def forms() -> Mapping[str, Message]:
     return {name: form for message in every for name, form in message.forms().items()}
 
 
-__all__ = ["OPERATIONS", "Operation", "PayloadError", "forms", "message_named"]
+__all__ = ["OPERATIONS", "Operation", "PayloadError", "forms", "message_named", "pieces_of"]

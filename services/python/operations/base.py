@@ -72,6 +72,12 @@ class Operation(Part):
     Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes
     (`resources` of the serve line).
 
+    `made_of` names the operations that can be asked in place of this one: its request has the fields of theirs, and its
+    reply is theirs together.
+
+    `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it; it
+    takes any reply, right or wrong. `verify_shown` is `verify` of that alone, whatever else a reply holds.
+
     One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
     them with a reply.
     """
@@ -88,6 +94,14 @@ class Operation(Part):
     open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
     resources: tuple[str, ...] = ()
     stream: Stream | None = None
+    made_of: tuple[str, ...] = ()
+    shown: Callable[[Reply], Reply] | None = None
+    verify_shown: Callable[[Request, Reply], str | None] | None = None
+
+    @property
+    def has_shown(self) -> bool:
+        """Whether somebody may need less than all of its reply."""
+        return self.shown is not None
 
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
         """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""

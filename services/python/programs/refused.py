@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.python.contract.knobs import CONNECTIONS, FETCH, WHOLE
 from services.python.contract.lines import Trial
 from services.python.contract.offers import Client
 from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
@@ -41,6 +42,16 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         run_stream.refuse_impossible(load, trial.connection)
     if are_asked_for(trial.knobs):
         refuse_timing_rules(trial)
+    if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
+        if not operation.made_of:
+            raise ValueError(f"{FETCH}: {fetch}: {operation.name} is one call, and made of no others")
+        if trial.calls != len(operation.made_of):
+            made = ", ".join(operation.made_of)
+            raise ValueError(f"{FETCH}: {fetch}: {operation.name} is made of {made}, and not of {trial.calls} calls")
+        if CONNECTIONS in trial.knobs:
+            raise ValueError(
+                f"{FETCH}: {fetch}: the calls of a task have connections of their own, and share no others"
+            )
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")

@@ -168,6 +168,7 @@ class Control:
             pool_s=now.pool_ns / _NS,
             database_s=now.database_ns / _NS,
             service_s=now.service_ns / _NS,
+            queries=now.queries,
         )
 
 

@@ -35,7 +35,6 @@ from services.python.load.phases import (
 )
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS
@@ -48,6 +47,7 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
+from services.python.programs.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of, verifier
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
@@ -123,7 +123,7 @@ def load_parts(trial: Trial) -> Parts:
         tls = client_tls(trial, openings)
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
-        verify = operation.verify
+        verify = verifier(trial, operation)
         if client.kind == "codec":
             from services.python.codecs import alone
 
@@ -248,7 +248,7 @@ def _measure(
     may_measure: MayMeasure,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
-    overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
     is_task = trial.calls > 1
     recorder = Recorder(
         record,
@@ -264,7 +264,7 @@ def _measure(
     if parts.target is not None:
         wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=make_task(parts.make, trial.calls) if is_task else parts.make,
+        make=make_of(trial, parts),
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
@@ -273,8 +273,7 @@ def _measure(
     )
     dialer = parts.dialer(trial.operation, example)
     if is_task:
-        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
-        dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+        dialer = tasks_of(trial, parts, example, dialer, clock.monotonic_ns)
     batches = None
     if are_asked_for(trial.knobs):
         from services.python.misleading import noting
@@ -315,6 +314,7 @@ def _measure(
         anchor=anchor,
         anchor_end=clock.anchor(),
         outcomes=dict(getattr(parts.verify, "outcomes", {})),
+        over_fetched_bytes=over_fetched_bytes(parts.verify, dialer),
         opening=parts.openings.told(),
         **measured_phase,
         **who,

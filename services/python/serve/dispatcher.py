@@ -46,6 +46,9 @@ class Dispatcher:
     held: Mapping[str, Any] = field(default_factory=dict)  # what operations hold, by their names
     events: EventTotals = field(default_factory=EventTotals)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _steps: dict[tuple[int, bool], Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         """The reply to a request, both in plain values; KeyError for an operation that is not known."""
@@ -74,6 +77,29 @@ class Dispatcher:
         import asyncio
 
         return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
+
+    def step_async(
+        self, of: str, step: Operation, request: Mapping[str, Any], peer: Peer | None = None
+    ) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        """What one step of a nested request gives, on an event loop, as `answer_async` does; `of` holds the store.
+
+        `peer` is given with the first step of a request, which counts it.
+        """
+        if peer is not None:
+            self._count(peer)
+        if of not in self.held:
+            raise ValueError(f"{of} was not among the operations of the serve line, so it holds nothing")
+        key = id(step), peer is not None
+        if (answer := self._steps.get(key)) is None:
+            from services.python.serve import timed
+
+            held, counts = self.held[of], int(peer is not None)
+            if held.runs == "pool":
+                answer = timed.in_pool(self._pool, step, self.wall_clock_ns, held, counts)
+            else:
+                answer = timed.inline(step, self.wall_clock_ns, held, counts)
+            self._steps[key] = answer
+        return answer(request)
 
     def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
         """The events that a request subscribes to; its stream begins now.

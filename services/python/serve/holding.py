@@ -21,7 +21,8 @@ class Holding:
         names = tuple(dict.fromkeys(operations))
         if unknown := [name for name in names if name not in OPERATIONS]:
             raise CannotServe(f"unknown operation {unknown[0]!r}; `orch services` lists what there is")
-        self._operations = [OPERATIONS[name] for name in names]
+        parts = (part for name in names for part in OPERATIONS[name].made_of)
+        self._operations = [OPERATIONS[name] for name in dict.fromkeys((*names, *parts))]
         taken = {resource for operation in self._operations for resource in operation.resources}
         if strange := [name for name in settings if name not in taken]:
             raise CannotServe(f"resources that no operation asked here takes: {', '.join(strange)}")

@@ -1,6 +1,7 @@
 """Answers of operations whose held store tells where the time of each request went (`stores.base.Times`).
 
 Each function here makes, once for an operation, what answers its requests, so that little stands between clock and store.
+`requests`: as how many each one counts (0: it is a further step of a request that is counted).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ Request = Mapping[str, Any]
 WallClockNs = Callable[[], int]
 
 
-def inline(operation: Operation, wall_clock_ns: WallClockNs, held: Held) -> Callable[[Request], dict[str, Any]]:
+def inline(
+    operation: Operation, wall_clock_ns: WallClockNs, held: Held, requests: int = 1
+) -> Callable[[Request], dict[str, Any]]:
     """What answers in the thread that asks; a request that cannot be answered is not counted."""
     if held.runs == "loop":
         raise ValueError(f"{operation.name} is awaited on an event loop here, and this server has none")
@@ -26,14 +29,14 @@ def inline(operation: Operation, wall_clock_ns: WallClockNs, held: Held) -> Call
     def answered(request: Request) -> dict[str, Any]:
         asked_ns = now_ns()
         reply, spent, begun_ns, ended_ns = run(request)
-        add(now_ns() - asked_ns, 0, ended_ns - begun_ns - spent.store_ns, spent)
+        add(now_ns() - asked_ns, 0, ended_ns - begun_ns - spent.store_ns, spent, requests)
         return reply
 
     return answered
 
 
 def in_pool(
-    pool: Executor, operation: Operation, wall_clock_ns: WallClockNs, held: Held
+    pool: Executor, operation: Operation, wall_clock_ns: WallClockNs, held: Held, requests: int = 1
 ) -> Callable[[Request], Awaitable[dict[str, Any]]]:
     """What answers in a thread of the pool, to be awaited on this event loop."""
     run, add = _running(operation, wall_clock_ns, held), held.times.add
@@ -43,7 +46,7 @@ def in_pool(
         reply, spent, begun_ns, ended_ns = await asyncio.get_running_loop().run_in_executor(pool, run, request)
         back_ns = now_ns()
         queue_ns = (begun_ns - asked_ns) + (back_ns - ended_ns)
-        add(back_ns - asked_ns, queue_ns, ended_ns - begun_ns - spent.store_ns, spent)
+        add(back_ns - asked_ns, queue_ns, ended_ns - begun_ns - spent.store_ns, spent, requests)
         return reply
 
     return answered

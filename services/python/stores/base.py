@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from services.python.contract.strict import Part, part
 from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account, Transaction
@@ -18,6 +18,8 @@ STORES: Final = (NONE, SQLITE, POSTGRESQL)
 
 POOL_SIZE: Final = 10
 """Connections, unless a serve line says otherwise."""
+
+_MOST_CONNECTIONS = 1_000
 
 STORE: Final = "store"
 DATABASE: Final = "database"
@@ -49,11 +51,12 @@ class StoreError(ValueError):
 
 @dataclass(slots=True)
 class Spent:
-    """Nanoseconds that one request has spent in the store so far."""
+    """Nanoseconds that one request has spent in the store so far, and the queries that it has made there."""
 
     pool_ns: int = 0  # waiting for a connection
     database_ns: int = 0  # with it, until it is given back
     store_ns: int = 0  # both, and what is around them
+    queries: int = 0
 
 
 @dataclass(kw_only=True)
@@ -62,7 +65,8 @@ class Times:
 
     `handling_ns` is taken by the dispatcher, from the decoded request to the reply in plain values. The parts are taken
     where they pass: `queue_ns` waiting for a thread and, back on an event loop, for the loop; `pool_ns` waiting for a
-    connection; `database_ns` with it; `service_ns` in the operation's own code.
+    connection; `database_ns` with it; `service_ns` in the operation's own code. `queries`: how many the store was
+    asked, where it counts them.
     """
 
     requests: int = 0
@@ -71,19 +75,21 @@ class Times:
     pool_ns: int = 0
     database_ns: int = 0
     service_ns: int = 0
+    queries: int = 0
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
 
-    def add(self, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent) -> None:
-        """Count one request."""
+    def add(self, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent, requests: int = 1) -> None:
+        """Count one request; or none, for a further step of one that is counted."""
         with self._lock:
-            self.requests += 1
+            self.requests += requests
             self.handling_ns += handling_ns
             self.queue_ns += queue_ns
             self.service_ns += service_ns
             self.pool_ns += spent.pool_ns
             self.database_ns += spent.database_ns
+            self.queries += spent.queries
 
     def copy(self) -> Times:
         """All sums as they are together at one moment."""
@@ -95,6 +101,7 @@ class Times:
                 pool_ns=self.pool_ns,
                 database_ns=self.database_ns,
                 service_ns=self.service_ns,
+                queries=self.queries,
             )
 
 
@@ -128,21 +135,22 @@ class Store(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What an operation holds: a store, the times of those who ask it, and what the ready line tells of it."""
+    """What an operation holds: a store (`Store`, or `posts.PostStore`), times of who asks it, what the ready line tells."""
 
-    store: Store
+    store: Any
     times: Times = field(default_factory=Times)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> Runs:
         """See `Store.runs`."""
-        return self.store.runs
+        runs: Runs = self.store.runs
+        return runs
 
     @property
     def threads(self) -> int:
         """See `Store.threads`."""
-        return self.store.threads
+        return int(self.store.threads)
 
 
 now_ns = perf_counter_ns
@@ -172,6 +180,14 @@ def refuse_unfit(payer: int, payee: int, amount: int) -> None:
         raise StoreError(f"account {payer} cannot pay itself")
     if amount < 1:
         raise StoreError(f"an amount is above 0 cents, not {amount}")
+
+
+def pool_size(settings: Mapping[str, str]) -> int:
+    """How many connections are kept; StoreError for a number that no pool has."""
+    text = settings.get(POOL, str(POOL_SIZE))
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= _MOST_CONNECTIONS):
+        raise StoreError(f"{POOL}: a pool has 1 to {_MOST_CONNECTIONS:,} connections, not {text:.40}")
+    return int(text)
 
 
 def missing(number: int) -> StoreError:

@@ -12,8 +12,6 @@ from services.python.stores.base import (
     DRIVER,
     DRIVERS,
     NONE,
-    POOL,
-    POOL_SIZE,
     POSTGRESQL,
     PSYCOPG,
     SQLITE,
@@ -21,9 +19,8 @@ from services.python.stores.base import (
     STORES,
     Held,
     StoreError,
+    pool_size,
 )
-
-_MOST_CONNECTIONS = 1_000
 
 
 @contextmanager
@@ -41,14 +38,14 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
             raise StoreError(f"{STORE}: {SQLITE} is asked by Python's own library, and takes no {DRIVER}")
         from services.python.stores import sqlite
 
-        with sqlite.opened(Path(_database(settings)), _pool(settings)) as (store, told):
+        with sqlite.opened(Path(_database(settings)), pool_size(settings)) as (store, told):
             yield Held(store=store, settings=told)
     elif kind == POSTGRESQL:
         driver = settings.get(DRIVER, PSYCOPG)
         if driver not in DRIVERS:
             raise StoreError(f"unknown driver {driver!r}; there are {', '.join(DRIVERS)}")
         module = importlib.import_module(f"services.python.stores.{driver}_store")
-        with module.opened(_database(settings), _pool(settings)) as (asked, told):
+        with module.opened(_database(settings), pool_size(settings)) as (asked, told):
             yield Held(store=asked, settings=told)
     else:
         raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
@@ -58,11 +55,3 @@ def _database(settings: Mapping[str, str]) -> str:
     if not settings.get(DATABASE):
         raise StoreError(f"{STORE}: {settings[STORE]} needs a {DATABASE}, and none is named")
     return settings[DATABASE]
-
-
-def _pool(settings: Mapping[str, str]) -> int:
-    """How many connections are kept."""
-    text = settings.get(POOL, str(POOL_SIZE))
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= _MOST_CONNECTIONS):
-        raise StoreError(f"{POOL}: a pool has 1 to {_MOST_CONNECTIONS:,} connections, not {text:.40}")
-    return int(text)

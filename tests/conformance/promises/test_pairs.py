@@ -18,6 +18,10 @@ HOLDING = {
     "payment",
     "transactions",
     "accounts",
+    "user",
+    "posts",
+    "comments",
+    "feed",
 }  # what these hold is opened where the serve line names them
 
 

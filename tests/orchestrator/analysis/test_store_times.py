@@ -64,6 +64,65 @@ def test_a_cells_times_are_the_medians_of_its_trials() -> None:
     assert (times.handling, times.database) == pytest.approx((2.0, 1.0))
 
 
+def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task() -> None:
+    times = store_times.of_trial(record(sums(100, 1.0, queries=300), sums(300, 2.0, queries=2_700)))
+    assert times is not None
+    assert times.queries == 12.0
+    of_cell = store_times.of_cell([record(sums(0), sums(10, 1.0, queries=n)) for n in (20, 30, 70)])
+    assert of_cell is not None
+    assert of_cell.queries == 3.0
+    once = stored(times, store="sqlite")
+    of_three = replace(once, cells=tuple(cell.having(calls=3) for cell in once.cells))
+    assert [row.queries for run in (once, of_three) for row in store_tables.rows(run.cells)] == [12.0, 36.0]
+    assert store_tables.rows(once.cells)[0].texts[4] == "12"
+    assert store_tables.rows(stored(BY_DATABASE).cells)[0].texts[4] == "-"
+
+
+def test_how_many_queries_a_sample_takes_is_said_where_that_differs() -> None:
+    each, page = (replace(BY_DATABASE, queries=number) for number in (10.75, 3.0))
+    run = stored(each, page, page, store="sqlite")
+    first, second, third = run.cells
+    label = second.stack_label
+    own = first.stack_label
+    again = replace(second, stack=first.stack, stack_label=own)
+    cells = [first.having(batching="none"), again.having(batching="dataloader"), third]
+    assert store_tables.queries(cells) == (
+        f"Queries to the store for each sample, on average: {first.operation}: 3 with a DataLoader of {own} and"
+        f" {third.stack_label}; 10.8 with a query by each resolver of {own}."
+    )
+    said = store_tables.queries(run.cells)
+    assert f"3 with {label} and {third.stack_label}; 10.8 with {own}." in said
+    found = replace(run, verdicts=verdicts(run.cells, run.comparisons, run.checks, run.matters))
+    assert said in found.verdicts
+    assert said in answer(found).headline()
+    assert store_tables.queries(stored(page, page).cells) == store_tables.queries(stored(BY_DATABASE).cells) == ""
+
+
+def test_a_row_says_how_requests_were_made_but_for_the_store() -> None:
+    run = stored(BY_DATABASE, store="sqlite")
+    [row] = store_tables.rows([cell.having(batching="dataloader") for cell in run.cells])
+    assert "dataloader" in row.asked
+    assert "sqlite" not in row.asked
+    assert "pool" not in row.asked
+
+
+def test_queries_that_overlap_name_no_bottleneck() -> None:
+    run = stored(BY_DATABASE)
+    [one] = store_tables.rows(run.cells)
+    assert one.of_latency is not None
+    assert one.of_latency > 1  # a mean of few slow ones may be above the median
+    assert one.bottleneck == "database"
+    [several] = store_tables.rows(stored(replace(BY_DATABASE, queries=12.0)).cells)
+    assert several.bottleneck is None
+    [at_once] = [cell.having(calls=3) for cell in stored(replace(BY_DATABASE, queries=1.0)).cells]
+    assert store_tables.rows([at_once])[0].bottleneck is None
+    brief = replace(BY_DATABASE, handling=0.2, database=0.14, pool=0.03, queue=0.01, service=0.02, queries=12.0)
+    [within] = store_tables.rows(stored(brief).cells)
+    assert within.of_latency is not None
+    assert 0.25 < within.of_latency < 1
+    assert within.bottleneck == "database"
+
+
 def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
     run = a_run(stacks=len(times))
     cells = [

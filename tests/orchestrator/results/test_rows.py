@@ -135,6 +135,26 @@ def test_what_is_not_of_the_kind_is_refused_by_name(tmp_path, read, rows, kind, 
         read(rows, tmp_path, kind, 2)
 
 
+def test_parts_that_were_made_at_once_may_overlap_and_are_held_to_all_else(tmp_path):
+    at_once = Held(most_rows=100, kind="task", parts=2, at_once=True)
+
+    def read_both(rows: list[Row]) -> list[int]:
+        with Record(tmp_path / "record", len(rows)) as record:
+            for values in rows:
+                record.append_row(values)
+        path = tmp_path / "a.parquet"
+        ordered = sorted(rows, key=lambda r: r.received_ns)
+        pq.write_table(pa.table({name: [getattr(r, name) for r in ordered] for name in COLUMNS}), path)
+        of_record = read_record(tmp_path / "record", kind="task", parts=2, at_once=True)
+        return [len(of_record), len(read_columns(path, ["sequence"], at_once)["sequence"])]
+
+    assert read_both(changed(2, sent_ns=101)) == [len(RIGHT)] * 2
+    with pytest.raises(InvalidMeasurement, match="not within the stamps"):
+        read_both(changed(2, sent_ns=99))
+    with pytest.raises(InvalidMeasurement, match="not numbered 1, 2, 3"):
+        read_both(changed(2, sent_ns=101, sequence=1))
+
+
 def test_in_a_record_parts_directly_follow_their_task(tmp_path):
     with pytest.raises(InvalidMeasurement, match="the parts of a task do not directly follow it"):
         from_record([task(1)[0], task(2)[0], *task(1)[1:], *task(2)[1:]], tmp_path, "task", 2)

@@ -110,6 +110,8 @@ def reads_of(unpack: Callable[[Any], Any], message: Any) -> tuple[Any, Counter[t
 
 RECORDS = [{"id": n, "name": "amber", "value": -0.5, "active": True, "tags": ["kelp", "fjord"]} for n in range(7)]
 DOCUMENT = {"a": [1.5, None, True, "x", {}], "b": {"c": []}}
+POSTS = [{"post": 5, "author": 1, "title": "amber", "text": "kelp", "likes": 6}] * 3
+COMMENTS = [{"comment": 7, "post": 5, "author": 2, "text": "fjord"}] * 3
 REPLIES = {
     "timestamp": {"request_timestamp": "a", "response_timestamp": "b"},
     "add": {"sum": 3},
@@ -119,6 +121,17 @@ REPLIES = {
     "payment": {"accepted": True, "payment": 1, "balance": 2},
     "transactions": {"transactions": [{"number": 4, "payer": 1, "payee": 2, "amount": 3}] * 3},
     "accounts": {"accounts": [{"account": 1, "owner": "amber kelp", "balance": 2}] * 3},
+    "user": {"user": 1, "name": "amber kelp", "about": "cedar delta", "joined": 2},
+    "posts": {"posts": POSTS},
+    "comments": {"comments": COMMENTS},
+    "feed": {
+        "user": 1,
+        "name": "amber kelp",
+        "about": "cedar delta",
+        "joined": 2,
+        "posts": POSTS,
+        "comments": COMMENTS,
+    },
     "identity": {"identity": "me"},
 }
 REQUESTS: dict[str, list[dict[str, Any]]] = {
@@ -131,6 +144,10 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
     "payment": [{"payer": 1, "payee": 2, "amount": 3}],
     "transactions": [{"account": 1, "count": 2}],
     "accounts": [{"after": 1, "count": 2}],
+    "user": [{"user": 1}],
+    "posts": [{"user": 1, "count": 2}],
+    "comments": [{"user": 1, "count": 2, "each": 3}],
+    "feed": [{"user": 1, "count": 2, "each": 3}],
     "identity": [{}],
 }
 

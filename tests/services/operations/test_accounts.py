@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import Payload
-from services.python.contract.messages import OF_THE_STORE
+from services.python.contract.messages import OF_ACCOUNTS
 from services.python.operations import OPERATIONS, PayloadError
 from services.python.stores import seed
 from services.python.stores.base import Held, Spent
 from services.python.stores.opening import opened
 
-NAMES = sorted(OF_THE_STORE)
+NAMES = sorted(OF_ACCOUNTS)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.knobs import BATCHING, DATALOADER
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
@@ -73,7 +74,7 @@ PROTOCOL = Protocol(
             },
         ),
     ),
-    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED, BATCHING: ("none", DATALOADER)},
     without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,
@@ -81,5 +82,7 @@ PROTOCOL = Protocol(
         "bytes": "base64 in a string: GraphQL has no binary type",
         "document": "the JSON scalar",
         "JSON": "compact, UTF-8",
+        "feed": "nested: the posts of the user, and of each post its comments, by a resolver each",
+        "batching: dataloader": "strawberry's DataLoader, a new one for each request, gathers the comments under all posts",
     },
 )

@@ -30,6 +30,15 @@ def _with_bytes(variables: dict[str, Any]) -> dict[str, Any]:
     return {**variables, "data": base64.b64decode(variables["data"], validate=True)}
 
 
+def _nested(reply: Reply) -> dict[str, Any]:
+    """A page with its comments in the posts that they belong to."""
+    under: dict[int, list[Any]] = {post["post"]: [] for post in reply["posts"]}
+    for comment in reply["comments"]:
+        under[comment["post"]].append(comment)
+    of_user = {name: value for name, value in reply.items() if name != "comments"}
+    return {**of_user, "posts": [{**post, "comments": under[post["post"]]} for post in reply["posts"]]}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Response:
     """What a server reads of the variables, and what it writes into the field of the response."""
@@ -54,6 +63,10 @@ _RESPONSES: Mapping[str, _Response] = {
     "payment": _Response(write=_as_it_is),
     "transactions": _Response(write=lambda reply: reply["transactions"]),
     "accounts": _Response(write=lambda reply: reply["accounts"]),
+    "user": _Response(write=_as_it_is),
+    "posts": _Response(write=lambda reply: reply["posts"]),
+    "comments": _Response(write=lambda reply: reply["comments"]),
+    "feed": _Response(write=_nested),
     "transfer": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
 }
 

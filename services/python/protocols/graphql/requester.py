@@ -10,11 +10,12 @@ from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of, path_of
 from services.python.codecs.json import JSON, json_bytes
+from services.python.contract.knobs import FIELDS, SHOWN
 from services.python.contract.messages import capitals
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
 from services.python.transports.http.clients import dial_with
-from services.python.transports.http.route import Route
+from services.python.transports.http.route import Route, shown
 
 _SHOWN_CHARACTERS = 300
 
@@ -35,6 +36,7 @@ class _Query:
     """
 
     text: str
+    narrow: str = ""  # the text that selects only what is shown in brief, where there is less of that
     variables: Callable[[Request], Mapping[str, Any]] = _as_it_is
     read: Callable[[Any], Any] = _as_it_is
     value: Callable[[Any], Reply] = _as_it_is
@@ -102,12 +104,45 @@ _QUERIES: Mapping[str, _Query] = {
         text="query @($after: Int!, $count: Int!) { $$(after: $after, count: $count) { account owner balance } }",
         value=lambda rows: {"accounts": rows},
     ),
+    "user": _Query(
+        text="query @($user: Int!) { $$(user: $user) { user name about joined } }",
+        narrow="query @($user: Int!) { $$(user: $user) { user name } }",
+        read=expect_mapping,
+    ),
+    "posts": _Query(
+        text="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post author title text likes } }",
+        narrow="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post title likes } }",
+        value=lambda rows: {"posts": rows},
+    ),
+    "comments": _Query(
+        text="query @($user: Int!, $count: Int!, $each: Int!) "
+        "{ $$(user: $user, count: $count, each: $each) { comment post author text } }",
+        narrow="query @($user: Int!, $count: Int!, $each: Int!) "
+        "{ $$(user: $user, count: $count, each: $each) { comment post author } }",
+        value=lambda rows: {"comments": rows},
+    ),
+    "feed": _Query(
+        text="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name about joined "
+        "posts(count: $count) { post author title text likes comments(each: $each) { comment post author text } } } }",
+        narrow="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name "
+        "posts(count: $count) { post title likes comments(each: $each) { comment post author } } } }",
+        read=expect_mapping,
+        value=lambda user: _unnested(user),
+    ),
 }
+
+
+def _unnested(user: Any) -> dict[str, Any]:
+    """A page whose posts hold their comments, with its lists beside each other."""
+    posts = [{name: value for name, value in post.items() if name != "comments"} for post in user["posts"]]
+    comments = [comment for post in user["posts"] for comment in post["comments"]]
+    return {**user, "posts": posts, "comments": comments}
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     """Opens connections of that HTTP client."""
-    return dial_with(client, route(call.operation, call.example), call)
+    is_narrow = call.knobs.get(FIELDS) == SHOWN
+    return dial_with(client, route(call.operation, call.example, is_narrow=is_narrow), call)
 
 
 def field_of(operation: str, example: Request) -> str:
@@ -116,10 +151,11 @@ def field_of(operation: str, example: Request) -> str:
     return name[0].lower() + name[1:]
 
 
-def route(operation: str, example: Request) -> Route:
-    """The operation's query, for requests shaped as the example."""
+def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route:
+    """The operation's query, for requests shaped as the example; a narrow one selects what is shown in brief."""
     query, field = _QUERIES[message_of(operation, example)], field_of(operation, example)
-    text = query.text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
+    text = (query.narrow or query.text) if is_narrow else query.text
+    text = text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
 
     def encode(request: Request) -> bytes:
         return json_bytes({"query": text, "variables": query.variables(request)})
@@ -127,7 +163,7 @@ def route(operation: str, example: Request) -> Route:
     def decode(body: bytes) -> Any:
         reply = expect_mapping(json.loads(body))
         if reply.get("errors"):
-            raise CallFailed("protocol", f"GraphQL errors: {json.dumps(reply['errors'])[:_SHOWN_CHARACTERS]}")
+            raise CallFailed("protocol", told(reply["errors"]))
         return query.read(reply["data"][field])
 
     return Route(
@@ -137,4 +173,23 @@ def route(operation: str, example: Request) -> Route:
         decode=decode,
         value=query.value,
         decode_errors=(ValueError, KeyError, TypeError),
+        failed=_failed,
     )
+
+
+def told(errors: Any) -> str:
+    """A response's errors in words; those of a query that was not run name no path in its data (GraphQL, 7.1)."""
+    every = errors if isinstance(errors, list) else [errors]
+    rows = [error if isinstance(error, dict) else {"message": error} for error in every]
+    messages = "; ".join(dict.fromkeys(str(row.get("message")).rstrip(".") for row in rows))[:_SHOWN_CHARACTERS]
+    was_run = any(row.get("path") for row in rows)
+    return f"GraphQL errors: {messages}" if was_run else f"the service refuses the query: {messages}"
+
+
+def _failed(status: int, body: bytes) -> CallFailed:
+    """A reply with another HTTP status than 200, which is how some services refuse a query."""
+    try:
+        errors = expect_mapping(json.loads(body)).get("errors")
+    except (ValueError, TypeError, RecursionError):
+        errors = None
+    return CallFailed("protocol", f"HTTP {status}: {told(errors) if errors else shown(body)}")

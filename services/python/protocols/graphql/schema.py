@@ -10,21 +10,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 import strawberry
 from strawberry.scalars import JSON, Base64
 
+from services.python.contract.messages import FEED
 from services.python.operations import OPERATIONS, message_named
+from services.python.operations.posts import STEPS
 from services.python.serve.dispatcher import Dispatcher, Peer
 
 
+class CommentLoader(Protocol):
+    """Gathers what the posts of a page ask for, and asks the store once (strawberry's DataLoader)."""
+
+    def load(self, key: tuple[int, int]) -> Awaitable[list[dict[str, Any]]]:
+        """The comments under a post, at most so many: `(post, each)`."""
+
+
 class Context(TypedDict):
-    """What a resolver is given: who answers, and who asked."""
+    """What a resolver is given: who answers, who asked, and by what it asks for the comments under several posts at once."""
 
     dispatcher: Dispatcher
     peer: Peer
+    comments: CommentLoader | None
 
 
 Info = strawberry.Info[Context, None]
@@ -96,10 +107,60 @@ class Transaction:
     amount: int
 
 
+@strawberry.type(description="A comment under a post.")
+class Comment:
+    """A comment under a post."""
+
+    comment: int
+    post: int
+    author: int
+    text: str
+
+
+@strawberry.type(description="A user's post.")
+class Post:
+    """A user's post."""
+
+    post: int
+    author: int
+    title: str
+    text: str
+    likes: int
+
+    @strawberry.field(description="The last comments under it, newest first, at most so many.")
+    def comments(self, info: Info, each: int) -> list[Comment]:
+        """A query for this post alone, or with those for others of the same page."""
+        if (loader := info.context["comments"]) is not None:
+            return cast(list[Comment], _later(loader.load((self.post, each)), _comments_of))
+        request = {"posts": [self.post], "each": each}
+        reply = info.context["dispatcher"].step_async(FEED.name, STEPS["under"], request)
+        read = partial(_rows, Comment, "comments")
+        return cast(list[Comment], read(reply) if isinstance(reply, dict) else _later(reply, read))
+
+
+@strawberry.type(description="A user; joined is in days since 1970.")
+class User:
+    """A user; joined is in days since 1970."""
+
+    user: int
+    name: str
+    about: str
+    joined: int
+
+    @strawberry.field(description="The user's last posts, newest first, at most so many.")
+    def posts(self, info: Info, count: int) -> list[Post]:
+        """One query."""
+        request = {"user": self.user, "count": count}
+        reply = info.context["dispatcher"].step_async(FEED.name, STEPS["posts"], request)
+        read = partial(_rows, Post, "posts")
+        return cast(list[Post], read(reply) if isinstance(reply, dict) else _later(reply, read))
+
+
 Resolver = Callable[..., Any]
 Field = tuple[str, str, Resolver]  # what follows the operation in its name, its description, what answers it
 
 Answered = TypeVar("Answered")
+Reply = TypeVar("Reply")
 
 
 def _answered(
@@ -110,7 +171,7 @@ def _answered(
     return read(reply) if isinstance(reply, dict) else _later(reply, read)
 
 
-async def _later(reply: Awaitable[dict[str, Any]], read: Callable[[dict[str, Any]], Answered]) -> Answered:
+async def _later(reply: Awaitable[Reply], read: Callable[[Reply], Answered]) -> Answered:
     return read(await reply)
 
 
@@ -203,6 +264,50 @@ def _accounts(operation: str) -> Iterator[Field]:
     yield "", "The accounts that follow a number.", resolve
 
 
+def _rows(kind: Callable[..., Answered], name: str, reply: Mapping[str, Any]) -> list[Answered]:
+    return [kind(**row) for row in reply[name]]
+
+
+def _comments_of(rows: list[dict[str, Any]]) -> list[Comment]:
+    return [Comment(**row) for row in rows]
+
+
+def _user(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, user: int) -> User:
+        return cast(User, _answered(info, operation, {"user": user}, lambda reply: User(**reply)))
+
+    yield "", "A user.", resolve
+
+
+def _posts(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, user: int, count: int) -> list[Post]:
+        request = {"user": user, "count": count}
+        return cast(list[Post], _answered(info, operation, request, partial(_rows, Post, "posts")))
+
+    yield "", "The last posts of a user, newest first.", resolve
+
+
+def _comments(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, user: int, count: int, each: int) -> list[Comment]:
+        request = {"user": user, "count": count, "each": each}
+        return cast(list[Comment], _answered(info, operation, request, partial(_rows, Comment, "comments")))
+
+    yield "", "At most so many comments under each of a user's last posts.", resolve
+
+
+def _feed(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, user: int) -> User:
+        context = info.context
+        reply = context["dispatcher"].step_async(operation, STEPS["user"], {"user": user}, context["peer"])
+        return cast(User, _to_user(reply) if isinstance(reply, dict) else _later(reply, _to_user))
+
+    yield "", "A user, with whatever a query selects of the posts, and of the comments under them.", resolve
+
+
+def _to_user(reply: dict[str, Any]) -> User:
+    return User(**reply)
+
+
 _FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
     "identity": _identity,
     "timestamp": _timestamp,
@@ -214,6 +319,10 @@ _FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
     "payment": _payment,
     "transactions": _transactions,
     "accounts": _accounts,
+    "user": _user,
+    "posts": _posts,
+    "comments": _comments,
+    "feed": _feed,
 }
 
 

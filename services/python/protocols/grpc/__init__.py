@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, NO_LOOP, SEVERAL, WORKERS
+from services.python.contract.knobs import (
+    ALL_FIELDS,
+    CONNECTIONS,
+    FIELDS,
+    FLOW_WINDOW,
+    KEEPALIVE,
+    NO_LOOP,
+    SEVERAL,
+    SHOWN,
+    WORKERS,
+)
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
@@ -117,6 +127,7 @@ PROTOCOL = Protocol(
         CONNECTIONS: ("each", "1..10000"),
         FLOW_WINDOW: ("library", "65535..2147483647"),
         KEEPALIVE: ("none", "10..3600000"),
+        FIELDS: (ALL_FIELDS, SHOWN),
         TLS: SECURED[TLS],
         WORKERS: SEVERAL,
     },

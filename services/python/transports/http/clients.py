@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from services.python.codecs.coding import coding
-from services.python.contract.knobs import CONNECTIONS, HTTP
+from services.python.contract.knobs import CONNECTIONS, FETCH, HTTP
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.contract.strict import Part, part
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
@@ -28,10 +28,13 @@ _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"
 _IN_PYTHON = "writes and parses HTTP in Python"
 _ALONE: Mapping[str, str] = {
-    CONNECTIONS: "it sends one request at a time on a connection; pycurl-multi sends several over HTTP/2 (`http: 2`)"
+    CONNECTIONS: "it sends one request at a time on a connection; pycurl-multi sends several over HTTP/2 (`http: 2`)",
+    FETCH: "it asks one operation on a connection; pycurl-multi asks several",
 }
 _SHARING: Mapping[str, str] = {
-    f"{CONNECTIONS}: NUMBER": "as many multi handles with one HTTP/2 connection each; requests wait for it to be open"
+    f"{FETCH}: in-a-row, at-once": "easy handles of one multi handle with one connection; at once over HTTP/1.1 each"
+    " has a multi handle and a connection of its own",
+    f"{CONNECTIONS}: NUMBER": "as many multi handles with one HTTP/2 connection each; requests wait for it to be open",
 }
 
 
@@ -159,7 +162,7 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
     module = importlib.import_module(name)
     if client.style == "async":
         opens = module.sharing(call) if CONNECTIONS in call.knobs else module.AsyncConnection
-        return _AsyncDialer(opens, route, call)
+        return _AsyncDialer(opens, route, call, getattr(module, "on_one_connection", None))
     return _Dialer(module.Connection, route, call)
 
 
@@ -178,6 +181,18 @@ class _AsyncDialer:
     opens: Callable[[Route, CallSpec], AsyncConnection]
     route: Route
     call: CallSpec
+    on_one: Callable[[], Callable[[Route, CallSpec], AsyncConnection]] | None = None
 
     async def dial(self) -> AsyncConnection:
         return self.opens(self.route, self.call)
+
+    def one_connection(self) -> Any:
+        """See `load.client.Joining`."""
+        if self.on_one is None:
+            raise CallFailed("protocol", "this client asks one operation on a connection")
+        return self.on_one()
+
+    async def dial_on(self, one: Any) -> AsyncConnection:
+        """See `load.client.Joining`."""
+        opened: AsyncConnection = one(self.route, self.call)
+        return opened

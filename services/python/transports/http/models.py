@@ -69,6 +69,25 @@ class Transaction(BaseModel):
     amount: int
 
 
+class Post(BaseModel):
+    """A user's post."""
+
+    post: int
+    author: int
+    title: str
+    text: str
+    likes: int
+
+
+class Comment(BaseModel):
+    """A comment under a post."""
+
+    comment: int
+    post: int
+    author: int
+    text: str
+
+
 class ImageReply(BaseModel):
     """A picture's size in pixels."""
 
@@ -91,6 +110,8 @@ _TYPES: Mapping[Field, Any] = {
     "document": Any,
     "accounts": list[Account],
     "transactions": list[Transaction],
+    "posts": list[Post],
+    "comments": list[Comment],
 }
 
 

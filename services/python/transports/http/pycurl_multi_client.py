@@ -84,3 +84,8 @@ class AsyncConnection(EasyHandle):
 def sharing(call: CallSpec) -> Callable[[Route, CallSpec], AsyncConnection]:
     """What opens connections that share as many of HTTP/2 as the trial says."""
     return partial(AsyncConnection, carriers=Shares(_shared_carrier, int(call.knobs[CONNECTIONS])))
+
+
+def on_one_connection() -> Callable[[Route, CallSpec], AsyncConnection]:
+    """What opens connections to several operations that are one: in turn over HTTP/1.1, at once over HTTP/2."""
+    return partial(AsyncConnection, carriers=Shares(_shared_carrier, 1))

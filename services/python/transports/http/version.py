@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, HTTP, HTTP_2, REPLIES
+from services.python.contract.knobs import (
+    ALL_FIELDS,
+    CONNECTIONS,
+    FETCH,
+    FETCHES,
+    FIELDS,
+    FLOW_WINDOW,
+    HTTP,
+    HTTP_2,
+    REPLIES,
+    SHOWN,
+)
 from services.python.load.client import CallFailed
 
 ONE, TWO = "1.1", HTTP_2
@@ -15,6 +26,8 @@ KNOBS: Mapping[str, tuple[str, ...]] = {
     HTTP: (ONE, TWO),
     FLOW_WINDOW: ("library", "65535..2147483647"),
     CONNECTIONS: ("each", "1..10000"),
+    FETCH: FETCHES,
+    FIELDS: (ALL_FIELDS, SHOWN),
 }
 WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
 """Why a protocol with these knobs has no other value of them."""

@@ -65,6 +65,56 @@ def test_errors_in_a_reply_are_errors_of_the_protocol_whatever_the_http_status()
     assert failure.value.status == "protocol"
 
 
+@strawberry.type
+class Person:
+    """A user without posts."""
+
+    name: str
+
+
+@strawberry.type
+class Elsewhere:
+    """The query type of a service with a schema of its own."""
+
+    @strawberry.field
+    def feed(self, user: int) -> Person:
+        raise ValueError(f"user {user} is on holiday")
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("", "the service refuses the query: Cannot query field 'user' on type 'Person'; Cannot query field 'about'"),
+        ("query($user: Int!) { feed(user: $user) { name } }", "GraphQL errors: user 7 is on holiday"),
+    ],
+)
+def test_a_query_that_a_schema_refuses_fails_with_the_cause(status: int, query: str, told: str) -> None:
+    page = {"user": 7, "count": 10, "each": 5}
+    asked = route("feed", page)
+    sent = json.loads(asked.encode(page))
+    result = strawberry.Schema(query=Elsewhere).execute_sync(query or sent["query"], {"user": 7})
+    body = {"data": result.data, "errors": [error.formatted for error in result.errors or ()]}
+    with pytest.raises(CallFailed) as failure:
+        asked.read(status, json.dumps(body).encode())
+    assert failure.value.status == "protocol"
+    assert told in failure.value.detail
+    assert failure.value.detail.startswith("HTTP 400: " if status == 400 else told)
+
+
+@pytest.mark.parametrize("body", [b"<html>no such page</html>", b"[]", b"{}", b'{"errors": []}', b"[" * 100_000])
+def test_another_status_without_errors_shows_the_body(body: bytes) -> None:
+    with pytest.raises(CallFailed, match="HTTP 404: b") as failure:
+        route("add", {"a": 1, "b": 2}).read(404, body)
+    assert failure.value.status == "protocol"
+
+
+@pytest.mark.parametrize("errors", [b'"no"', b'{"message": "no"}', b'["no"]', b'[{"message": "no"}]'])
+def test_errors_of_any_shape_are_told(errors: bytes) -> None:
+    with pytest.raises(CallFailed, match=r"refuses the query: no$"):
+        route("add", {"a": 1, "b": 2}).read(200, b'{"errors": ' + errors + b"}")
+
+
 @pytest.mark.parametrize(
     "reply",
     [b"[]", b"{}", b'{"data": null}', b'{"data": {}}', b'{"data": {"echoData": "?"}}', b'{"data": {"echoData": 1}}'],

@@ -42,6 +42,10 @@ json_values = st.recursive(
     max_leaves=10,
 )
 account = st.fixed_dictionaries({"account": int32, "owner": text, "balance": int32})
+post = st.fixed_dictionaries({"post": int32, "author": int32, "title": text, "text": text, "likes": int32})
+comment = st.fixed_dictionaries({"comment": int32, "post": int32, "author": int32, "text": text})
+user = {"user": int32, "name": text, "about": text, "joined": int32}
+page = {"user": int32, "count": int32, "each": int32}
 transaction = st.fixed_dictionaries(dict.fromkeys(("number", "payer", "payee", "amount"), int32))
 REQUESTS = {
     "identity": st.just({}),
@@ -56,6 +60,10 @@ REQUESTS = {
     "payment": st.fixed_dictionaries({"payer": int32, "payee": int32, "amount": int32}),
     "transactions": st.fixed_dictionaries({"account": int32, "count": int32}),
     "accounts": st.fixed_dictionaries({"after": int32, "count": int32}),
+    "user": st.fixed_dictionaries({"user": int32}),
+    "posts": st.fixed_dictionaries({"user": int32, "count": int32}),
+    "comments": st.fixed_dictionaries(page),
+    "feed": st.fixed_dictionaries(page),
 }
 REPLIES = {
     **REQUESTS,
@@ -68,6 +76,12 @@ REPLIES = {
     "payment": st.fixed_dictionaries({"accepted": st.booleans(), "payment": int32, "balance": int32}),
     "transactions": st.fixed_dictionaries({"transactions": st.lists(transaction, max_size=5)}),
     "accounts": st.fixed_dictionaries({"accounts": st.lists(account, max_size=5)}),
+    "user": st.fixed_dictionaries(user),
+    "posts": st.fixed_dictionaries({"posts": st.lists(post, max_size=5)}),
+    "comments": st.fixed_dictionaries({"comments": st.lists(comment, max_size=5)}),
+    "feed": st.fixed_dictionaries(
+        {**user, "posts": st.lists(post, max_size=5), "comments": st.lists(comment, max_size=5)}
+    ),
 }
 
 

@@ -1,0 +1,175 @@
+"""A page of users, posts and comments: `user`, `posts` and `comments`, and `feed`, which is all three at once.
+
+`feed` is made of the other three: its request has the fields of theirs, and its reply is theirs together. So three calls
+and one give the same page. `STEPS` are what a nested query takes instead: the user, the posts, the comments under posts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from services.python.contract.generator import below, words
+from services.python.contract.lines import Payload
+from services.python.contract.messages import COMMENTS, FEED, POSTS, ROWS, USER, Field, Message
+from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.stores import posts_seed as seed
+from services.python.stores.base import Held, Spent, StoreError
+from services.python.stores.posts import RESOURCES, PostStore, opened, under
+
+LAST, EACH = 10, 5
+"""How many posts a page shows, and at most how many comments under each."""
+_MOST_POSTS, _MOST_EACH = 100, 100
+_PREPARED = 1024
+
+_SHOWN_OF_USER = ("user", "name")
+_SHOWN: Mapping[Field, tuple[str, ...]] = {
+    "posts": ("post", "title", "likes"),
+    "comments": ("comment", "post", "author"),
+}
+
+Answer = Callable[[Request, PostStore, Spent], dict[str, Any]]
+
+
+def _whole(request: Request, name: str, most: int) -> int:
+    """A field as a whole number from 1 on; ValueError for anything else (JSON has `true` and 1.5, too)."""
+    value = request.get(name)
+    if type(value) is not int or not 0 < value <= most:
+        raise ValueError(f"`{name}` is a whole number from 1 to {most:,}, not {shorten(value)}")
+    return value
+
+
+def _rows(of: Field, rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    return [dict(zip(ROWS[of], row, strict=True)) for row in rows]
+
+
+def _known(request: Request) -> int:
+    return _whole(request, "user", seed.USERS)
+
+
+def _count(request: Request) -> int:
+    return _whole(request, "count", _MOST_POSTS)
+
+
+def _each(request: Request) -> int:
+    return _whole(request, "each", _MOST_EACH)
+
+
+def _user(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+    found = store.user(_known(request), spent)
+    if found is None:
+        raise StoreError(f"there is no user {request['user']}")
+    return dict(zip(USER.reply, found, strict=True))
+
+
+def _posts(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+    return {"posts": _rows("posts", store.posts(_known(request), _count(request), spent))}
+
+
+def _comments(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+    return {"comments": _rows("comments", store.comments(_known(request), _count(request), _each(request), spent))}
+
+
+def _under(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+    return {"comments": _rows("comments", store.under(request["posts"], _each(request), spent))}
+
+
+def _feed(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+    return {**_user(request, store, spent), **_posts(request, store, spent), **_comments(request, store, spent)}
+
+
+def wanted(message: Message, request: Request) -> dict[str, Any]:
+    """The right reply to a request of one of the four messages."""
+    row = seed.users()[request["user"] - 1]
+    found: dict[str, Any] = dict(zip(USER.reply, row, strict=True)) if "name" in message.reply else {}
+    last = seed.by_author()[request["user"]][: request.get("count", 0)]
+    if "posts" in message.reply:
+        found["posts"] = _rows("posts", last)
+    if "comments" in message.reply:
+        found["comments"] = _rows("comments", under([post[0] for post in last], request["each"]))
+    return found
+
+
+def shown(reply: Reply) -> dict[str, Any]:
+    """What of a page a list of titles shows."""
+    found = {name: reply[name] for name in _SHOWN_OF_USER if name in reply}
+    for of, names in _SHOWN.items():
+        if isinstance(rows := reply.get(of), list):
+            found[of] = [_brief(row, names) for row in rows]
+    return found
+
+
+def _brief(row: Any, names: tuple[str, ...]) -> Any:
+    return {name: row[name] for name in names if name in row} if isinstance(row, dict) else row
+
+
+def _is_same(wanted: Any, got: Any) -> bool:
+    """Whether both are alike, types included: to `==`, 1, 1.0 and True are one."""
+    if type(wanted) is not type(got) or wanted != got:
+        return False
+    if isinstance(wanted, dict):
+        return all(_is_same(value, got[name]) for name, value in wanted.items())
+    return not isinstance(wanted, list) or all(map(_is_same, wanted, got))
+
+
+def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
+    """Why a reply is not the right one; None where it is."""
+    asked = f"{message.name} of user {request['user']}"
+    for name, value in right.items():
+        got = reply.get(name)
+        if not _is_same(value, got):
+            rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
+            of = f"the {len(value)} of the seed" if isinstance(value, list) else shorten(value)
+            return f"{asked}: {name} came back as {rows}, not {of}"
+    strange = sorted(reply.keys() - right.keys())
+    return f"{asked}: nobody asked for {', '.join(strange)}" if strange else None
+
+
+def _requests(message: Message) -> Callable[[Payload, int], Make]:
+    def requests(payload: Payload, seed_: int) -> Make:
+        expect_kind(message.name, payload, "none")
+        fixed = {name: value for name, value in (("count", LAST), ("each", EACH)) if name in message.request}
+        # The same users whichever of the four is asked: three calls and one are of the same pages.
+        asked = [{"user": 1 + below(word, seed.USERS), **fixed} for word in words(f"feed/{seed_}", _PREPARED)]
+        return lambda sequence, _wall_clock_ns: asked[sequence % _PREPARED]
+
+    return requests
+
+
+def _operation(message: Message, answer: Answer, made_of: tuple[str, ...] = ()) -> Operation:
+    def verify(request: Request, reply: Reply) -> str | None:
+        return _verify(message, request, wanted(message, request), reply)
+
+    def verify_shown(request: Request, reply: Reply) -> str | None:
+        return _verify(message, request, shown(wanted(message, request)), shown(reply))
+
+    def answered(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
+        return answer(request, held.store, spent)
+
+    return Operation(
+        name=message.name,
+        message=message,
+        requests=_requests(message),
+        answer=answered,
+        verify=verify,
+        runs="held",
+        open=opened,
+        resources=RESOURCES,
+        made_of=made_of,
+        shown=shown,
+        verify_shown=verify_shown,
+    )
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    _operation(USER, _user),
+    _operation(POSTS, _posts),
+    _operation(COMMENTS, _comments),
+    _operation(FEED, _feed, made_of=(USER.name, POSTS.name, COMMENTS.name)),
+)
+
+STEPS: Mapping[str, Operation] = {
+    name: _operation(message, answer)
+    for name, message, answer in (("user", USER, _user), ("posts", POSTS, _posts), ("under", COMMENTS, _under))
+}
+"""What the resolvers of a nested query ask; `under` takes the numbers of posts in place of a user."""

@@ -1,0 +1,180 @@
+"""Users, posts and comments in a file of SQLite, and a pool of connections to it; each query has one, and gives it back."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from services.python.stores import posts_seed as seed
+from services.python.stores.base import Runs, Spent, StoreError, now_ns
+from services.python.stores.posts_seed import Comment, Post, User
+
+_PATIENCE_S = 30.0
+_MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
+_SHAPE = 1
+_IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
+_TABLES = """
+CREATE TABLE users (user INTEGER PRIMARY KEY, name TEXT NOT NULL, about TEXT NOT NULL, joined INTEGER NOT NULL);
+CREATE TABLE posts (
+    post INTEGER PRIMARY KEY,
+    author INTEGER NOT NULL REFERENCES users,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    likes INTEGER NOT NULL
+);
+CREATE TABLE comments (
+    comment INTEGER PRIMARY KEY,
+    post INTEGER NOT NULL REFERENCES posts,
+    author INTEGER NOT NULL REFERENCES users,
+    text TEXT NOT NULL
+);
+"""
+_INDEXES = (
+    "CREATE INDEX posts_of_author ON posts (author, post); CREATE INDEX comments_of_post ON comments (post, comment)"
+)
+_ALL = (
+    "SELECT user, name, about, joined FROM users ORDER BY user",
+    "SELECT post, author, title, text, likes FROM posts ORDER BY post",
+    "SELECT comment, post, author, text FROM comments ORDER BY comment",
+)
+_POSTS = "SELECT post, author, title, text, likes FROM posts WHERE author = ? ORDER BY post DESC LIMIT ?"
+_RANKED = (
+    "SELECT comment, post, author, text FROM (SELECT comment, post, author, text,"
+    " row_number() OVER (PARTITION BY post ORDER BY comment DESC) AS place FROM comments WHERE post IN ({}))"
+    " WHERE place <= ? ORDER BY post DESC, comment DESC"
+)
+_OF_USER = _RANKED.format("SELECT post FROM posts WHERE author = ? ORDER BY post DESC LIMIT ?")
+
+
+class InSqlite:
+    """See `posts.PostStore`."""
+
+    runs: Runs = "pool"
+
+    def __init__(self, connections: SimpleQueue[sqlite3.Connection], size: int) -> None:
+        self.threads = size
+        self._connections = connections
+
+    def user(self, number: int, spent: Spent) -> User | None:
+        """See `posts.PostStore`."""
+        with self._connection(spent) as connection:
+            found: User | None = connection.execute(
+                "SELECT user, name, about, joined FROM users WHERE user = ?", (number,)
+            ).fetchone()
+        return found
+
+    def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
+        """See `posts.PostStore`."""
+        with self._connection(spent) as connection:
+            return connection.execute(_POSTS, (user, count)).fetchall()
+
+    def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
+        """See `posts.PostStore`."""
+        with self._connection(spent) as connection:
+            places = ", ".join("?" * len(posts))
+            return connection.execute(_RANKED.format(places), (*posts, each)).fetchall()
+
+    def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
+        """See `posts.PostStore`."""
+        with self._connection(spent) as connection:
+            return connection.execute(_OF_USER, (user, count, each)).fetchall()
+
+    @contextmanager
+    def _connection(self, spent: Spent) -> Iterator[sqlite3.Connection]:
+        """One of the pool, for one query, and back; what that took is added to `spent`. StoreError."""
+        asked_ns = now_ns()
+        try:
+            connection = self._connections.get(timeout=_PATIENCE_S)
+        except Empty:
+            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
+        had_ns = now_ns()
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise StoreError(f"the database: {type(error).__name__}: {error}") from error
+        finally:
+            self._connections.put(connection)
+            done_ns = now_ns()
+            spent.queries += 1
+            spent.pool_ns += had_ns - asked_ns
+            spent.database_ns += done_ns - had_ns
+            spent.store_ns += now_ns() - asked_ns
+
+
+@contextmanager
+def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
+    """The store in a file, made where there is none, and what is to be told of it; StoreError for any other file."""
+    if not path.exists():
+        _make(path)
+    every: list[sqlite3.Connection] = []
+    try:
+        with _explained(path):
+            every += (_connected(path) for _ in range(size))
+            _refuse_strange(path, every[0])
+        connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        for connection in every:
+            connections.put(connection)
+        yield InSqlite(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, only read"}
+    finally:
+        for connection in every:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+def _make(path: Path) -> None:
+    """Make the file, which appears whole or not at all."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with _explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
+            connection.execute("BEGIN")
+            connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?)", seed.users())
+            connection.executemany("INSERT INTO posts VALUES (?, ?, ?, ?, ?)", seed.posts())
+            connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())
+            connection.execute("COMMIT")
+            connection.executescript(
+                f"{_INDEXES}; PRAGMA application_id={_MARK}; PRAGMA user_version={_SHAPE}; ANALYZE;"
+            )
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=_PATIENCE_S,
+        isolation_level=None,
+        check_same_thread=_IN_THIS_THREAD_TOO,
+    )
+
+
+def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
+    """StoreError unless the file is ours and holds the seeded rows and no others; it is left as it is."""
+    mark, shape = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if (mark, shape) != (_MARK, _SHAPE):
+        raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
+    connection.execute("PRAGMA journal_mode=WAL")
+    rows = [seed.lines(connection.execute(query)) for query in _ALL]
+    if (found := seed.digest(*rows)) != seed.DIGEST:
+        raise StoreError(
+            f"the database {path} has other rows than the seed (digest {found[:12]}, not {seed.DIGEST[:12]})."
+            " It is left as it is"
+        )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """StoreError in place of what SQLite raises."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"the database {path}: it cannot be used: {error}") from error
