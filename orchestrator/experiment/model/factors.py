@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.page_factors import CALLS, OF_THE_PAGE, is_in_pieces
+from orchestrator.experiment.model.pin_factor import OF_PINNING
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
 from orchestrator.experiment.model.stream_factors import OF_STREAMS
@@ -130,10 +131,12 @@ FACTORS: tuple[Factor, ...] = (
         title="placement",
         kind="name",
         compared_as="at {}",
+        varies_with=("pin",),
         belongs_to="placement",
         attribute="name",
         reaches="hosts",
     ),
+    *OF_PINNING,
     Factor(
         name="connection",
         title="connection",
