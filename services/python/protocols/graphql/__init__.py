@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.judgement import Judgement
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
@@ -81,4 +82,6 @@ PROTOCOL = Protocol(
         "document": "the JSON scalar",
         "JSON": "compact, UTF-8",
     },
+    browser=Judgement(answer="yes", why="`fetch()`"),
+    schema=Judgement(answer="in part", why="the responder executes a schema; who asks can do without it"),
 )
