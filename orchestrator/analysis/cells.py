@@ -157,6 +157,9 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
     return None
 
 
+_RESTS_ON = {"spread": ("median", "p99")}  # which percentiles a statistic is made of, where it is none itself
+
+
 def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
     """The blocks whose value falls among requests without a right reply: it is larger than any number.
 
@@ -165,7 +168,8 @@ def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int
     return tuple(
         trial.block
         for trial in trials
-        if statistic in trial.censored or (statistic == "throughput" and trial.throughput_per_s == 0)
+        if not set(trial.censored).isdisjoint(_RESTS_ON.get(statistic, (statistic,)))
+        or (statistic == "throughput" and trial.throughput_per_s == 0)
     )
 
 
@@ -182,8 +186,8 @@ def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int,
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
     """Each block's value: the trial's median or p99 in ms, seconds per request for `throughput`, or a cost by its name.
 
-    Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
-    and so is what `censored_blocks` names: ask that and `missing_blocks` first.
+    `spread` is p99 over the median. Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99
+    without support is left out, and so is what `censored_blocks` names: ask that and `missing_blocks` first.
     """
     values: dict[int, float] = {}
     for trial in trials:

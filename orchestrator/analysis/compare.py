@@ -7,10 +7,10 @@ statistic is a family of its own; sentences are drawn from the median's alone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from orchestrator.analysis import equivalence, intervals, naming, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
@@ -25,7 +25,9 @@ from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
-Compared: TypeAlias = Statistic | CostName
+SPREAD: Final = "spread"
+"""p99 over the median: compared for the scorecard alone."""
+Compared: TypeAlias = Statistic | CostName | Literal["spread"]
 
 _OF_A_COST: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
 
@@ -62,7 +64,21 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     by_id = {cell.id: cell for cell in cells}
-    return tuple(_compare(plan, by_id, invalid, STATISTICS))
+    return tuple(_compare(plan, by_id, invalid, STATISTICS, contrasts.pairs(plan)))
+
+
+def compare_spreads(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """The same pairs by p99 over the median, by the same rule: `faster` is the smaller ratio."""
+    by_id = {cell.id: cell for cell in cells}
+    return tuple(_compare(plan, by_id, invalid, (SPREAD,), contrasts.pairs(plan)))
+
+
+def compare_throughputs(
+    plan: Plan, cells: Sequence[CellSummary], pairs: Iterable[contrasts.Pair], invalid: Container[str] = ()
+) -> tuple[Comparison, ...]:
+    """Other pairs than the plan's by throughput, by the same rule: stacks each at the load with its highest, say."""
+    by_id = {cell.id: cell for cell in cells}
+    return tuple(_compare(plan, by_id, invalid, ("throughput",), pairs))
 
 
 def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
@@ -71,15 +87,19 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
     by_id = {cell.id: cell for cell in cells}
-    found = _compare(plan, by_id, invalid, COST_NAMES)
+    found = _compare(plan, by_id, invalid, COST_NAMES, contrasts.pairs(plan))
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
     return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 
 
 def _compare(
-    plan: Plan, by_id: Mapping[str, CellSummary], invalid: Container[str], statistics: Sequence[Compared]
+    plan: Plan,
+    by_id: Mapping[str, CellSummary],
+    invalid: Container[str],
+    statistics: Sequence[Compared],
+    pairs: Iterable[contrasts.Pair],
 ) -> Iterator[Comparison]:
-    asked = [pair for pair in contrasts.pairs(plan) if pair.cell.id in by_id and pair.reference.id in by_id]
+    asked = [pair for pair in pairs if pair.cell.id in by_id and pair.reference.id in by_id]
     for statistic in statistics:
         of = [
             _pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic)
@@ -167,7 +187,7 @@ def beyond(cell: CellSummary, statistic: Compared) -> str:
     else:
         limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
         where = "falls among them" if cell.kind == "stream" else f"is beyond {limit}"
-        text += f"{statistic if statistic == 'p99' else 'the median'} {where}"
+        text += f"{_percentile(statistic)} {where}"
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text
@@ -194,16 +214,21 @@ def moved(cell: CellSummary, statistic: Compared, margin: float) -> str:
     How long it would have taken is not known. As the slowest of all, as a failed request counts, it may move a percentile
     by more than the margin: then the comparison of those that were sent answers another question.
     """
-    factors = [trial.unsent_moves[statistic] for trial in cell.trials if statistic in trial.unsent_moves]
+    moves = "p99" if statistic == SPREAD else statistic
+    factors = [trial.unsent_moves[moves] for trial in cell.trials if moves in trial.unsent_moves]
     blocks = sum(factor is None or factor > 1 + margin for factor in factors)
     if not blocks:
         return ""
-    name = statistic if statistic == "p99" else "the median"
     text = (
         f"{cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were not sent, "
-        f"which may move {name} by more than {words.margin(margin)}"
+        f"which may move {_percentile(statistic)} by more than {words.margin(margin)}"
     )
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"
+
+
+def _percentile(statistic: Compared) -> str:
+    """Which percentile decides of a statistic, in words."""
+    return "p99" if statistic in ("p99", SPREAD) else "the median"
 
 
 def _too_few(cell: CellSummary, statistic: Compared) -> str:
@@ -213,8 +238,8 @@ def _too_few(cell: CellSummary, statistic: Compared) -> str:
     if statistic in COSTS:
         return f"{cell.stack_label}: {COSTS[statistic]} not known in {len(missing)} of {len(cell.trials)} blocks"
     return (
-        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
-        "requests, which may be the slow ones"
+        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no "
+        f"{'p99' if statistic == SPREAD else statistic}, as their trials hold too few requests, which may be the slow ones"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,14 @@ from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.excused import excused
 from orchestrator.analysis.saturation import find_series
+from orchestrator.analysis.scorecard import scorecard
 from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.analysis.warned_once import warned_once
 from orchestrator.analysis.window_fit import window_fits
+from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
@@ -80,7 +82,7 @@ def summarise(run: Run) -> RunSummary:
         found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
     said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
-    return RunSummary(
+    summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
         question=plan.question,
@@ -110,6 +112,7 @@ def summarise(run: Run) -> RunSummary:
         links=links,
         manifest_sha256=_manifest_sha256(run),
     )
+    return replace(summary, scorecard=scorecard(searched or plan, summary, catalogue()))
 
 
 def _searched(run: Run) -> Plan | None:

@@ -16,6 +16,7 @@ from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.opening import CellOpening, TrialOpening
+from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
@@ -98,6 +99,11 @@ class TrialSummary:
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
     cost: TrialCost | None = None
     opening: TrialOpening | None = None  # None where the client library does not tell
+
+    @property
+    def spread(self) -> float | None:
+        """p99 over the median."""
+        return self.p99 / self.median if self.p99 and self.median else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +307,7 @@ class Comparison:
     stack: str
     stack_label: str
     reference_label: str
-    statistic: Literal["median", "p99", "throughput"] | CostName
+    statistic: Literal["median", "p99", "throughput", "spread"] | CostName
     ratio: float | None
     interval: Interval | None
     p_value: float | None
@@ -361,6 +367,7 @@ class RunSummary:
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
+    scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:
