@@ -73,3 +73,8 @@ def _is_ahead(one: str, other: str, intervals: Mapping[str, Interval], standings
         return standings[other] == "slower"
     apart = intervals[one][1] < intervals[other][0]
     return apart or (standings[one] == "faster" and standings[other] == "slower")
+
+
+def any_of(items: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`: those between whom it is open."""
+    return " or ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)

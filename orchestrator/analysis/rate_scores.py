@@ -94,7 +94,7 @@ def _named(
         return names[0], ahead
     if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, reference, margin):
         return f"{words.listed(names)}: less than {words.margin(margin)} apart", ahead
-    return f"not resolved: {words.any_of(names)}", ()
+    return f"not resolved: {leading.any_of(names)}", ()
 
 
 def _rate(found: FoundRate) -> Score:

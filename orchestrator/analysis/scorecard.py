@@ -198,7 +198,7 @@ def _leaders(
         return f"{named}{among}", frozenset(ahead)
     if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, setting.reference, margin):
         return f"{named}: less than {words.margin(margin)} apart{among}", frozenset(ahead)
-    return f"not resolved: {words.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
+    return f"not resolved: {leading.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
 
 
 def _none_measured(stacks: Sequence[str], criteria: Mapping[str, tuple[str, str]]) -> Iterator[ScoreRow]:

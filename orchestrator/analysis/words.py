@@ -363,11 +363,6 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
 
 
-def any_of(items: Sequence[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
-    return " or ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
-
-
 def difference(share: float) -> str:
     """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`."""
     return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
