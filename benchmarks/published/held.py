@@ -194,7 +194,8 @@ def _lowest(figures: Figures, test: Lowest) -> Finding:
     found = {row: getattr(figures.cell(row), test.statistic) for row in rows}
     known = {row: value for row, value in found.items() if value is not None}
     least = min(known, key=lambda row: known[row])
-    text = f"{test.statistic.upper()} of {test.row} {_ms(found[test.row])}, lowest of {least} {_ms(known[least])}"
+    lead = f"lowest of {least} {_ms(known[least])}, without an interval"
+    text = f"{test.statistic.upper()} of {test.row} {_ms(found[test.row])}, {lead}"
     return Finding(verdict="agrees" if least == test.row else "does not agree", text=text)
 
 

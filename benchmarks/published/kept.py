@@ -144,7 +144,7 @@ def _cell(cell: CellSummary, invalid: tuple[str, ...]) -> Cell:
     of = cell.distribution
     return Cell(
         id=cell.id,
-        factors=dict(cell.factors),
+        factors={name: value for name, value in cell.factors.items() if value is not None},
         load=cell.load,
         samples=of.n if of else 0,
         errors=cell.failed,
