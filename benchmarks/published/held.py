@@ -189,7 +189,7 @@ def _times(figures: Figures, test: Times) -> Finding:
 
 
 def _lowest(figures: Figures, test: Lowest) -> Finding:
-    """Of what pools all trials there is no interval: a lead of less than the margin is none."""
+    """Of what pools all trials there is no interval: the figures alone decide."""
     rows = test.among or tuple(row for row in figures.table.rows if "-" not in row)
     found = {row: getattr(figures.cell(row), test.statistic) for row in rows}
     known = {row: value for row, value in found.items() if value is not None}
