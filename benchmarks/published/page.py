@@ -199,7 +199,7 @@ def _of_events(cell: Cell, column: str) -> str:
     if events is None or column == "throughput_per_s":
         return "–"
     if column == "p99":
-        return "–" if events.gap_p99 is None else f"{events.gap_p99:.3f}"
+        return f"{events.gap_p99:.3f}" if events.gap_p99 is not None else "–" if events.dropped else "too few"
     delivered = events.per_s
     if delivered is None or not events.delivered:
         return "–"

@@ -244,7 +244,7 @@ CRITERIA = (
     _Criterion(
         name="latency",
         title="Lowest latency",
-        unit="median, ms",
+        unit="median",
         statistic="median",
         evidence="cell",
         text=words.ms,

@@ -17,9 +17,9 @@ loads, or of the events, what was counted, or what was judged."""
 class Score:
     """What a criterion says of a stack.
 
-    `value` is of the unit that the row names, with its 95 % `interval` where trials give one; both are None of an answer in
-    words. `cell` is the cell that it is of, by which the part of the report is found that `evidence` names. `why`: a
-    clause that belongs to it: what was counted, why it is judged so, why there is nothing.
+    `value` is of what the row names (latencies in milliseconds, CPU time in seconds), with its 95 % `interval` where trials
+    give one; both are None of an answer in words. `cell` is the cell that it is of, by which the part of the report is found
+    that `evidence` names. `why`: a clause that belongs to it: what was counted, or why there is nothing.
     """
 
     stack: str  # label
