@@ -46,6 +46,7 @@ LIGHT_SERVICES = {
     "services.python.contract.limits",
     "services.python.contract.counters",
     "services.python.contract.description",
+    "services.python.contract.judgement",
     "services.python.contract.knobs",
     "services.python.contract.lines",
     "services.python.contract.manifest",
@@ -57,6 +58,7 @@ LIGHT_SERVICES = {
     "services.python.contract.strict",
     "services.python.load.phases",
     "services.python.contract.source",
+    "services.python.contract.source_lines",
     "services.python.operations.picture",
 }
 

@@ -29,6 +29,7 @@ from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
+from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.spread import CellSpread
 from orchestrator.analysis.store_tables import StoreRow
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
@@ -147,6 +148,7 @@ class Answer:
     shows_spreads: bool = False  # where it is asked which stack is the most predictable
     stability: tuple[str, ...] = ()  # which one is; also among the verdicts
     spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
+    scorecard: Scorecard | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -240,6 +242,7 @@ def answer(summary: RunSummary) -> Answer:
         shows_spreads=bool(summary.plan.get("stability")),
         stability=summary.stability,
         spreads=summary.spreads,
+        scorecard=summary.scorecard,
     )
 
 

@@ -62,8 +62,19 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
+    return compare_by(STATISTICS, plan, cells, contrasts.pairs(plan), invalid)
+
+
+def compare_by(
+    statistics: Sequence[Compared],
+    plan: Plan,
+    cells: Sequence[CellSummary],
+    pairs: Iterable[contrasts.Pair],
+    invalid: Container[str] = (),
+) -> tuple[Comparison, ...]:
+    """Any pairs by any statistics, by the same rule: stacks each at the load with its highest throughput, say."""
     by_id = {cell.id: cell for cell in cells}
-    return tuple(_compare(plan, contrasts.pairs(plan), by_id, invalid, STATISTICS))
+    return tuple(_compare(plan, pairs, by_id, invalid, statistics))
 
 
 def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
@@ -71,8 +82,7 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
-    by_id = {cell.id: cell for cell in cells}
-    found = _compare(plan, contrasts.pairs(plan), by_id, invalid, COST_NAMES)
+    found = compare_by(COST_NAMES, plan, cells, contrasts.pairs(plan), invalid)
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
     return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 
@@ -182,7 +192,7 @@ def beyond(cell: CellSummary, statistic: Compared) -> str:
     else:
         limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
         where = "falls among them" if cell.kind == "stream" else f"is beyond {limit}"
-        text += f"{statistic if statistic == 'p99' else 'the median'} {where}"
+        text += f"{_percentile(statistic)} {where}"
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text
@@ -214,12 +224,16 @@ def moved(cell: CellSummary, statistic: Compared, margin: float) -> str:
     blocks = sum(factor is None or factor > 1 + margin for factor in factors)
     if not blocks:
         return ""
-    name = moves if moves == "p99" else "the median"
     text = (
         f"{cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were not sent, "
-        f"which may move {name} by more than {words.margin(margin)}"
+        f"which may move {_percentile(statistic)} by more than {words.margin(margin)}"
     )
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"
+
+
+def _percentile(statistic: Compared) -> str:
+    """Which percentile decides of a statistic, in words."""
+    return "p99" if statistic == "p99" or statistic in SPREADS else "the median"
 
 
 def _too_few(cell: CellSummary, statistic: Compared) -> str:
@@ -234,8 +248,8 @@ def _too_few(cell: CellSummary, statistic: Compared) -> str:
             " without a right reply, or too few requests"
         )
     return (
-        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
-        "requests, which may be the slow ones"
+        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no "
+        f"{statistic}, as their trials hold too few requests, which may be the slow ones"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,14 @@ from orchestrator.analysis.excused import excused
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.judge import rule_figures
 from orchestrator.analysis.saturation import find_series
+from orchestrator.analysis.scorecard import scorecard
 from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.analysis.warned_once import warned_once
 from orchestrator.analysis.window_fit import window_fits
+from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
@@ -94,7 +96,7 @@ def summarise(run: Run) -> RunSummary:
     spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
     stability = predictability.sentences(spreads, cells) if said else ()
     said = (*said[:before], *stability, *said[before:])
-    return RunSummary(
+    summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
         question=plan.question,
@@ -127,6 +129,7 @@ def summarise(run: Run) -> RunSummary:
         timing_rules=timing_rules,
         manifest_sha256=_manifest_sha256(run),
     )
+    return replace(summary, scorecard=scorecard(searched or plan, summary, catalogue()))
 
 
 def _searched(run: Run) -> Plan | None:

@@ -17,6 +17,7 @@ from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.opening import CellOpening, TrialOpening
+from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
 from orchestrator.analysis.store_time import StoreTimes
@@ -375,6 +376,7 @@ class RunSummary:
     rate_comparisons: tuple[RateComparison, ...] = ()
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
+    scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ got no reply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import log
 
 from orchestrator.analysis import (
@@ -14,6 +14,7 @@ from orchestrator.analysis import (
     differing,
     equivalence,
     evolutions,
+    leading,
     store_tables,
     transferred,
     validity,
@@ -23,7 +24,7 @@ from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.analysis.summary import CellSummary, Comparison, Standing
 from orchestrator.experiment.model.factors import STACK
 
 _MOST_FAILURES = 4
@@ -188,43 +189,23 @@ def _envelope(beside: Sequence[Comparison]) -> float:
 def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
     """Which of three stacks or more is fastest, or between which of them that is open; of two, the comparison says it.
 
-    Stacks are compared with the reference alone: of two others, one is surely ahead where the intervals of their ratios
-    lie apart, or where only one of them is surely ahead of the reference; and then by more than matters, and by more than
-    the reference differs from itself.
+    By the rule of `leading`: by more than matters, and by more than the reference differs from itself.
     """
     decided = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
     if len(decided) < 2 or all(m.standing == "slower" for m in members):
         return ""
-    reference = members[0]
-    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in decided} | {reference.reference_cell: (1.0, 1.0)}
-    standings = {m.cell: m.standing for m in decided} | {reference.reference_cell: "reference"}
     # By the ratio, as every other clause: a stack that lost blocks has a median of the others.
-    values = {m.cell: _ratio(m) for m in decided} | {reference.reference_cell: 1.0}
-    best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
-    least = max(log(1 + matters), envelope)
-    far = [
-        cell for cell in ratios if log(values[cell] / values[best]) > least or reference.reference_cell in (best, cell)
-    ]
-    ahead = [c for c in ratios if c == best or c not in far or not _is_ahead(best, c, ratios, standings)]
-    ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
+    sides = [side for m in decided if (side := leading.side_of(m))]
+    reference = members[0].reference_cell
+    ahead = leading.leaders(sides, reference, max(log(1 + matters), envelope), lambda cell: by_median(cells[cell]))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
         return f"{labels[0]} is fastest{'' if len(decided) == len(members) else ' of those that could be compared'}"
-    between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
-    if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
+    if envelope <= log(1 + matters) and leading.are_alike(ahead, sides, reference, matters):
         return f"{words.listed(labels)} are fastest, less than {words.margin(matters)} apart"
-    is_reference = ahead[0] == reference.reference_cell
-    shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
+    lowest = next((side.ratio for side in sides if side.cell == ahead[0]), None)
+    shown = "the reference" if lowest is None else f"{words.factor(lowest)}×"
     return f"which of {words.listed(labels)} is fastest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
-
-
-def _is_ahead(one: str, other: str, ratios: dict[str, Interval], standings: Mapping[str, str]) -> bool:
-    if standings[other] == "reference":
-        return standings[one] == "faster"
-    if standings[one] == "reference":
-        return standings[other] == "slower"
-    apart = ratios[one][1] < ratios[other][0]
-    return apart or (standings[one] == "faster" and standings[other] == "slower")
 
 
 def _with(members: Sequence[Comparison], standing: Standing) -> list[Comparison]:

@@ -9,6 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
+from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.limits import Kind
 
@@ -114,7 +115,8 @@ class Protocol:
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included.
+    request can be sent, TCP's own handshake included. `browser` and `schema` are judgements, as
+    `protos/schemas/manifest.json` has them.
     """
 
     name: str
@@ -128,6 +130,8 @@ class Protocol:
     round_trips_to_open: int = 1
     is_floor: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+    browser: Judgement | None = None
+    schema: Judgement | None = None
 
     def refusal_of(self, knobs: Mapping[str, str], ends: Sequence[End]) -> str | None:
         """Why one of these ends cannot be told all of these; None when both can."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +17,11 @@ from orchestrator.cli.keeping import judged, keep
 def command(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run id, its beginning, a path, or `latest`.")],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    scorecard: Annotated[bool, typer.Option("--scorecard", help="Print the scorecard of each run, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
+    from orchestrator.cli.scorecard import scorecard_lines
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path, write_report
     from orchestrator.results.folder import RunFolder
@@ -35,6 +39,10 @@ def command(
         path = write_report(summary, out or default_path(summary, WORKSPACE.reports, folder.origin()))
         if (why := folder.why_not_ours()) is not None:
             console.progress(f"{folder.path}: {why}; so its report is stored apart from those of runs made here")
-        written.append({"run": summary.run_id, "report": str(path)})
+        card = summary.scorecard
+        written.append({"run": summary.run_id, "report": str(path), "scorecard": card and asdict(card)})
         console.result(str(path))
+        if scorecard and card is not None:
+            for line in scorecard_lines(card, width=min(shutil.get_terminal_size((100, 24)).columns, 120)):
+                console.result(line)
     console.emit({"reports": written})

@@ -42,6 +42,11 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "default_responder": protocol.responders[0].name,
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
         "settings": dict(protocol.settings),
+        "judgements": {
+            name: {"answer": judged.answer, "why": judged.why}
+            for name in ("browser", "schema")
+            if (judged := getattr(protocol, name)) is not None
+        },
     }
 
 

@@ -124,6 +124,7 @@ def render(summary: RunSummary) -> str:
         rate_heads=capacity_words.HEADS,
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,
+        scorecards=_scorecards(summary),
         rate_notes=capacity_words.NOTES,
         path_heads=capacity_words.PATH_HEADS,
         sample=words.sample(cell.kind for cell in summary.cells),
@@ -176,6 +177,12 @@ def _rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
     """Found rates by what they have in common: the setting and the goals."""
     key = attrgetter("setting", "goals")
     return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
+
+
+def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:
+    """The tables of the settings, as what a section folds."""
+    of = summary.scorecard.settings if summary.scorecard else ()
+    return [{"slug": f"s{number}", "title": table.setting, "of": table} for number, table in enumerate(of, start=1)]
 
 
 def _round_trips_text(value: float) -> str:

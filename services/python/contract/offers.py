@@ -13,6 +13,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
+from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import (
     CONNECTIONS,
     OF_CALLS,
@@ -104,6 +105,7 @@ class Client(Part):
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
     (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they differ from
     the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's messages.
+    `loads`: the modules that `module` loads by name for this client alone.
     """
 
     name: str
@@ -117,6 +119,7 @@ class Client(Part):
     round_trips_to_open: int | None = None
     transport: str | None = None
     kind: Literal["call", "codec"] = "call"
+    loads: tuple[str, ...] = ()
 
 
 @part
@@ -130,6 +133,8 @@ class Protocol(Part):
     costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that its
     responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
     the reason why it has no other, or none. What one of them cannot do of these is among what that one `refuses`.
+    `browser`: whether a script in a browser can call it without a proxy in between; `schema`: whether both ends need to have
+    a schema before they can talk; None where nobody has judged it.
     """
 
     name: str
@@ -146,6 +151,8 @@ class Protocol(Part):
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    browser: Judgement | None = None
+    schema: Judgement | None = None
 
     def carries(self, message: Message) -> bool:
         """Whether requests and replies of this message can travel by it."""

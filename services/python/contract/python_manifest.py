@@ -1,6 +1,6 @@
-"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json`.
+"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json`, and `lines.json` beside it.
 
-It holds what every `PROTOCOL` and every operation declares.
+The one holds what every `PROTOCOL` and every operation declares, the other how many lines the ends are made of.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from services.python.contract import manifest, offers
+from services.python.contract import manifest, offers, python_lines
 from services.python.contract.strict import Part, hints_of, is_required
 
 FILE = Path(__file__).resolve().parents[1] / manifest.FILE
@@ -95,3 +95,4 @@ def _default(declared: Any) -> Any:
 
 if __name__ == "__main__":
     FILE.write_text(text(of_python()), encoding="utf-8")
+    python_lines.FILE.write_text(python_lines.text(python_lines.of_python()), encoding="utf-8")

@@ -19,6 +19,7 @@ from services.python.contract.manifest import Manifest
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Warm
 from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.source_lines import SourceLines
 from services.python.contract.strict import Between, Line, Part, hints_of, is_required
 
 PROTOS = Path(__file__).resolve().parents[3] / "protos"
@@ -41,13 +42,13 @@ LINES: Final[Mapping[str, type[Line]]] = {
 }
 
 # What a language's folder says of itself is no line, but read as strictly.
-_FILES: Final[Mapping[str, type[Part]]] = {"manifest": Manifest}
+_FILES: Final[Mapping[str, type[Part]]] = {"manifest": Manifest, "source-lines": SourceLines}
 
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a line, or of a manifest."""
+    """The JSON Schema of a line, of a manifest, or of what a language counts of its source."""
     parts: dict[str, Any] = {}
     line = _object({**LINES, **_FILES}[name], parts)
     return {

@@ -219,3 +219,23 @@ def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
         VERBS[verb]()
     assert "in progress" not in console.err.getvalue()
     assert "interrupted" not in console.err.getvalue()
+
+
+def test_the_scorecard_is_printed_where_it_is_asked_for(out):
+    report.command(["latest"])
+    assert "Lowest latency" not in out.getvalue()
+
+    report.command(["latest"], scorecard=True)
+
+    lines = out.getvalue().splitlines()
+    assert "  Lowest latency: grpc (thin)" in lines
+    assert any(line.startswith("  Highest capacity: not measured here") for line in lines)
+
+
+def test_json_has_the_scorecard_of_each_run(out):
+    report.command(["latest"], as_json=True)
+
+    (entry,) = json.loads(out.getvalue())["reports"]
+    rows = {row["name"]: row for row in entry["scorecard"]["settings"][0]["rows"]}
+    assert (rows["latency"]["best"], rows["latency"]["is_resolved"]) == ("grpc (thin)", True)
+    assert len(rows["latency"]["scores"][0]["interval"]) == 2

@@ -217,3 +217,15 @@ def test_curves_are_drawn_with_the_names_of_their_lines_within_the_page(page, tm
     assert sorted(page.evaluate(f"{names}.map((name) => name.textContent)")) == ["grpc", "rest(fastapi)"]
     box = "document.getElementById('chart-curve-distance-1').getBoundingClientRect()"
     assert page.evaluate(f"{names}.every((name) => name.getBoundingClientRect().right <= {box}.right + 1)")
+
+
+def test_on_a_phone_a_scorecard_hides_nothing_to_its_right(page, tmp_path):
+    measured = summarise(a_measured_run(blocks=3, stacks=("rest", "grpc", "cbor", "avro", "graphql", "socketio")))
+    page.open(write_report(measured, tmp_path / "report.html"), width=360, height=8000)
+    wide = "[...document.querySelectorAll('#scorecard .scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)"
+    assert page.evaluate("document.querySelectorAll('table.scorecard').length") == 2
+    assert page.evaluate(f"{wide}.map((one) => one.querySelector('table').className)") in ([], ["numbers"])
+    entries = "[...document.querySelectorAll('.scorecard .entry')].filter((one) => one.checkVisibility())"
+    assert page.evaluate(f"{entries}.length") >= 2 * 6 * 6
+    assert page.evaluate(f"{entries}.every((one) => one.getBoundingClientRect().right <= 360)")
+    assert page.evaluate("getComputedStyle(document.querySelector('.scorecard td'), '::before').content") == '"Best"'

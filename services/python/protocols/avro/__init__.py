@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
+from services.python.contract.judgement import Judgement
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Protocol
 from services.python.transports.http import version
@@ -33,4 +34,6 @@ PROTOCOL = Protocol(
         "Avro": "fastavro, compiled; schemas parsed once, bodies without schema (protos/operations.avsc)",
         "document": "JSON text in a string: Avro has no type for any JSON value",
     },
+    browser=Judgement(answer="yes", why="`fetch()` with an Avro library"),
+    schema=Judgement(answer="yes", why="a body holds values alone, and cannot be read without the writer's schema"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
+from services.python.contract.judgement import Judgement
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol
 from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
@@ -25,4 +26,6 @@ PROTOCOL = Protocol(
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"CBOR": "cbor2, compiled; maps of named fields, no schema"},
+    browser=Judgement(answer="yes", why="`fetch()` with a CBOR library"),
+    schema=Judgement(answer="no", why="CBOR maps name their fields"),
 )

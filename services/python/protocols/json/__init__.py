@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import NO_LOOP
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol, Responder
 from services.python.transports.http import version
@@ -59,4 +60,6 @@ PROTOCOL = Protocol(
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"JSON": "the standard library's, compact, UTF-8", "bytes": "base64 in a string: JSON has no binary type"},
+    browser=Judgement(answer="yes", why="`fetch()`"),
+    schema=Judgement(answer="no", why="JSON names its fields"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
+from services.python.contract.judgement import Judgement
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Client, Protocol
 from services.python.transports.http import version
@@ -43,4 +44,6 @@ PROTOCOL = Protocol(
         "document": "a message made from its shape (protos/documents.md)",
         "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
+    browser=Judgement(answer="yes", why="`fetch()` with a Protocol Buffers library"),
+    schema=Judgement(answer="yes", why="fields travel as numbers, whose names and types are in the .proto file"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from services.python.contract.judgement import Judgement
 from services.python.contract.limits import SESSION, TLS
 from services.python.contract.offers import (
     AS_IT_IS,
@@ -61,4 +62,6 @@ PROTOCOL = Protocol(
     sequential="aiohttp",
     concurrent="aiohttp",
     settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", **TLS_SETTINGS},
+    browser=Judgement(answer="yes", why="`EventSource`, which every browser has"),
+    schema=Judgement(answer="no", why="JSON names its fields"),
 )

@@ -135,6 +135,7 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
             name=library.name,
             module=module,
             style=library.style,
+            loads=(library.module,),
             adds=library.adds,
             packages=(*library.packages, *codec),
             refuses={**library.refuses, **({} if library.shares else _ALONE)},

@@ -1,0 +1,222 @@
+"""`docs/published.md` from the committed summaries: each published table beside ours, and what agrees and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from benchmarks.published.held import Figures, Finding, hold
+from benchmarks.published.kept import Cell, Kept, read
+from benchmarks.published.specs import KEPT, ROOT, SPECS, TABLES, Table
+from orchestrator.analysis import words
+from orchestrator.analysis.audit import AuditFile, AuditResult, examine
+from orchestrator.analysis.audit.model import Row
+from orchestrator.analysis.audit.read import read as read_audit
+
+NOT_RUN = "not run yet"
+_HEADS = {
+    "samples": "n",
+    "sd": "SD",
+    "concurrency": "in flight",
+    "throughput_per_s": "replies/s",
+    "offered_per_s": "events/s offered",
+    "delivered_per_s": "events/s delivered",
+}
+_TOP = """\
+# Published tables beside ours
+
+Figures that others published, copied as facts into `experiments/audits/`, beside what the experiments here measured.
+Written by `python -m benchmarks.published page` from the summaries in `benchmarks/results/published/`: nothing in it is
+typed, and a test holds the page to them. Latencies are milliseconds. A run is made again by its command.
+
+* Absolute times of two machines need not agree. What is held against ours are the *sentences*: ratios, sizes, counts.
+* **agrees**: the 95 % interval of our ratio allows what the sentence says, with the tolerances of `orch audit`
+  ([audit](audit.md)). **in direction**: faster or slower as the sentence says, but not by as much. **not resolved**: our
+  interval leaves it open. **not asked here** comes with its reason.
+* *Audit* is what the publication's own figures say of the sentence, without ours.
+"""
+
+
+def kept(folder: Path = KEPT) -> dict[str, Kept]:
+    """The summaries that are there, by the name of their run; ValueError for a file that is none."""
+    return {spec.name: read(path) for spec in SPECS if (path := folder / f"{spec.name}.json").is_file()}
+
+
+def page(found: Mapping[str, Kept]) -> str:
+    """The whole page."""
+    parts = [_TOP, *_runs(found)]
+    for table in TABLES:
+        parts += ["", *_table(table, found)]
+    return "\n".join(parts) + "\n"
+
+
+# ---- runs
+
+
+def _runs(found: Mapping[str, Kept]) -> Iterator[str]:
+    yield "## The runs"
+    yield "| run | made | minutes | on | checks | again by |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for spec in SPECS:
+        one = found.get(spec.name)
+        made = NOT_RUN if one is None else f"{one.started_at[:16].replace('T', ' ')}, orch {one.orch}"
+        on = spec.needs or "two cores" if one is None else one.machine
+        checks = "–" if one is None else one.checks
+        took = f"about {spec.minutes}" if one is None else f"{_minutes(one):.0f}"
+        what = f"{spec.name} ([experiment](../{spec.experiment}))" if spec.path.is_file() else spec.name
+        again = f"`{spec.command}`" if spec.path.is_file() else f"`{spec.path.name}` is not in this version"
+        yield f"| {what} | {made} | {took} | {on} | {checks} | {again} |"
+    for one in found.values():
+        facts = "; ".join(f"{name}: {value}" for name, value in one.facts.items())
+        changed = "".join(f" --set {override}" for override in one.overrides)
+        versions = ", ".join(f"{name} {version}" for name, version in one.versions.items())
+        yield f"\n*{one.name}*: run {one.run_id}, `orch run {one.experiment}{changed}`. {facts}. {versions}."
+        for warning in one.warnings:
+            yield f"* {warning}"
+
+
+def _minutes(of: Kept) -> float:
+    from datetime import datetime
+
+    if of.ended_at is None:
+        return 0.0
+    return (datetime.fromisoformat(of.ended_at) - datetime.fromisoformat(of.started_at)).total_seconds() / 60
+
+
+# ---- one table
+
+
+@cache
+def _published(path: str) -> tuple[AuditFile, AuditResult]:
+    file = read_audit(ROOT / path)
+    return file, examine(file)
+
+
+def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
+    file, audited = _published(table.audit)
+    figures = Figures(table=table, kept=found)
+    yield f"## {file.title}"
+    yield f"[As published](../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
+    missing = [name for name in table.runs if name not in found]
+    if missing:
+        yield ""
+        yield f"**{NOT_RUN}**: {', '.join(f'`{name}`' for name in missing)}."
+    yield ""
+    yield from _side_by_side(table, file, found)
+    yield from _pings(table, file, found)
+    yield ""
+    yield "| published sentence | audit | ours | by which figures | what may explain it |"
+    yield "| --- | --- | --- | --- | --- |"
+    for claim, assessment in zip(file.claims, audited.claims, strict=True):
+        finding = hold(figures, claim.text, claim.tests)
+        entries = (claim.text, assessment.verdict, finding.verdict, finding.text, _why(table, claim.text, finding))
+        yield f"| {' | '.join(map(_cell, entries))} |"
+    accused = [f for f in audited.figures if f.verdict in ("impossible", "contradicted")]
+    if accused:
+        yield ""
+        yield "What is wrong in the published figures themselves (`orch audit` has the arithmetic):"
+        rules: dict[tuple[str, str, str], list[str]] = {}
+        for f in accused:
+            rules.setdefault((f.verdict, f.rule, f.honest_explanation), []).extend(f.rows)
+        for (verdict, rule, honest), rows in rules.items():
+            where = ", ".join(dict.fromkeys(rows)) or "the table"
+            yield f"* *{verdict}* by the rule *{rule}*: {where}. Honest if: {honest}."
+
+
+def _why(table: Table, sentence: str, finding: Finding) -> str:
+    if finding.verdict in ("agrees", "not asked here", "not run yet"):
+        return ""
+    return table.why.get(sentence, "")
+
+
+def _side_by_side(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator[str]:
+    """Each row twice: as published, and ours."""
+    heads = [_HEADS.get(column, column) for column in table.columns]
+    yield f"| row | whose | {' | '.join(heads)} |"
+    yield f"| --- | --- |{' ---: |' * len(heads)}"
+    published = {row.name: row for row in file.results}
+    notes: dict[str, None] = {}
+    for name in (*published, *(name for name in table.rows if name not in published)):
+        if (row := published.get(name)) is not None:
+            values = [_as_published(row, column) for column in table.columns]
+            yield f"| {name} | published | {' | '.join(values)} |"
+            if row.missing:
+                notes[f"{name}: not published ({row.missing})"] = None
+        ours, note = _ours(table, name, found)
+        yield f"| {name} | ours | {' | '.join(ours)} |"
+        notes |= {note: None} if note else {}
+    absent = ["–: not published, or not of this kind of row"]
+    yield ""
+    yield "; ".join((*absent, *notes)) + "."
+
+
+def _as_published(row: Row, column: str) -> str:
+    value = getattr(row, column)
+    return "–" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _ours(table: Table, name: str, found: Mapping[str, Kept]) -> tuple[list[str], str]:
+    """Our figures of a row in the order of the columns, and a note that belongs to them."""
+    blank = ["–"] * len(table.columns)
+    of = table.rows.get(name, "no row of ours stands beside it")
+    if isinstance(of, str):
+        return blank, f"{name}: not here, as {of}"
+    if of.run not in found:
+        return [NOT_RUN] * len(table.columns), ""
+    cell = found[of.run].cell(of.asked)
+    if cell is None:
+        return blank, f"{name}: the run `{of.run}` has no such cell"
+    notes = []
+    if cell.invalid:
+        notes.append(f"invalid, as {', '.join(cell.invalid)} failed")
+    if cell.errors:
+        notes.append(f"{cell.errors:,} without a right reply")
+    values = [_figure(cell, column) for column in table.columns]
+    if "too few" in values:
+        notes.append("too few requests in a trial for that percentile")
+    return values, f"{name}: {', '.join(notes)}" if notes else ""
+
+
+def _figure(cell: Cell, column: str) -> str:
+    if column == "concurrency":
+        return str(cell.factors["concurrency"])
+    if cell.events is not None:
+        return _of_events(cell, column)
+    if column in ("offered_per_s", "delivered_per_s"):
+        return "–"
+    value = getattr(cell, column)
+    if value is None:
+        return "too few" if column in ("p95", "p99") and cell.samples else "–"
+    if column == "samples":
+        return f"{value:,}"
+    return words.rate(value) if column.endswith("per_s") else f"{value:.3f}"
+
+
+def _of_events(cell: Cell, column: str) -> str:
+    """A stream has no replies, and its p99 is of gaps."""
+    events = cell.events
+    if events is None or column == "throughput_per_s":
+        return "–"
+    if column == "p99":
+        return f"{events.gap_p99:.3f}" if events.gap_p99 is not None else "–" if events.dropped else "too few"
+    delivered = events.per_s
+    if delivered is None or not events.delivered:
+        return "–"
+    return words.rate(delivered * events.offered / events.delivered if column == "offered_per_s" else delivered)
+
+
+def _pings(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator[str]:
+    if not table.pings:
+        return
+    ours = found[table.pings].pings if table.pings in found else {}
+    yield ""
+    yield f"| ping, mean | {' | '.join(place.name for place in file.placements)} |"
+    yield f"| --- |{' ---: |' * len(file.placements)}"
+    yield f"| published | {' | '.join(f'{place.ping_ms:g}' for place in file.placements if place.ping_ms is not None)} |"
+    shown = [f"{ours[place.name]:.3f}" if place.name in ours else NOT_RUN for place in file.placements]
+    yield f"| ours | {' | '.join(shown)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,304 @@
+"""The page of published tables follows from the committed summaries, and from nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.published import held
+from benchmarks.published import page as pages
+from benchmarks.published.__main__ import main
+from benchmarks.published.held import Figures, hold
+from benchmarks.published.kept import Cell, Events, Kept, Trial, cut, read, text_of
+from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Spec, Table
+from orchestrator.analysis.audit.claim_forms import (
+    Connections,
+    DeliversAll,
+    Faster,
+    LargerEffect,
+    Lowest,
+    Peak,
+    Size,
+    Times,
+)
+from orchestrator.analysis.audit.read import read as read_audit
+from orchestrator.analysis.summarise import summarise
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from tests.support.runs import a_run
+
+THERE = [spec for spec in SPECS if spec.path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def planned() -> dict[str, Plan]:
+    return {spec.name: make_plan(spec.path, list(spec.overrides)) for spec in THERE}
+
+
+# ---- the page
+
+
+def test_the_page_is_what_the_committed_summaries_give() -> None:
+    """`python -m benchmarks.published page` writes it anew."""
+    assert PAGE.read_text(encoding="utf-8") == pages.page(pages.kept())
+
+
+def test_without_a_summary_the_page_holds_no_figure_of_ours() -> None:
+    text = pages.page({})
+    rows = [line for line in text.splitlines() if re.match(r"\| \S+ \| ours \|", line)]
+    assert len(rows) > 40
+    figures = {figure.strip() for row in rows for figure in row.split("|")[3:-1]}
+    assert figures == {"not run yet", "–"}
+
+
+def test_every_row_that_was_published_has_ours_or_a_reason() -> None:
+    for table in TABLES:
+        file = read_audit(ROOT / table.audit)
+        assert {row.name for row in file.results} <= table.rows.keys(), table.slug
+        assert all(
+            row.run in {spec.name for spec in SPECS} if isinstance(row, Ours) else row for row in table.rows.values()
+        )
+        columns = {*table.columns}
+        stated = {
+            name for row in file.results for name, value in row.model_dump().items() if isinstance(value, int | float)
+        }
+        assert stated - columns <= {"batch", "request_bytes", "concurrency"}, table.slug
+
+
+def test_what_is_said_of_sentences_is_said_of_sentences_that_are_there() -> None:
+    for table in TABLES:
+        sentences = {claim.text for claim in read_audit(ROOT / table.audit).claims}
+        assert {*table.asked, *table.why, *table.without} <= sentences, table.slug
+        unasked = {c.text for c in read_audit(ROOT / table.audit).claims if not c.tests} - table.asked.keys()
+        assert unasked <= table.without.keys(), table.slug
+
+
+def test_every_publication_that_is_audited_has_its_table() -> None:
+    shipped = {path.name for path in (ROOT / "experiments" / "audits").glob("*.yaml")}
+    assert {Path(table.audit).name for table in TABLES} == shipped
+
+
+def test_each_row_of_ours_is_a_cell_that_its_run_plans(planned: dict[str, Plan]) -> None:
+    for table in TABLES:
+        for name, row in table.rows.items():
+            if isinstance(row, Ours) and row.run in planned:
+                cells = planned[row.run].cells
+                found = [c for c in cells if all(c.factors.get(key) == value for key, value in row.asked.items())]
+                assert len(found) == 1, (table.slug, name, [c.factors for c in cells][:2])
+
+
+def test_a_run_stays_within_what_it_is_said_to_take(planned: dict[str, Plan]) -> None:
+    from orchestrator.experiment.plan.estimate import estimate
+
+    for spec in THERE:
+        assert estimate(planned[spec.name]).duration_s / 60 < spec.minutes, spec.name
+
+
+def test_a_cell_of_the_page_breaks_no_table() -> None:
+    for part in re.split(r"\n\n+", pages.page({})):
+        rows = [line for line in part.splitlines() if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) <= 1, rows[:3]
+
+
+# ---- a summary that is kept
+
+
+@pytest.fixture(scope="module")
+def one() -> Kept:
+    summary = summarise(a_run(blocks=4))
+    return cut(summary, name="x", command="c", experiment="e", overrides=("a=1",), orch="abc", machine="m")
+
+
+def test_what_is_kept_is_read_back(one: Kept, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text_of(one), encoding="utf-8")
+    again = read(path)
+    assert again.cells[0].mean == pytest.approx(one.cells[0].mean)
+    assert replace(again, cells=(), pings={}) == replace(one, cells=(), pings={})
+    assert text_of(again) == text_of(one)
+
+
+def test_it_holds_the_figures_of_the_summary_and_each_block(one: Kept) -> None:
+    summary = summarise(a_run(blocks=4))
+    for cell, of in zip(one.cells, summary.cells, strict=True):
+        assert of.distribution is not None
+        assert (cell.samples, cell.median, cell.p99, cell.max) == (
+            of.distribution.n,
+            of.distribution.median,
+            of.distribution.p99,
+            of.distribution.maximum,
+        )
+        assert [trial.median for trial in cell.trials] == [trial.median for trial in of.trials]
+    assert one.pings == {"local": pytest.approx(summary.floors[0].distribution.mean)}  # type: ignore[union-attr]
+
+
+def test_a_run_that_was_cut_short_is_not_kept() -> None:
+    summary = replace(summarise(a_run(blocks=3)), state="interrupted")
+    with pytest.raises(InvalidMeasurement, match="interrupted"):
+        cut(summary, name="x", command="c", experiment="e", overrides=(), orch="abc", machine="m")
+
+
+@pytest.mark.parametrize("raw", [[], {}, {"format": 2}, {"format": 1}])
+def test_another_shape_is_refused(tmp_path: Path, raw: Any) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(raw))
+    with pytest.raises(ValueError, match=r"format|[Mm]issing|required"):
+        read(path)
+
+
+def test_what_is_committed_is_made_alone_and_as_declared(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--share-machine"], ["--set", "repeats=3"]):
+        with pytest.raises(SystemExit):
+            main(["run", "six_protocols", *words])
+        assert "give --to FOLDER" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_there_is_named() -> None:
+    with pytest.raises(SystemExit, match="there are six_protocols, "):
+        main(["run", "seven", "--to", "x"])
+
+
+# ---- sentences
+
+
+def a_cell(name: str, means: list[float], *, rates: list[float] | None = None, **changed: Any) -> Cell:
+    trials = tuple(
+        Trial(block=n, mean=mean, median=mean, p99=2 * mean, throughput_per_s=(rates or [1000 / mean] * len(means))[n])
+        for n, mean in enumerate(means)
+    )
+    of = {"min": 0.1, "mean": means[0], "median": means[0], "sd": 0.1, "p95": 1.0, "p99": 2.0, "max": 3.0}
+    given = {
+        "id": name,
+        "factors": {"stack": name, "placement": "local"},
+        "load": "",
+        "samples": 100,
+        "errors": 0,
+        "median_interval": None,
+        "throughput_per_s": trials[0].throughput_per_s,
+        "trials": trials,
+        **of,
+        **changed,
+    }
+    return Cell(**given)
+
+
+def figures(*cells: Cell, ping: float = 0.5) -> Figures:
+    kept = Kept(
+        format=1,
+        name="r",
+        command="",
+        experiment="",
+        overrides=(),
+        orch="",
+        run_id="",
+        started_at="2026-01-01T00:00:00Z",
+        ended_at="2026-01-01T00:06:00Z",
+        machine="",
+        facts={},
+        versions={},
+        checks="",
+        warnings=(),
+        pings={"local": ping},
+        cells=cells,
+    )
+    rows: dict[str, Ours | str] = {cell.id: Ours(run="r", asked={"stack": cell.id}) for cell in cells}
+    rows |= {"far": Ours(run="never", asked={}), "go": "nobody wrote it"}
+    return Figures(table=Table(slug="t", audit="", columns=(), rows=rows, differs=()), kept={"r": kept})
+
+
+SLOW, QUICK = [1.00, 1.02, 0.98, 1.01], [0.60, 0.61, 0.59, 0.605]
+NEAR, WILD = [0.99, 1.01, 0.985, 1.005], [0.5, 2.0, 0.7, 1.6]
+CASES = [
+    (Faster(kind="faster", pairs=(("quick", "slow"),)), "agrees"),
+    (Faster(kind="faster", pairs=(("slow", "quick"),)), "does not agree"),
+    (Faster(kind="faster", pairs=(("wild", "slow"),)), "not resolved"),
+    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(40.0, 40.0)), "agrees"),
+    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(66.0, 66.0)), "agrees"),  # speed gained
+    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(15.0, 20.0)), "in direction"),
+    (Faster(kind="faster", pairs=(("quick", "slow"), ("slow", "quick"))), "does not agree"),
+    (Faster(kind="faster", pairs=(("quick", "slow"),), statistic="throughput_per_s"), "agrees"),
+    (Times(kind="times", row="slow", of="quick", factor=1.7), "agrees"),
+    (Times(kind="times", row="slow", of="quick", factor=42.0), "in direction"),
+    (Times(kind="times", row="quick", of="slow", factor=42.0), "does not agree"),
+    (Lowest(kind="lowest", row="slow", statistic="sd", among=("slow", "quick")), "does not agree"),
+    (Size(kind="size", codec="cbor", message={"a": 1}, bytes=4), "agrees"),
+    (Size(kind="size", codec="json", message={"a": 1}, bytes=4), "does not agree"),
+    (LargerEffect(kind="larger-effect", first=("slow", "quick"), second=("slow", "near"), statistic="mean"), "agrees"),
+    (
+        LargerEffect(kind="larger-effect", first=("slow", "near"), second=("slow", "quick"), statistic="mean"),
+        "does not agree",
+    ),
+    (
+        LargerEffect(kind="larger-effect", first=("slow", "wild"), second=("slow", "quick"), statistic="mean"),
+        "not resolved",
+    ),
+    (Connections(kind="connections", rows=("slow",), policy="per-request"), "agrees"),
+    (Connections(kind="connections", rows=("slow",), policy="reuse"), "does not agree"),
+    (Alike(pairs=(("slow", "near"),)), "agrees"),
+    (Alike(pairs=(("slow", "quick"),)), "does not agree"),
+    (Alike(pairs=(("slow", "wild"),)), "not resolved"),
+    (Fewer(row="slow", than="quick", times=3), "agrees"),
+    (Fewer(row="slow", than="quick", times=1), "does not agree"),
+    (Peak(kind="peak", groups=(("slow", "quick"),), throughput_per_s=1700.0), "agrees"),
+    (Peak(kind="peak", groups=(("slow", "quick"),), throughput_per_s=10000.0), "does not agree"),
+    (Faster(kind="faster", pairs=(("quick", "go"),)), "not asked here"),
+    (Faster(kind="faster", pairs=(("quick", "far"),)), "not run yet"),
+    (DeliversAll(kind="delivers-all", rows=("slow",)), "not asked here"),
+]
+
+
+@pytest.mark.parametrize(("test", "verdict"), CASES)
+def test_a_sentence_is_held_against_our_intervals(test: Any, verdict: str) -> None:
+    of = figures(
+        a_cell("slow", SLOW, sd=0.2), a_cell("quick", QUICK), a_cell("near", NEAR), a_cell("wild", WILD), ping=0.5
+    )
+    assert hold(of, "said", (test,)).verdict == verdict
+
+
+def test_events_that_were_dropped_are_not_all_delivered() -> None:
+    whole = Events(offered=100, delivered=100, dropped=0, gap_p99=1.0, per_s=10.0)
+    test = DeliversAll(kind="delivers-all", rows=("a",))
+    assert hold(figures(a_cell("a", SLOW, events=whole)), "said", (test,)).verdict == "agrees"
+    lossy = replace(whole, delivered=99, dropped=1)
+    found = hold(figures(a_cell("a", SLOW, events=lossy)), "said", (test,))
+    assert (found.verdict, found.text) == ("does not agree", "a: 99 of 100 events, 1 dropped")
+
+
+def test_what_is_invalid_decides_nothing() -> None:
+    of = figures(a_cell("slow", SLOW, invalid=("floor",)), a_cell("quick", QUICK))
+    found = hold(of, "said", (Faster(kind="faster", pairs=(("quick", "slow"),)),))
+    assert (found.verdict, found.text) == ("not resolved", "slow: floor failed, its figures are invalid")
+
+
+def test_with_fewer_than_three_blocks_nothing_is_resolved() -> None:
+    of = figures(a_cell("slow", SLOW[:2]), a_cell("quick", QUICK[:2]))
+    assert hold(of, "said", (Faster(kind="faster", pairs=(("quick", "slow"),)),)).verdict == "not resolved"
+
+
+def test_every_verdict_has_its_rank() -> None:
+    assert set(held.WORST) >= {verdict for _, verdict in CASES}
+
+
+def test_two_cells_beside_one_row_are_refused() -> None:
+    of = figures(a_cell("slow", SLOW), a_cell("slow", SLOW))
+    with pytest.raises(ValueError, match="2 cells have"):
+        of.cell("slow")
+
+
+def test_committed_summaries_are_of_declared_runs_of_a_commit() -> None:
+    for path in sorted(KEPT.glob("*.json")):
+        (spec,) = [spec for spec in SPECS if spec.name == path.stem]
+        kept = read(path)
+        assert (kept.experiment, kept.overrides) == (spec.experiment, spec.overrides)
+        assert re.fullmatch(r"[0-9a-f]{12}", kept.orch)
+
+
+def test_a_command_names_its_run() -> None:
+    spec = Spec(name="a", experiment="experiments/a.yaml", minutes=1, needs="root")
+    assert spec.command == "sudo .venv/bin/python -m benchmarks.published run a"

@@ -1,0 +1,96 @@
+"""Every entry of the scorecard leads to a place in the page, or says that it is a judgement, or was not measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.scores import Scorecard
+from orchestrator.analysis.stack_properties import properties
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.catalogue.read import catalogue
+from orchestrator.cli.scorecard import scorecard_lines
+from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.plan import plan as p
+from orchestrator.report import render
+from tests.support.codec_runs import a_codec_run
+from tests.support.event_runs import a_stream_run
+from tests.support.pages import Document
+from tests.support.runs import a_plan, a_run
+from tests.support.searched import a_search_run, searching
+from tests.support.summaries import a_run as a_drawn_run
+
+FIND = p.Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=6)
+
+
+def searched() -> RunSummary:
+    plan = searching(a_plan(stacks=("rest", "grpc"), warmup=20), FIND, repeats=3)
+    return summarise(a_search_run(plan, lambda cell, _repeat, _rng: 400.0))
+
+
+def with_real_stacks(summary: RunSummary) -> RunSummary:
+    """The same with the properties of stacks that the catalogue knows."""
+    stacks = tuple(
+        p.Stack(id=protocol, protocol=protocol, responder=responder, client=client, label=f"{protocol} (thin)")
+        for protocol, responder, client in (("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
+    )
+    assert summary.scorecard is not None
+    table, lines = properties(replace(a_plan(), stacks=stacks), (), catalogue())
+    return replace(summary, scorecard=Scorecard(settings=summary.scorecard.settings, properties=table, lines=lines))
+
+
+RUNS = {
+    "calls": lambda: with_real_stacks(summarise(a_run(blocks=3))),
+    "streams": lambda: summarise(a_stream_run(blocks=3)),
+    "codecs": lambda: summarise(a_codec_run(blocks=3)),
+    "rates": searched,
+}
+
+
+@pytest.mark.parametrize(
+    "kind", ["calls", *(pytest.param(kind, marks=pytest.mark.slow) for kind in RUNS if kind != "calls")]
+)
+def test_every_entry_leads_to_its_evidence_or_says_what_it_is(kind: str) -> None:
+    summary = RUNS[kind]()
+    assert summary.scorecard is not None
+    page = render(summary)
+    section = page[page.index('<section id="scorecard">') : page.index("</section>", page.index('id="scorecard"'))]
+    ids = [element.attributes["id"] for element in Document(page).elements if "id" in element.attributes]
+    entries = re.findall(r'<td class="text[^"]*" data-of="(?!Best")[^"]*">(.*?)</td>', section, re.DOTALL)
+    tables = (*summary.scorecard.settings, summary.scorecard.properties)
+    assert len(entries) == sum(len(row.scores) for table in tables for row in table.rows) > 0
+    for entry in entries:
+        places = re.findall(r'href="#([^"]+)"', entry)
+        assert places or "not measured" in entry or "not known" in entry, entry
+        assert all(ids.count(place) == 1 for place in places), (entry, places)
+        if places == ["judgements"]:
+            assert "judgement" in entry
+    assert "#scorecard" in {element.attributes["href"] for element in Document(page).all("a")}
+
+
+def test_a_leader_is_named_beside_its_criterion() -> None:
+    document = Document(render(RUNS["calls"]()))
+    (table,) = [table for table in document.tables if table.rows[1][0].text.startswith("Lowest latency")]
+    assert " ".join(table.row("Lowest latency")["Best"].text.split()) == "grpc (thin)"
+
+
+def test_a_summary_of_an_earlier_orch_has_no_such_section() -> None:
+    page = render(a_drawn_run(stacks=2))
+    assert 'id="scorecard"' not in page
+    assert '"#scorecard"' not in page
+
+
+def test_the_terminal_shows_every_criterion_with_its_leader_and_marks_judgements() -> None:
+    summary = RUNS["calls"]()
+    assert summary.scorecard is not None
+    lines = list(scorecard_lines(summary.scorecard, width=100))
+    text = "\n".join(lines)
+    for table in (*summary.scorecard.settings, summary.scorecard.properties):
+        for row in table.rows:
+            assert f"  {row.title}: " in text
+    assert "  Lowest latency: grpc (thin)" in lines
+    (browser,) = [line for line in lines if line.startswith("  Callable from a browser (")]
+    assert browser.split()[-4:] == ["yes", "(j)", "no", "(j)"]
