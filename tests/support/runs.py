@@ -20,6 +20,7 @@ import numpy as np
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.processes import processes_of, share
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.results import ownership
@@ -104,7 +105,7 @@ def a_plan(
     ways = calls or [{"connection": connection}]
     cells = tuple(
         p.Cell(
-            id=p.cell_id(
+            id=cell_id(
                 stack=stack.id,
                 operation=operation.id,
                 placement=placement.id,

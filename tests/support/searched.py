@@ -10,6 +10,7 @@ import numpy as np
 from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.loads import room
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.plan.searches import at
@@ -35,7 +36,7 @@ def searching(plan: p.Plan, find: p.Find, *, repeats: int) -> p.Plan:
     for cell in plan.cells:
         of = {name: next(part for part in known if part.id == getattr(cell, name)) for name, known in parts.items()}
         factors = values(**of, load=load, call=cell.factors)
-        name = p.cell_id(
+        name = cell_id(
             stack=cell.stack, operation=cell.operation, placement=cell.placement, values=factors, load=load, find=find
         )
         cells.append(replace(cell, id=name, factors=factors, load=load, find=find))

@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import documents, searches, timing_rules
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
+from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.databases import refusal_of_store
@@ -32,7 +33,6 @@ from orchestrator.experiment.plan.plan import (
     PayloadFile,
     Placement,
     Stack,
-    cell_id,
     kind_of,
 )
 from orchestrator.experiment.plan.processes import refusal_of_processes

@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
+from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.providers import ProviderName
-from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.knobs import HTTP_2
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
@@ -267,21 +266,6 @@ class Cell:
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
-
-
-def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:
-    """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
-    offered = f"c{load.concurrency}"
-    if find is not None:
-        arrivals = "" if load.arrivals == "poisson" else f"-{load.arrivals}"
-        offered = f"find{arrivals}" if find.concurrency is None else f"find{arrivals}-c{find.concurrency}"
-    elif load.rate_per_s is not None:
-        arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
-        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"
-    elif load.think_s:
-        thinking = "" if load.thinking == "constant" else f"-{load.thinking}"
-        offered += f"-think{exact_duration(load.think_s).replace(' ', '')}{thinking}"
-    return "__".join((stack, operation, placement, *short(values), offered))
 
 
 @dataclass(frozen=True, kw_only=True)

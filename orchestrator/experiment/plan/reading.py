@@ -16,6 +16,7 @@ from orchestrator.experiment.model.goal import ERRORS, SHARES
 from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
+from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.payloads import GENERATED
 from orchestrator.experiment.plan.plan import (
@@ -28,7 +29,6 @@ from orchestrator.experiment.plan.plan import (
     PayloadFile,
     Plan,
     Shape,
-    cell_id,
     kind_of,
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES

@@ -240,8 +240,9 @@ def test_a_machine_that_was_busier_during_trials_forbids_a_verdict(old):
 @pytest.mark.parametrize(("waited", "verdict"), [(0.9, "cannot tell"), (0.5, "regressed")])
 def test_an_overloaded_machine_forbids_a_verdict_though_both_runs_had_it(waited, verdict):
     def spoil(draft):
-        span_s = draft.done["measured_s"]
-        draft.done["host_after"] = host_counters(int(span_s * S), pressure_us=int(span_s * waited * 1e6))
+        """Others had 1.2 CPUs of the two."""
+        busy(1.2)(draft)
+        draft.done["host_after"]["pressure_us"]["cpu"] = int(draft.done["measured_s"] * waited * 1e6)
 
     new = summary(seed=2, base_us={"grpc": 300.0}, spoil=spoil)
     found = row_of(compare_runs(new, summary("old", spoil=spoil), "median"), "grpc")

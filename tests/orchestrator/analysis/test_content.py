@@ -47,7 +47,7 @@ def test_content_is_that_of_requests_and_replies_whose_every_byte_is_compared() 
         assert content(of(kind), a_cell()) == (3000, 1000)
     for kind in ("none", "image", "events", "evolution"):
         assert content(of(kind), a_cell()) is None
-    assert content(of("bytes"), a_cell(calls=3)) == (9000, 3000)
+    assert content(replace(of("bytes"), calls=3), a_cell(calls=3)) == (9000, 3000)
     assert content(of("bytes"), replace(a_cell(), kind="stream")) is None
 
 
