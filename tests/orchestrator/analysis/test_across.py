@@ -240,7 +240,6 @@ def test_a_machine_that_was_busier_during_trials_forbids_a_verdict(old):
 @pytest.mark.parametrize(("waited", "verdict"), [(0.9, "cannot tell"), (0.5, "regressed")])
 def test_an_overloaded_machine_forbids_a_verdict_though_both_runs_had_it(waited, verdict):
     def spoil(draft):
-        """Others had 1.2 CPUs of the two."""
         busy(1.2)(draft)
         draft.done["host_after"]["pressure_us"]["cpu"] = int(draft.done["measured_s"] * waited * 1e6)
 
