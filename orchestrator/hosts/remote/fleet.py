@@ -22,13 +22,14 @@ _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is u
 
 @dataclass(kw_only=True)
 class RemoteFleet:
-    """Hosts by name, and the ends of every placement. `about` goes into the manifest."""
+    """Hosts by name, and the ends of every placement. `about` goes into the manifest, `databases` (DSNs by host) nowhere."""
 
     members: Mapping[str, RemoteHost]
     topology: Topology
     pin: Pin
     look: Callable[[], Mapping[str, Any]]  # the provider's own `status` of the deployment
     about: dict[str, Any] = field(default_factory=dict)
+    databases: Mapping[str, str] = field(default_factory=dict, repr=False)
     _pinning: dict[str, Pinning] = field(default_factory=dict)
 
     def pair(self, placement_id: str) -> Pair:
@@ -42,6 +43,7 @@ class RemoteFleet:
             requester_cpus=pinning.requester,
             responder_cpus=pinning.responder,
             more_cpus=pinning.more,
+            database=self.databases.get(ends.store or "", ""),
         )
 
     def hosts(self) -> Sequence[RemoteHost]:
