@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -63,7 +64,7 @@ def end_what_is_left() -> list[str]:
             continue
         data = data_in(folder / _SERVER)
         servers = _servers_of(data)
-        if alive := processes.end(lambda data=data: _servers_of(data), _STEPS, group=False):  # type: ignore[misc]
+        if alive := processes.end(partial(_servers_of, data), _STEPS, group=False):
             left.append(f"{alive[0]}, PostgreSQL in {folder}, cannot be ended")
             continue
         shutil.rmtree(folder, ignore_errors=True)

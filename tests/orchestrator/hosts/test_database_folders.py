@@ -33,7 +33,8 @@ def working() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start(data: Path, *, is_named: bool = True) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen([sys.executable, "-S", "-c", "input()", *([str(data)] if is_named else [])], stdin=-1)
+        argv = [sys.executable, "-S", "-c", "input()", *([str(data)] if is_named else [])]
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE)
         started.append(process)
         (data / "postmaster.pid").write_text(f"{process.pid}\n{data}\n")
         return process

@@ -183,6 +183,30 @@ def test_more_connections_than_the_server_gives_are_refused(database: str, monke
         pass
 
 
+@pytest.mark.parametrize("granted", [None, "USAGE", "SELECT", "INSERT"])
+def test_a_user_without_rights_is_told_so_and_changes_nothing(database: str, granted: str | None) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS weak")
+        connection.execute("CREATE ROLE weak LOGIN")
+        if granted is None:
+            connection.execute("DROP SCHEMA orch_store CASCADE")
+        else:
+            connection.execute("GRANT USAGE ON SCHEMA orch_store TO weak")
+        if granted not in (None, "USAGE"):
+            connection.execute(f"GRANT {granted} ON ALL TABLES IN SCHEMA orch_store TO weak".encode())
+    try:
+        with (
+            pytest.raises(StoreError, match="InsufficientPrivilege: permission denied for"),
+            opened(settings(database.replace("user=orch", "user=weak"))),
+        ):
+            pass
+        assert postgresql.seeded(database)[0] is (granted is None)
+    finally:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY weak")
+            connection.execute("DROP ROLE weak")
+
+
 def test_what_violates_a_constraint_is_said_and_nothing_is_kept(database: str) -> None:
     with opened(settings(database)) as held:
         with psycopg.connect(database, autocommit=True) as connection:
