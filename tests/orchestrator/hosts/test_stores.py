@@ -21,9 +21,9 @@ FAR = Placement(id="far", name="far", kind="cross-region", from_zone="us-central
 PLAN = plan(provider="lab", machine="lab", placements=(FAR,), makes_stores=True)
 SSH = {"user": "root", "sudo": False}
 HOSTS = {
-    "requester-1": {"role": "requester", "address": "198.18.0.10", "ssh": SSH},
-    "responder-1": {"role": "responder", "address": "198.18.0.11", "ssh": SSH},
-    "store-1": {"role": "store", "address": "198.18.0.12", "ssh": SSH},
+    "requester-1": {"role": "requester", "disk": "requester", "address": "198.18.0.10", "ssh": SSH},
+    "responder-1": {"role": "responder", "disk": "responder", "address": "198.18.0.11", "ssh": SSH},
+    "store-1": {"role": "store", "disk": "store", "address": "198.18.0.12", "ssh": SSH},
 }
 
 
