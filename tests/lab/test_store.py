@@ -133,7 +133,7 @@ def test_a_database_that_dies_fails_its_cells_and_no_others(run: Run) -> None:
     _, err = run.started[0].communicate(timeout=PATIENCE_S)
     assert run.started[0].returncode in (5, 7), err
     manifest = run.run.manifest()
-    stores = {cell.id: cell.factors["store"] for cell in manifest.plan.cells}
+    stores = {cell.id: cell.factors["store"] for cell in run.run.plan().cells}
     failed = [trial for trial in manifest.trials if trial.outcome == "failed"]
     assert failed
     assert {stores[trial.cell] for trial in failed} == {"postgresql"}
