@@ -325,6 +325,7 @@ class Plan:
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
     payload_files: tuple[PayloadFile, ...] = ()
+    makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
     experiment_sha256: str = ""
     overrides: tuple[str, ...] = ()
@@ -335,6 +336,8 @@ class Plan:
         """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        if not self.makes_stores:
+            del document["makes_stores"]  # a plan without them is what it was
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
