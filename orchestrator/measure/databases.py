@@ -30,7 +30,9 @@ def server(plan: Plan) -> Iterator[str]:
         yield ""
     elif plan.makes_stores:
         if os.environ.get(GIVEN):
-            _LOG.warning("%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN)
+            _LOG.warning(
+                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
+            )
         yield ""
     elif given := os.environ.get(GIVEN):
         yield given

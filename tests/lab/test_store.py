@@ -1,4 +1,4 @@
-"""PostgreSQL on a host of its own in the lab: installed offline, asked over the measured network, and what its death does."""
+"""PostgreSQL on a host of its own in the lab: installed offline, asked over the measured network, and what if it dies."""
 
 from __future__ import annotations
 
