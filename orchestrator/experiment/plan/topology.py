@@ -14,7 +14,7 @@ from orchestrator.experiment.providers import PROVIDERS
 
 @dataclass(frozen=True, kw_only=True)
 class HostSpec:
-    """A host to be made. `name` is unique in the deployment; `role`: requester, responder, both or store (infra/README.md)."""
+    """A host to be made. `name` is unique in the deployment; `role`: requester, responder, both or store (see `infra`)."""
 
     name: str
     role: str
@@ -57,10 +57,10 @@ def zones_of(placement: Placement, home: str) -> tuple[str, str]:
 def topology(plan: Plan) -> Topology:
     """The fewest hosts that give every placement its ends.
 
-    One responder per zone that answers, N requesters per zone that asks; a store per zone that answers, where the plan makes
-    stores. A `local` placement asks from the responder's own host. Placements without zones stand where the first placement
-    with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type: its provider
-    makes no hosts.
+    One responder per zone that answers, N requesters per zone that asks; a store per zone that answers, where the plan
+    makes stores. A `local` placement asks from the responder's own host. Placements without zones stand where the first
+    placement with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type:
+    its provider makes no hosts.
     """
     named = [p for p in plan.placements if p.to_zone]
     home = (named[0].to_zone if named else None) or HOME_ZONE
