@@ -332,6 +332,7 @@ class Plan:
     contrasts: tuple[Contrast, ...] = (Contrast(),)
     stability: bool = False  # whether it is asked which stack is the most predictable
     payload_files: tuple[PayloadFile, ...] = ()
+    makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
     experiment_sha256: str = ""
     overrides: tuple[str, ...] = ()
@@ -345,6 +346,8 @@ class Plan:
         for operation in document["operations"]:
             if not operation["made_of"]:  # so that plans without such operations are what they were
                 del operation["made_of"]
+        if not self.makes_stores:
+            del document["makes_stores"]  # a plan without them is what it was
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]

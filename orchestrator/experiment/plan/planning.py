@@ -12,6 +12,7 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.plan import timing_rules
+from orchestrator.experiment.plan.databases import makes_stores
 from orchestrator.experiment.plan.distances import given_placements
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -56,6 +57,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         contrasts=matrix.contrasts,
         stability=experiment.stability,
         payload_files=matrix.payload_files,
+        makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=str(path),
         experiment_sha256=located.sha256,
         overrides=tuple(overrides),

@@ -23,7 +23,7 @@ _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is u
 
 @dataclass(kw_only=True)
 class RemoteFleet:
-    """Hosts by name, and the ends of every placement. `about` goes into the manifest."""
+    """Hosts by name, and the ends of every placement. `about` goes into the manifest, `databases` (DSNs by host) nowhere."""
 
     members: Mapping[str, RemoteHost]
     topology: Topology
@@ -31,6 +31,7 @@ class RemoteFleet:
     look: Callable[[], Mapping[str, Any]]  # the provider's own `status` of the deployment
     about: dict[str, Any] = field(default_factory=dict)
     pins: Mapping[str, Pin] = field(default_factory=dict)  # by placement, where it has its own
+    databases: Mapping[str, str] = field(default_factory=dict, repr=False)
     _pinning: dict[tuple[str, Pin], Pinning] = field(default_factory=dict)
 
     def pair(self, placement_id: str) -> Pair:
@@ -44,6 +45,7 @@ class RemoteFleet:
             requester_cpus=pinning.requester,
             responder_cpus=pinning.responder,
             more_cpus=pinning.more,
+            database=self.databases.get(ends.store or "", ""),
         )
 
     def hosts(self) -> Sequence[RemoteHost]:
