@@ -17,6 +17,7 @@ from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.stream_factors import OF_STREAMS
+from orchestrator.experiment.model.timing_factors import OF_TIMING
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -361,6 +362,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     *OF_STREAMS,
     *OF_PROCESSES,
+    *OF_TIMING,
     *OF_THE_LOAD,
 )
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from services.python.contract.knobs import (
     CONNECTIONS,
+    OF_CALLS,
     OF_SOCKETS,
     READ_RATE,
     READ_RATES,
@@ -164,9 +165,9 @@ class Protocol(Part):
 
     @property
     def every_knob(self) -> Mapping[str, tuple[str, ...]]:
-        """Its own, those of sockets, and where it carries streams those of their readers."""
+        """Its own, those of sockets and of any client's calls, and where it carries streams those of their readers."""
         of_streams = {} if self.streams == "no" else {READ_RATE: READ_RATES}
-        return {**OF_SOCKETS, **of_streams, **self.knobs}
+        return {**OF_SOCKETS, **OF_CALLS, **of_streams, **self.knobs}
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
