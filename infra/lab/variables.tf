@@ -29,8 +29,8 @@ variable "hosts" {
     error_message = "A host's name is 1 to 20 characters of a-z, 0-9 and hyphen, begins with a letter, does not end with a hyphen, and is not \"link\"."
   }
   validation {
-    condition     = alltrue([for host in values(var.hosts) : contains(["requester", "responder", "both"], host.role)])
-    error_message = "A host's role is requester, responder or both."
+    condition     = alltrue([for host in values(var.hosts) : contains(["requester", "responder", "both", "store"], host.role)])
+    error_message = "A host's role is requester, responder, both or store."
   }
   validation {
     condition     = alltrue([for host in values(var.hosts) : can(regex("^[a-z][a-z0-9-]*-[a-z]$", host.zone))])

@@ -15,7 +15,7 @@ import typer
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.hosts.local.postgresql import GIVEN
+from orchestrator.experiment.model.store_factors import GIVEN
 
 _SCHEMES = ("postgresql:/", "postgres:/")  # as a path has them
 _WIDTH = 40

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
@@ -86,7 +86,8 @@ class Host(Protocol):
 class Pair:
     """The two ends of a placement: N requesters against one responder, and the CPUs each is pinned to.
 
-    `more_cpus`: those of a host's second requester process, of its third, and so on, as far as there are any.
+    `more_cpus`: those of a host's second requester process, of its third, and so on, as far as there are any. `database`:
+    the DSN of the server of PostgreSQL that stands with the responder, where hosts were made for it.
     """
 
     requesters: tuple[Host, ...]
@@ -94,6 +95,7 @@ class Pair:
     requester_cpus: str | None = None
     responder_cpus: str | None = None
     more_cpus: tuple[str, ...] = ()
+    database: str = field(default="", repr=False)
 
     def cpus_of(self, process: int) -> str | None:
         """What requester process `process` (from 0) of a host is pinned to; where there are fewer CPUs, they take turns."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, OrchError
+from orchestrator.experiment.model.store_factors import GIVEN
 from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
@@ -230,12 +231,12 @@ def _browser() -> ProbeResult:
 
 def _database() -> ProbeResult:
     """The server that `store: postgresql` asks on this machine; needed for nothing else."""
-    given = os.environ.get(postgresql.GIVEN)
+    given = os.environ.get(GIVEN)
     try:
         found = None if given else postgresql.find()
     except MissingError as error:
         return ProbeResult(name="postgresql", is_there=False, detail=error.message, hint=error.hint or "")
-    detail = f"{found.version} in {found.folder}" if found else f"a server that {postgresql.GIVEN} names"
+    detail = f"{found.version} in {found.folder}" if found else f"a server that {GIVEN} names"
     return ProbeResult(name="postgresql", is_there=True, detail=detail)
 
 

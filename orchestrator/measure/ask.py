@@ -41,9 +41,12 @@ class Ask:
     store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory
     postgresql: str = ""  # the DSN of the server of this session, where cells need one
 
-    def resources_on(self, host: Host) -> dict[str, str] | None:
-        """What that host's responder is told of what it holds; a file of SQLite lies in the workspace of the run there."""
-        places = {SQLITE: str(host.workspace / _FILE), POSTGRESQL: self.postgresql}
+    def resources_on(self, host: Host, database: str = "") -> dict[str, str] | None:
+        """What that host's responder is told of what it holds; a file of SQLite lies in the workspace of the run there.
+
+        `database`: the DSN of the server that stands with it, instead of the session's.
+        """
+        places = {SQLITE: str(host.workspace / _FILE), POSTGRESQL: database or self.postgresql}
         place = places.get(self.store.get(STORE, ""))
         return ({**self.store, DATABASE: place} if place else self.store) or None
 

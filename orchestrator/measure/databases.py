@@ -1,41 +1,46 @@
-"""The PostgreSQL server of a session: one that the environment names, or one that is started for it and ended with it."""
+"""The PostgreSQL server of a session: one that the environment names, or one that is started for it and ended with it.
+
+Where the plan has hosts for it, they have their own, which come with the deployment (`hosts.provision.stores`).
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from orchestrator.errors import MissingError
-from orchestrator.experiment.model.store_factors import POOL, POSTGRESQL, STORE
+from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.plan.databases import ask_postgresql, connections
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.hosts.local import postgresql
 
-_STANDARD = 10  # connections of a pool whose size no cell names
-
-
-def is_needed(plan: Plan) -> bool:
-    """Whether a cell's rows are in PostgreSQL."""
-    return any(cell.factors.get(STORE) == POSTGRESQL for cell in plan.cells)
+_LOG = logging.getLogger(__name__)
 
 
 @contextmanager
 def server(plan: Plan) -> Iterator[str]:
-    """The DSN that responders are given; empty where no cell needs it.
+    """The DSN that responders are given; empty where no cell needs it, or the plan has hosts for it.
 
     MissingError where none is named and none can be started: on this machine for its own responders alone.
     """
-    if not is_needed(plan):
+    if not ask_postgresql(plan.cells):
         yield ""
-    elif given := os.environ.get(postgresql.GIVEN):
+    elif plan.makes_stores:
+        if os.environ.get(GIVEN):
+            _LOG.warning(
+                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
+            )
+        yield ""
+    elif given := os.environ.get(GIVEN):
         yield given
     elif plan.provider != THIS_MACHINE:
         raise MissingError(
-            f"`store: postgresql` with provider {plan.provider} needs a server that the hosts reach, and none is named",
-            hint=f"name it: {postgresql.GIVEN}=postgresql://user@host:5432/name",
+            f"this plan asks a server of PostgreSQL that {GIVEN} named when it was made, and none is named now",
+            hint=f"name it: {GIVEN}=postgresql://user@host:5432/name, or `orch plan` again for one with a host of its own",
         )
     else:
-        pools = [pool if isinstance(pool := cell.factors.get(POOL), int) else _STANDARD for cell in plan.cells]
-        with postgresql.running(max(pools)) as (dsn, _):
+        with postgresql.running(connections(plan.cells)) as (dsn, _):
             yield dsn

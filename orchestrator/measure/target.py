@@ -84,7 +84,7 @@ class Launched:
             schema=self.ask.schema_on(host),
             tls=self.ask.tls_on(host),
             operations=[self.ask.operation],
-            resources=self.ask.resources_on(host),
+            resources=self.ask.resources_on(host, self.pair.database),
         )
         with names_of_catalogue():
             language = protocols()[self.ask.protocol].responder(self.ask.responder).language

@@ -33,7 +33,11 @@ CALLING = [p for p in protocols().values() if any(OPERATIONS[name].kind == "call
 FRAMED = [p.name for p in CALLING if p.name not in HTTP and not p.is_floor]
 
 _RECORDS = OPERATIONS["echo"].requests(Payload(kind="records", count=20), 7)(1, lambda: 0)
-_DOCUMENT = {"title": "naïve – 東京 🗼", "list": [1, 2.5, -3, None, True, []], "deep": {"a": {"b": {"c": {}}}}}
+_DOCUMENT: Mapping[str, Any] = {
+    "title": "naïve – 東京 🗼",
+    "list": [1, 2.5, -3, None, True, []],
+    "deep": {"a": {"b": {"c": {}}}},
+}
 _DOWNLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=10, reply_size=70_000), 7)(1, lambda: 0)
 _UPLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=70_000, reply_size=1), 7)(1, lambda: 0)
 REQUESTS: dict[str, tuple[str, Request]] = {
@@ -168,7 +172,8 @@ def _converse(client: Client, dialer: Any, requests: list[Request]) -> list[tupl
             await connection.close()
         return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
-    return run_awaiting(converse())
+    replies: list[tuple[Reply, tuple[int, int]]] = run_awaiting(converse())
+    return replies
 
 
 def run_awaiting(coroutine: Any) -> Any:

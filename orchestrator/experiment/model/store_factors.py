@@ -11,6 +11,8 @@ DRIVER = "driver"
 DATABASE = "database"
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
+GIVEN = "ORCH_POSTGRESQL"
+"""The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
 
 OF_THE_STORE: tuple[Factor, ...] = (
     Factor(

@@ -1,16 +1,39 @@
-"""The store that a cell's rows are kept in: where there cannot be one."""
+"""The store that a cell's rows are kept in: where there cannot be one, and what a plan needs for PostgreSQL."""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Iterable
 
 from orchestrator.catalogue.offers import Operation
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import DRIVER, POSTGRESQL, STORE, resources
+from orchestrator.experiment.model.store_factors import DRIVER, GIVEN, POOL, POSTGRESQL, STORE, resources
+from orchestrator.experiment.plan.plan import Cell
 from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.providers import PROVIDERS
 from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import Kind
 
 NONE = BY_NAME[STORE].default
+_POOL = 10  # connections of a pool whose size no cell names
+_SPARE = 20  # connections beside those of a responder's pool: of who seeds, of the server's own user
+
+
+def ask_postgresql(cells: Iterable[Cell]) -> bool:
+    """Whether the rows of one of them are in PostgreSQL."""
+    return any(cell.factors.get(STORE) == POSTGRESQL for cell in cells)
+
+
+def makes_stores(provider: str, cells: Iterable[Cell]) -> bool:
+    """Whether PostgreSQL gets hosts of its own: where hosts are made, unless the environment names a server."""
+    return PROVIDERS[provider].makes_hosts and not os.environ.get(GIVEN) and ask_postgresql(cells)
+
+
+def connections(cells: Iterable[Cell]) -> int:
+    """How many connections a server must take: the largest pool's, and some to spare."""
+    pools = (cell.factors.get(POOL) for cell in cells)
+    return max((pool if isinstance(pool, int) else _POOL for pool in pools), default=_POOL) + _SPARE
 
 
 def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, is_external: bool) -> str | None:

@@ -61,6 +61,7 @@ class Costs:
     floor_at_most_s: float = 2.5
     hosts_up_s: float | None = None  # elapsed: making all hosts until they answer; None: as the provider declares
     upload_bytes: float = 51e6  # to each host of a cloud: the wheels of locks/services.lock (50 MB) and the code
+    database_bytes: float = 25e6  # to one with a database, besides: the wheels of locks/postgresql.lock
     upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
     hosts_down_s: float | None = None  # elapsed: taking all hosts down; None: as the provider declares
@@ -356,8 +357,9 @@ def _hosts_s(plan: Plan, costs: Costs) -> float:
     provider = PROVIDERS[plan.provider]
     if not provider.makes_hosts:
         return 0.0
-    uploads = len(hosts_needed(plan)) if provider.uploads else 0
-    upload_s = uploads * costs.upload_bytes * 8 / (costs.upload_mbit * 1e6)
+    hosts = topology(plan).hosts if provider.uploads else ()
+    stores = sum(host.role == "store" for host in hosts)
+    upload_s = (len(hosts) * costs.upload_bytes + stores * costs.database_bytes) * 8 / (costs.upload_mbit * 1e6)
     return _known(costs.hosts_up_s, provider.seconds_up) + upload_s + costs.deploy_s / _cores(plan)
 
 

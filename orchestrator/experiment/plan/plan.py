@@ -343,6 +343,7 @@ class Plan:
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
     payload_files: tuple[PayloadFile, ...] = ()
+    makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
     experiment_sha256: str = ""
     overrides: tuple[str, ...] = ()
@@ -356,6 +357,8 @@ class Plan:
         for operation in document["operations"]:
             if not operation["made_of"]:  # so that plans without such operations are what they were
                 del operation["made_of"]
+        if not self.makes_stores:
+            del document["makes_stores"]  # a plan without them is what it was
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]

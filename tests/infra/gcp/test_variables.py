@@ -86,3 +86,10 @@ def test_values_arrive_as_they_are(evaluate: Evaluate) -> None:
         "project": "text example.com:my-project-1",
         "endpoint": "text http://127.0.0.1:1/compute/v1/",
     }
+
+
+def test_a_host_may_be_a_store(evaluate: Evaluate) -> None:
+    for role, is_one in {"store": True, "database": False}.items():
+        done = evaluate(file={"hosts": {"a": {"role": role, "zone": "us-west1-a", "machine": "e2-micro"}}})
+        assert (done.returncode == 0) is is_one, done.stderr
+        assert ("both or store" in done.stderr) is not is_one

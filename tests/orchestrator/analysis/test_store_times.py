@@ -206,6 +206,20 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
     assert said in found.explanation
 
 
+def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
+    drafts: list[Any] = []
+
+    def told(draft: Any) -> None:
+        drafts.append(draft)
+        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+        draft.stats_warm["store"] = {"requests": 0, **none}
+        parts = {"service_s": 0.2 if len(drafts) == 1 else 1.0}
+        draft.stats["store"] = {**none, "requests": 100, "handling_s": 1.0, **parts}
+
+    assert {found.verdict for found in judged.of(run_made_up(spoil=told), "completeness")} == {"pass"}
+    assert len(drafts) > 2
+
+
 def test_what_reading_the_clock_takes_is_no_gap() -> None:
     assert store_times.unaccounted(StoreTimes(handling=0.010, queue=0.0, pool=0.0, database=0.0, service=0.006)) == ""
     assert store_times.unaccounted(StoreTimes(handling=0.012, queue=0.0, pool=0.0, database=0.0, service=0.006))

@@ -143,6 +143,10 @@ def test_uploading_to_each_host_and_deleting_them_take_their_time(write: Write, 
     text = MINIMAL + "provider: gcp\nmachine: e2-micro\nplacements: cross-region\n"
     made = estimated(write, known, text, costs)
     assert made.hosts_s == pytest.approx(2 * 50e6 * 8 / 10e6)
+    with_store = replace(make_plan(write(text), known=known), makes_stores=True)
+    told = estimate(with_store, replace(costs, database_bytes=20e6))
+    assert len(told.hosts) == 3
+    assert told.hosts_s == pytest.approx((3 * 50e6 + 20e6) * 8 / 10e6)
     longer = estimated(write, known, text, replace(costs, hosts_down_s=None))
     assert longer.duration_s - made.duration_s == pytest.approx(90)
     assert longer.teardown_s == 90

@@ -12,7 +12,7 @@ FAR = Placement(
 )
 
 
-def plan(*placements: Placement, requesters: int = 1) -> Plan:
+def plan(*placements: Placement, requesters: int = 1, makes_stores: bool = False) -> Plan:
     return Plan(
         name="t",
         question="?",
@@ -28,6 +28,7 @@ def plan(*placements: Placement, requesters: int = 1) -> Plan:
         seed=1,
         limits=Limits(wall_s=60, cost_usd=0, ttl_s=60),
         requesters=requesters,
+        makes_stores=makes_stores,
     )
 
 
@@ -67,3 +68,17 @@ def test_host_names_fit_the_interface_of_infra() -> None:
 
 def test_hosts_are_made_of_the_machine_type_that_the_plan_names() -> None:
     assert {h.machine for h in topology(plan(LOCAL, FAR)).hosts} == {"f1-micro"}
+
+
+def test_a_database_stands_in_each_zone_that_answers() -> None:
+    back = Placement(id="back", name="back", kind="cross-region", from_zone="us-west1-a", to_zone="us-central1-a")
+    made = topology(plan(LOCAL, SAME, FAR, back, makes_stores=True))
+    assert [(h.name, h.zone) for h in made.hosts if h.role == "store"] == [
+        ("store-1", "us-west1-a"),
+        ("store-2", "us-central1-a"),
+    ]
+    stores = {placement: ends.store for placement, ends in made.ends.items()}
+    assert stores == {"local": "store-1", "same": "store-1", "far": "store-1", "back": "store-2"}
+    without = topology(plan(LOCAL, SAME, FAR, back))
+    assert [h for h in made.hosts if h.role != "store"] == list(without.hosts)
+    assert {ends.store for ends in without.ends.values()} == {None}

@@ -107,8 +107,28 @@ def test_a_server_that_is_named_is_taken(tmp_path: Path, monkeypatch: pytest.Mon
         assert dsn == "postgresql://db/x"
 
 
-def test_hosts_elsewhere_need_one_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+IN_THE_LAB = "store: postgresql\nprovider: lab\nplacements: same-zone\n"
+
+
+def test_where_hosts_are_made_it_gets_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
-    plan = planned(tmp_path, "store: postgresql\nprovider: lab\nplacements: same-zone\n")
-    with pytest.raises(MissingError, match="provider lab needs a server"), databases.server(plan):
+    plan = planned(tmp_path, IN_THE_LAB)
+    assert plan.makes_stores
+    assert Plan.from_dict(plan.to_dict()).makes_stores
+    with databases.server(plan) as dsn:
+        assert dsn == ""
+    for more in ("store: sqlite\nprovider: lab\n", "store: postgresql\n"):
+        plan = planned(tmp_path, more)
+        assert not plan.makes_stores
+        assert "makes_stores" not in plan.to_dict()
+
+
+def test_a_server_that_is_named_is_asked_from_hosts_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://db/x")
+    plan = planned(tmp_path, IN_THE_LAB)
+    assert not plan.makes_stores
+    with databases.server(plan) as dsn:
+        assert dsn == "postgresql://db/x"
+    monkeypatch.delenv("ORCH_POSTGRESQL")
+    with pytest.raises(MissingError, match="ORCH_POSTGRESQL named when it was made"), databases.server(plan):
         pass

@@ -120,5 +120,9 @@ def test_every_responder_has_the_same_paths() -> None:
         "/echo/document",
         "/image",
         "/transfer",
+        "/balance",
+        "/payment",
+        "/transactions",
+        "/accounts",
     }
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}
