@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
+from orchestrator.experiment.model.timing_factors import OF_TIMING
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -359,6 +360,7 @@ FACTORS: tuple[Factor, ...] = (
         " acknowledged (nagle); the responder always sends at once",
     ),
     *OF_PROCESSES,
+    *OF_TIMING,
     *OF_THE_LOAD,
 )
 

@@ -18,6 +18,7 @@ from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
 
@@ -208,9 +209,11 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts a right sample has; None where that is not known beforehand."""
+        """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known."""
         if self.kind == "codec":
             return 2  # encoding and decoding
+        if are_asked_for(self.factors):
+            return len(RULES)
         return self.calls if self.kind == "task" else None
 
     @property

@@ -15,6 +15,7 @@ from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
+from services.python.contract.timing_rules import RULES, are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -257,6 +258,7 @@ def _measure(
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
         kind="task" if is_task else _ROW_KINDS[parts.client.kind],
+        has_misleading_rows=are_asked_for(trial.knobs),
     )
     wire: Meter = NoWire()
     if parts.target is not None:
@@ -273,6 +275,13 @@ def _measure(
     if is_task:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+    batches = None
+    if are_asked_for(trial.knobs):
+        from services.python.misleading import noting
+
+        batches = noting.Batches()
+        notes = noting.BlockingNotes if parts.client.style == "sync" else noting.AwaitingNotes
+        dialer = notes(dialer, batches, clock.monotonic_ns)
     loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)
@@ -288,6 +297,8 @@ def _measure(
     hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
     if trial.connection == "per-request":
         parts.openings.clear()  # of the warm-up
+    if batches is not None:
+        batches.begin()
     measured_phase = _measured_phase(trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
@@ -423,6 +434,7 @@ def _expected_rows(trial: Trial) -> int:
     load: Load = trial.load
     each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
     each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
+    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
         return each * (warm + (load.requests or 0))
