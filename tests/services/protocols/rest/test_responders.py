@@ -124,5 +124,9 @@ def test_every_responder_has_the_same_paths() -> None:
         "/payment",
         "/transactions",
         "/accounts",
+        "/user",
+        "/posts",
+        "/comments",
+        "/feed",
     }
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}
