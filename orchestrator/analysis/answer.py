@@ -16,7 +16,15 @@ from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
+from orchestrator.analysis.summary import (
+    CellSummary,
+    Comparison,
+    Interval,
+    MixedSummary,
+    PartSummary,
+    RunSummary,
+    StreamSummary,
+)
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
@@ -95,6 +103,7 @@ class Row:
     goodput_mb_per_s: float | None = None  # content of both verified a second, 10^6 bytes
     goodput_interval: Interval | None = None
     outcome: str = ""  # what came of records that another schema read
+    mixed: tuple[MixedSummary, ...] = ()  # of a mix each operation by itself; the figures above are those of all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,6 +298,7 @@ def _row(
         goodput_mb_per_s=cell.goodput_mb_per_s,
         goodput_interval=cell.goodput_interval,
         outcome=evolutions.said(cell),
+        mixed=cell.mixed,
     )
 
 

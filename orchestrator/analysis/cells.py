@@ -80,6 +80,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         goodput_interval=goodput_interval,
         opening=_opening(cell, trials),
         outcomes=dict(outcomes),
+        mixed=cell.mixed,
     )
 
 

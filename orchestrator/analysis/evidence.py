@@ -18,9 +18,11 @@ import numpy.typing as npt
 from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.stream_trial import StreamTrial
 from orchestrator.analysis.summary import (
     Distribution,
     FloorSummary,
+    MixedSummary,
     PartSummary,
     StreamSummary,
     Strip,
@@ -46,8 +48,8 @@ COLUMNS = (
     "kind",
 )
 OK = 0
-_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec")]
-_PART = record_layout.KINDS.index("part")
+_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
+_PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
 NOT_SENT = STATUSES.index("not-sent")
 
 
@@ -90,6 +92,7 @@ class Samples:
     ) -> None:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
+        self.is_mix = kinds is not None and bool((kinds == _MIXED).any())  # its requests ask several operations
         self.fastest_parts_ns: Mapping[int, int] = {}  # the fastest right one of each place, from 1
         if kinds is not None and kinds.any():
             self.fastest_parts_ns = {place: int(took.min()) for place, took in parts_of(columns).items()}
@@ -101,7 +104,8 @@ class Samples:
         self.rests = rests
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
-        self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]
+        self._never_sent = due & unsent
+        self.never_sent_ns: Nanoseconds = columns["intended_ns"][self._never_sent]
         measured = np.flatnonzero(due & ~unsent)
         sent = columns["sent_ns"][measured]
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
@@ -183,6 +187,17 @@ class Samples:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
         found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return found
+
+    @cached_property
+    def places(self) -> Nanoseconds:
+        """Of a mix the place of the operation that each asked, from 1; only where `parent` was read."""
+        return self._of("parent")
+
+    @property
+    def never_sent_places(self) -> Nanoseconds:
+        """`places` of what was due and never sent."""
+        found: Nanoseconds = self._columns["parent"][self._never_sent]
         return found
 
     @cached_property
@@ -321,55 +336,6 @@ class Totals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EventCounts:
-    """Events of the measured phase; `strange` rows are of no subscription, another clock, or a number beyond the last."""
-
-    offered: int = 0
-    delivered: int = 0
-    duplicated: int = 0
-    reordered: int = 0
-    wrong: int = 0
-    strange: int = 0
-
-    @property
-    def dropped(self) -> int:
-        """Due, and never came right."""
-        return max(0, self.offered - self.delivered)
-
-    def __add__(self, other: EventCounts) -> EventCounts:
-        return EventCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamTrial:
-    """What came of a stream in one trial, all its requesters together.
-
-    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
-    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
-    in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
-    as a share of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by
-    one clock; `early`: those sent before they were due. `silent`: subscriptions without a right event; `unended`: those that
-    did not end as they should, by status. `asked`: all subscriptions, those of the warm-up too. `lasts_ns`: by its schedule.
-    """
-
-    counts: EventCounts
-    sent: int | None
-    interval_ns: int
-    lasts_ns: int
-    late_p99_ns: float | None
-    late_most_ns: int | None
-    worst_late_ns: int | None
-    begun_ns: int | None
-    rate_kept: float | None
-    delivery_p99_ns: float | None
-    before_sent: int = 0
-    early: int = 0
-    silent: int = 0
-    unended: Mapping[str, int] = field(default_factory=dict)
-    asked: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class TrialEvidence:
     """One finished trial. `summary` is None when nothing was measured in it; `stream` is of a stream alone."""
 
@@ -415,12 +381,18 @@ class CellEvidence:
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None
+    mixed: tuple[MixedSummary, ...] = ()
     one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
     @property
     def is_open_loop(self) -> bool:
         """Whether requests were sent by a schedule and not by replies."""
         return self.cell.load.rate_per_s is not None
+
+    @property
+    def check_requests(self) -> int:
+        """Requests of each requester before its record begins, on a connection each: identity, and each operation."""
+        return 1 + max(1, len(self.operation.mix))
 
     @property
     def is_external(self) -> bool:

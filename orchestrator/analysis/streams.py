@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import statistics as st
-from orchestrator.analysis.evidence import OK, EventCounts, Samples, StreamTrial
+from orchestrator.analysis.evidence import OK, Samples
 from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
 from orchestrator.analysis.summary import Distribution, StreamSummary
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.record_layout import CLOCKS, KINDS

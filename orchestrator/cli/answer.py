@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import words
+from orchestrator.analysis import mixed_words, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
 from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
 from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
+from orchestrator.cli.mixed import mixed_of
 from orchestrator.cli.saturation import saturation_lines
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
@@ -49,6 +50,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         yield from _bytes(rows, is_asked=bool(answer.sizes))
+        if (mixed := mixed_of(rows, unit)) is not None:
+            yield ""
+            yield from _table(*mixed)
         if (costs := costs_of(rows)) is not None:
             yield ""
             yield from _table(*costs)
@@ -72,6 +76,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [words.GOODPUT] if answer.by_size else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
     counted = [cost for row in shown for cost in row.costs.values()]
     notes += [words.COSTS] if counted else []
     notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []

@@ -169,7 +169,7 @@ class Measuring:
                 with self._context.interrupts.within_limits():
                     for part, path in zip(outcome.parts, paths, strict=True):
                         raw = self._context.folder.raw_path(path)
-                        bring(part.host, part.record, raw, kind=cell.kind, parts=cell.parts)
+                        bring(part.host, part.record, raw, kind=cell.recorded, parts=cell.parts)
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(

@@ -10,7 +10,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.hosts.base import Host
 from orchestrator.record_layout import COLUMNS, ROW
 from orchestrator.results.records import written
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 
 _SEQUENCE, _SENT, _RECEIVED, _STATUS = map(COLUMNS.index, ("sequence", "sent_ns", "received_ns", "status"))
 
@@ -31,7 +31,7 @@ def collect(host: Host, remote: PurePosixPath, local: Path) -> list[Row]:
     return list(_rows(local))
 
 
-def bring(host: Host, remote: PurePosixPath, local: Path, *, kind: Kind = "call", parts: int | None = None) -> None:
+def bring(host: Host, remote: PurePosixPath, local: Path, *, kind: Recorded = "call", parts: int | None = None) -> None:
     """Bring a record from its host to `local`.
 
     ValueError when it holds no row, is no record that this orch reads, or not of that kind of work, in so many parts.

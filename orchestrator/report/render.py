@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity_words, load_tables, words
+from orchestrator.analysis import capacity_words, load_tables, mixed_words, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
@@ -135,6 +135,9 @@ def render(summary: RunSummary) -> str:
         goodput=goodput,
         milliseconds=MILLISECONDS,
         said=said,
+        mixed_note=mixed_words.NOTE,
+        mixed_heads=mixed_words.heads,
+        mixed_figures=mixed_words.figures,
     )
 
 

@@ -12,14 +12,14 @@ from typing import BinaryIO
 from orchestrator import record_layout as layout
 from orchestrator.results import sizes
 from orchestrator.results.paths import damaged, open_regular
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 
 _KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
 _BYTES_AT_ONCE = layout.ROW.size << 16
 
 
 def written(
-    path: Path, *, kind: Kind | None = "call", parts: int | None = None, most_rows: int | None = None
+    path: Path, *, kind: Recorded | None = "call", parts: int | None = None, most_rows: int | None = None
 ) -> Iterator[bytes]:
     """The rows of a record without its header, many at a time, up to the first one never written.
 
@@ -66,7 +66,7 @@ def _strange(rows: bytes) -> str | None:
     return _strange_clock(rows)
 
 
-def _strange_belongings(rows: bytes, kind: Kind, parts: int | None) -> str | None:
+def _strange_belongings(rows: bytes, kind: Recorded, parts: int | None) -> str | None:
     """See `results.rows.refusal`."""
     import numpy as np
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.record_layout import KINDS
-from services.python.contract.limits import Kind
+from services.python.contract.limits import MIX, Recorded
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
@@ -31,22 +31,23 @@ class Rows:
     is_in_parts: bool = False
 
 
-OF_KIND: Mapping[Kind, Rows] = {
+OF_KIND: Mapping[Recorded, Rows] = {
     "call": Rows(sample="request"),
     "task": Rows(sample="task", belonging="part", is_in_parts=True),
     "codec": Rows(sample="codec", belonging="part", is_in_parts=True),
     "stream": Rows(sample="request", belonging="event"),
+    "mix": Rows(sample="mixed"),
 }
 
 
-def sample_number(kind: Kind) -> int:
+def sample_number(kind: Recorded) -> int:
     """The number of the row kind that a sample of that kind of work has."""
     return KINDS.index(OF_KIND[kind].sample)
 
 
 def refusal(
     columns: Columns,
-    kind: Kind,
+    kind: Recorded,
     *,
     parts: int | None = None,
     in_order: bool = False,
@@ -54,14 +55,18 @@ def refusal(
 ) -> str | None:
     """Why these rows are not those of a cell of that kind; None where they are. `columns` has `COLUMNS`.
 
-    `parts`: how many a right sample has, None where that is not known. `in_order`: rows stand as they were stored, so that
-    a sample's parts directly follow it. `subscriptions`: how many a stream has at most, None where that is not known.
+    `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `in_order`: rows stand
+    as they were stored, so that a sample's parts directly follow it. `subscriptions`: how many a stream has at most, None
+    where that is not known.
     """
     rules, kinds, parents = OF_KIND[kind], columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
     for number in sorted({*np.unique(kinds).tolist()} - {sample, belonging}):
         return f"it holds rows of kind {_named(number)}, which no cell of kind {kind} has"
     is_sample = kinds == sample
+    if kind == MIX:
+        is_of_one = parts is None or not parents.size or bool(parents.min() >= 1 and parents.max() <= parts)
+        return None if is_of_one else f"a row of kind {rules.sample} is of none of the {parts} operations of the mix"
     if parents[is_sample].any():
         return f"a row of kind {rules.sample} has a parent"
     if belonging is None:

@@ -10,8 +10,9 @@ import numpy as np
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import KINDS
 from services.python.contract.lines import STATUSES
+from services.python.load.phases import mix_order
 
-TASK, PART = map(KINDS.index, ("task", "part"))
+TASK, PART, MIXED = map(KINDS.index, ("task", "part", "mixed"))
 
 
 @dataclass
@@ -46,3 +47,30 @@ def with_parts(columns: dict[str, np.ndarray], calls: int) -> dict[str, np.ndarr
     both = {name: np.concatenate([values, parts[name]]) for name, values in columns.items()}
     order = np.argsort(both["received_ns"], kind="stable")
     return {name: values[order] for name, values in both.items()}
+
+
+def mixed_places(operation: p.Operation, sequences: np.ndarray, seed: int) -> np.ndarray:
+    """The place in its mix, from 1, of the operation that each request asks."""
+    drawn = np.asarray(mix_order([mixed.weight for mixed in operation.mix], seed), dtype=np.int64)
+    return 1 + drawn[(sequences - 1) % drawn.size]
+
+
+def mixed_columns(
+    cell: p.Cell, operation: p.Operation, columns: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """What rows of a mix have in place of those of one operation."""
+    places = mixed_places(operation, columns["sequence"], seed)
+    connection = columns["connection"]
+    if cell.connection == "reuse":
+        connection = connection * len(operation.mix) + places - 1
+    sent, received = (
+        np.asarray([getattr(mixed, name) + 20 for mixed in operation.mix])[places - 1]
+        for name in ("request_bytes", "reply_bytes")
+    )
+    return {
+        "kind": np.full(places.size, MIXED),
+        "parent": places,
+        "connection": connection,
+        "bytes_sent": sent,
+        "bytes_received": received,
+    }

@@ -32,7 +32,7 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from tests.support.drafts import TASK, Draft, with_parts
+from tests.support.drafts import TASK, Draft, mixed_columns, mixed_places, with_parts
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
@@ -118,6 +118,7 @@ def a_plan(
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
             kind="call" if task == 1 else "task",
+            mixed=len(operation.mix),
         )
         for placement in placements
         for stack in made
@@ -235,6 +236,8 @@ def _draft(
     rows = warm + (cell.load.requests or 1000)
     trips = cell.calls + (round_trips_to_open if cell.connection == "per-request" else 0)
     own_ns = shape(rng, rows * cell.calls, base_ns, rtt_ns).reshape(rows, cell.calls).sum(axis=1)
+    if operation.mix:  # each operation takes as many times as long as its place
+        own_ns = own_ns * mixed_places(operation, np.arange(1, rows + 1), seed)
     latency = (rtt_ns * trips + own_ns).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
@@ -256,8 +259,12 @@ def _draft(
         "kind": np.full(rows, TASK if cell.kind == "task" else 0),
         "parent": np.zeros(rows),
     }
+    checked, kept = 2, cell.load.concurrency
+    if operation.mix:
+        checked, kept = 1 + len(operation.mix), kept * len(operation.mix)
+        columns |= mixed_columns(cell, operation, columns, seed)
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
-    peers = 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
+    peers = checked + (rows if cell.connection == "per-request" else kept)
     took_s = float(received.max() - sent.min()) / S
     warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
@@ -266,7 +273,9 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns) | ({} if paused is None else {"paused_s": paused}),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        **stats_lines(rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block),
+        **stats_lines(
+            rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block, checked=checked
+        ),
     )
 
 

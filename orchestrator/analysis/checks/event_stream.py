@@ -17,8 +17,9 @@ from typing import Any
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
+from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
 from orchestrator.analysis.streams import StreamSamples
 from services.python.contract.limits import SATURATED
 

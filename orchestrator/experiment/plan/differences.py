@@ -107,7 +107,9 @@ def in_use(
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
         return {}
-    if not any(o.id in operations and o.payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations):
+    if not any(
+        o.id in operations and payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations for payload in o.payloads
+    ):
         parts.pop(BYTES, None)
     ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
     told = " and ".join(WORDS[way] for way in WORDS if way in ways)

@@ -100,7 +100,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 if excluder.leaves_out(values):
                     continue
                 client = entry.client_for(load, kind)
-                reason = refusal(entry, client, operation.name, call, kind)
+                refused = next((name for name in operation.names if refusal(entry, client, name, call, kind)), None)
                 cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
                 least = load if find is None else searches.at(cell, 0).load
                 is_search = find is not None
@@ -110,8 +110,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
                 elif unfit := refusal_of_sharing(call, least, kind) or refusal_of_processes(call, least, kind):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
-                elif reason:
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
+                elif refused is not None:
+                    reason = refusal(entry, client, refused, call, kind)
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, refused, call, kind)}")
+                elif entry.kind == "codec" and operation.mix:
+                    located.add(entry.path, "a codec alone codes one message after the other: it has no mix.")
                 elif unfit := refusal_of_replies(client, operation, call):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif cell.id in cells:
@@ -219,6 +222,7 @@ def _cell(
         timeout_s=located.experiment.timeout,
         kind=kind,
         find=find,
+        mixed=len(operation.mix),
     )
 
 

@@ -14,9 +14,10 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
-from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
+from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
@@ -74,7 +75,8 @@ class Shape:
 class Operation:
     """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
 
-    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's.
+    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's. A
+    mix has several operations, of which each request asks one; its bytes are the mean of a request.
     """
 
     id: str
@@ -85,6 +87,17 @@ class Operation:
     reply_bytes: int = 0
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
+    mix: tuple[Mixed, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operations that are asked, each once."""
+        return tuple(dict.fromkeys(mixed.name for mixed in self.mix)) or (self.name,)
+
+    @property
+    def payloads(self) -> tuple[dict[str, Any], ...]:
+        """What they carry."""
+        return tuple(mixed.payload for mixed in self.mix) or (self.payload,)
 
     @property
     def asked(self) -> str:
@@ -193,6 +206,12 @@ class Cell:
     timeout_s: float = 30.0
     kind: Kind = "call"
     find: Find | None = None
+    mixed: int = 0  # how many operations its mix has; 0 where it asks one
+
+    @property
+    def recorded(self) -> Recorded:
+        """What its rows are of."""
+        return MIX if self.mixed else self.kind
 
     @property
     def rounds(self) -> int:
@@ -208,7 +227,9 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts a right sample has; None where that is not known beforehand."""
+        """How many parts a right sample has, of a mix how many operations; None where that is not known beforehand."""
+        if self.mixed:
+            return self.mixed
         if self.kind == "codec":
             return 2  # encoding and decoding
         return self.calls if self.kind == "task" else None
@@ -350,7 +371,13 @@ class Plan:
         parts = dict(raw)
         parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(
-            Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
+            Operation(
+                **{
+                    **o,
+                    "shape": None if o.get("shape") is None else Shape(**o["shape"]),
+                    "mix": tuple(Mixed(**mixed) for mixed in o.get("mix", ())),
+                }
+            )
             for o in raw["operations"]
         )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])

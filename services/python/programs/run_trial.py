@@ -45,6 +45,7 @@ from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
+from services.python.programs.mixing import bodies, mix_of
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
 from services.python.programs.unsent import not_sent_reason
@@ -74,8 +75,9 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
     if parts.target is not None and parts.target.identity is None:  # nobody knows who answers, and with how much
         bound_memory()
     example = parts.make(1, clock.wall_ns)
-    met, body_bytes = check(trial, parts, example)
-    print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))
+    met, body_bytes, *others = check(trial, parts, example)
+    told = bodies([body_bytes, *others]) if parts.mix else []
+    print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1], mix=told))
     if trial.load.requests == 0:
         print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
@@ -117,6 +119,7 @@ def load_parts(trial: Trial) -> Parts:
         if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
+        mix = mix_of(trial, protocol, client)
         schema = read_schema(trial.schema)
         openings = openings_of(trial)
         tls = client_tls(trial, openings)
@@ -170,6 +173,7 @@ def load_parts(trial: Trial) -> Parts:
         event_loop=event_loop,
         tls=tls,
         openings=openings,
+        mix=mix,
     )
 
 
@@ -188,22 +192,28 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
     return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
 
 
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
     """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
+
+    Of a mix each operation is asked once, and the sizes of all follow one another.
 
     CannotTry unless both replies are right.
     """
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
+        if parts.mix is None:
+            reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
+            asked = [(trial.operation, parts.verify(example, reply), sizes)]
+        else:
+            asked = [*parts.mix.ask_each(parts.ask, parts.dialer)]
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    reason = parts.verify(example, reply)
-    if reason is not None:
-        raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
+    for name, reason, _ in asked:
+        if reason is not None:
+            raise CannotTry("wrong-reply", f"{name}: {reason}")
     if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
         raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
-    return met, sizes
+    return met, *(sizes for _, _, sizes in asked)
 
 
 def _who_answers(parts: Parts, target: Target) -> str:
@@ -248,21 +258,22 @@ def _measure(
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
-    is_task = trial.calls > 1
+    is_task, mix = trial.calls > 1, parts.mix
     recorder = Recorder(
         record,
-        parts.verify,
+        parts.verify if mix is None else mix.verify(),
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
-        kind="task" if is_task else _ROW_KINDS[parts.client.kind],
+        kind="task" if is_task else _ROW_KINDS[parts.client.kind] if mix is None else "mixed",
+        **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
     )
     wire: Meter = NoWire()
     if parts.target is not None:
         wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=make_task(parts.make, trial.calls) if is_task else parts.make,
+        make=make_task(parts.make, trial.calls) if is_task else parts.make if mix is None else mix.make(),
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
@@ -270,6 +281,8 @@ def _measure(
         before_close=wire.before_close,
     )
     dialer = parts.dialer(trial.operation, example)
+    if mix is not None:
+        dialer = mix.dialer(parts.dialer, parts.client.style, are_kept=trial.connection == "reuse")
     if is_task:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
-from tests.conformance.reference.generator import NoSuchTrial, arrivals, first_rest, requests, rest, think_times
+from tests.conformance.reference.generator import (
+    NoSuchTrial,
+    arrivals,
+    first_rest,
+    mix_order,
+    requests,
+    rest,
+    think_times,
+)
 from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.phases import Lane, Phase
 from tests.conformance.reference.record import HEADER, Row, packed
@@ -22,7 +30,7 @@ NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
-REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
+REQUEST, TASK, PART, CODEC, MIXED = 0, 1, 2, 4, 5
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
 MESSAGES = {"timestamp", "add", "echo", "image", "exchange", "transfer"}
 
@@ -58,7 +66,7 @@ class Requester:
         leave(0)
 
     def read(self, text: str) -> dict[str, Any]:
-        return with_defaults("trial", read_line("trial", text))
+        return {"mix": [], **with_defaults("trial", read_line("trial", text))}
 
     def await_end_of_stdin(self) -> None:
         self.hear()
@@ -111,7 +119,28 @@ class Requester:
         return bool(is_other or trial["target"] is not None)
 
     def requests(self) -> Any:
-        return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
+        trial = self.trial
+        if not trial["mix"]:
+            return requests(trial["operation"], trial["payload"], trial["seed"])
+        first = trial["mix"][0]
+        is_one_call = trial["calls"] == 1 and trial.get("schema") is None and not self.is_codec
+        is_first = (first["operation"], first["payload"]) == (trial["operation"], trial["payload"])
+        if not (is_one_call and is_first and all(of["operation"] in MESSAGES for of in trial["mix"])):
+            raise NoSuchTrial("mix: no such operation, or not one call of the first for each request")
+        self.order = mix_order([of["weight"] for of in trial["mix"]], trial["seed"])
+        each = [requests(of["operation"], of["payload"], trial["seed"]) for of in trial["mix"]]
+        return lambda sequence: each[self.place(sequence) - 1](sequence)
+
+    def place(self, sequence: int) -> int:
+        """The place in the mix, from 1, of the operation that a request asks; 0 without a mix."""
+        return 1 + self.order[(sequence - 1) % len(self.order)] if self.trial["mix"] else 0
+
+    def each_asked(self) -> list[Any]:
+        """A request of each operation."""
+        if not self.trial["mix"]:
+            return [self.asks(1)]
+        seed = self.trial["seed"]
+        return [requests(of["operation"], of["payload"], seed)(1) for of in self.trial["mix"]]
 
     def check(self) -> None:
         target = self.trial["target"]
@@ -128,13 +157,19 @@ class Requester:
                     self.met = connection.ask("identity", {}).get("identity")
                 if not self.is_identity(self.met):
                     raise Failed("wrong-reply", f"another responder answers: {self.met!r}, not {target['identity']!r}")
-            with self.dial() as connection:
-                reply, sent, received = connection.ask_and_count(name, fields)
+            came = []
+            for one in self.each_asked():
+                with self.dial() as connection:
+                    came.append((*one, *connection.ask_and_count(*one)))
         except (OSError, Ended, Undecodable, ProtocolError) as error:
             raise Failed(self.status_of(error), f"before measuring: {error}") from error
-        if not self.is_right(name, fields, reply):
-            raise Failed("wrong-reply", f"{name}: {str(reply)[:60]}")
-        print_line({"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received})
+        for name, fields, reply, *_ in came:
+            if not self.is_right(name, fields, reply):
+                raise Failed("wrong-reply", f"{name}: {str(reply)[:60]}")
+        bodies = [{"sent": sent, "received": received} for *_, sent, received in came]
+        first = {f"body_bytes_{way}": size for way, size in bodies[0].items()}
+        more = {"mix": bodies} if self.trial["mix"] else {}
+        print_line({"type": "checked", "contract": VERSION, **first, **more})
 
     def is_identity(self, who: Any) -> bool:
         expected = self.trial["target"]["identity"]
@@ -202,7 +237,8 @@ class Requester:
         self.play(phase)
         self.enter_not_sent(phase)
         for lane in self.lanes:
-            self.drop(lane)
+            for one in self.connections_of(lane):
+                self.drop(one)
         print_line(self.done_line(self.summary()))
 
     def due(self) -> list[int]:
@@ -231,8 +267,9 @@ class Requester:
     def work(self, phase: Phase, number: int, lane: Lane) -> None:
         thinks = phase.number == MEASURED and self.trial["load"]["think_s"] > 0
         rested_ns = 0
-        if self.reuses() and lane.connection is None and not self.is_codec:
-            self.open(lane, phase)
+        for one in self.connections_of(lane):
+            if self.reuses() and one.connection is None and not self.is_codec:
+                self.open(one, phase)
         if thinks:
             rested_ns = phase.begin_ns + self.first_rest(number)
             phase.rest(rested_ns)
@@ -248,6 +285,12 @@ class Requester:
             if thinks:
                 rested_ns = time.monotonic_ns() + self.rest_after(place)
                 phase.rest(rested_ns)
+
+    def connections_of(self, lane: Lane) -> list[Lane]:
+        """One for each operation, as lanes of their own."""
+        if self.trial["mix"] and not lane.each:
+            lane.each = [Lane() for _ in self.trial["mix"]]
+        return lane.each or [lane]
 
     def first_rest(self, worker: int) -> int:
         return first_rest(self.trial["seed"], self.trial["load"], worker)
@@ -274,6 +317,7 @@ class Requester:
         lane.connection, lane.number = None, -1
 
     def one(self, phase: Phase, lane: Lane, sequence: int, intended_ns: int) -> Row:
+        lane = self.connections_of(lane)[max(0, self.place(sequence) - 1)]
         asked = [self.asks(number) for number in self.numbers(sequence)]
         sent = received = -1
         parts: list[Row] = []
@@ -303,7 +347,7 @@ class Requester:
         row = Row(sequence, phase.number, number, intended_ns or sent_ns, sent_ns, received_ns, -1, sent, received, 0)
         if self.trial["calls"] > 1:
             self.parts[sequence] = parts
-        return row._replace(status=STATUS[status], kind=self.kind())
+        return row._replace(status=STATUS[status], kind=self.kind(), parent=self.place(sequence))
 
     def coded(self, phase: Phase, sequence: int) -> Row:
         """A request and its reply, encoded and decoded: a sample in two parts."""
@@ -332,7 +376,7 @@ class Requester:
         return decoded, decoded_reply, (begun, encoded, time.monotonic_ns()), len(body), len(answered)
 
     def kind(self) -> int:
-        return REQUEST if self.trial["calls"] == 1 else TASK
+        return MIXED if self.trial["mix"] else REQUEST if self.trial["calls"] == 1 else TASK
 
     def numbers(self, sequence: int) -> range:
         """Of the requests that a sample makes: one, or those of a task."""
@@ -401,8 +445,9 @@ class Requester:
         now_ns = time.monotonic_ns()
         for at in (phase.due or [])[phase.taken :]:
             intended_ns = phase.begin_ns + at
-            row = Row(next(self.sequences), MEASURED, -1, intended_ns, now_ns, now_ns, -1, -1, -1, STATUS["not-sent"])
-            self.store(row._replace(kind=self.kind()))
+            stamps = (intended_ns, now_ns, now_ns)
+            row = Row(next(self.sequences), MEASURED, -1, *stamps, -1, -1, -1, STATUS["not-sent"])
+            self.store(row._replace(kind=self.kind(), parent=self.place(row.sequence)))
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
         return {
