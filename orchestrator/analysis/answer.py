@@ -16,6 +16,7 @@ from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.spread import CellSpread
 from orchestrator.analysis.summary import (
     CellSummary,
     Comparison,
@@ -104,6 +105,9 @@ class Row:
     goodput_interval: Interval | None = None
     outcome: str = ""  # what came of records that another schema read
     mixed: tuple[MixedSummary, ...] = ()  # of a mix each operation by itself; the figures above are those of all
+    spreads: Mapping[str, CellSpread] = field(
+        default_factory=dict
+    )  # SD and IQR in ms, p99 and the first over the median
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +134,9 @@ class Answer:
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
+    shows_spreads: bool = False  # where it is asked which stack is the most predictable
+    stability: tuple[str, ...] = ()  # which one is; also among the verdicts
+    spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -143,7 +150,8 @@ class Answer:
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
-        before = self.verdicts[: min(self.answer_at - bool(self.busy), 2 if is_invalid else 1)]
+        warned = self.answer_at - bool(self.busy) - len(self.stability)
+        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *self.stability)
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         if self.found_rates:
             return (*before, *([self.busy] if self.busy else []), *told)
@@ -187,7 +195,7 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=table,
         reference=common_reference(table),
-        answer_at=_before(summary) + bool(summary.busy),
+        answer_at=_before(summary) + len(summary.stability) + bool(summary.busy),
         busy=summary.busy,
         answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
         is_resolved=not unresolved.is_open(summary.comparisons),
@@ -204,6 +212,9 @@ def answer(summary: RunSummary) -> Answer:
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,
+        shows_spreads=bool(summary.plan.get("stability")),
+        stability=summary.stability,
+        spreads=summary.spreads,
     )
 
 
@@ -299,6 +310,7 @@ def _row(
         goodput_interval=cell.goodput_interval,
         outcome=evolutions.said(cell),
         mixed=cell.mixed,
+        spreads=cell.spreads,
     )
 
 

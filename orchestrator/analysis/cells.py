@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, openings, words
+from orchestrator.analysis import content, costing, intervals, openings, spreads, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY, CellOpening
+from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
 from services.python.contract.requester_lines import Wire
@@ -79,6 +80,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         goodput_mb_per_s=goodput_mb_per_s,
         goodput_interval=goodput_interval,
         opening=_opening(cell, trials),
+        spreads=spreads.of_cell([trial.spread for trial in trials]),
         outcomes=dict(outcomes),
         mixed=cell.mixed,
     )
@@ -181,14 +183,14 @@ def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int,
 
 
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
-    """Each block's value: the trial's median or p99 in ms, seconds per request for `throughput`, or a cost by its name.
+    """Each block's value: the trial's median or p99 in ms, seconds per request for `throughput`, a cost or a spread by name.
 
     Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
     and so is what `censored_blocks` names: ask that and `missing_blocks` first.
     """
     values: dict[int, float] = {}
     for trial in trials:
-        of = trial.cost if statistic in COSTS else trial
+        of = trial.cost if statistic in COSTS else trial.spread if statistic in SPREADS else trial
         value = getattr(of, statistic if statistic != "throughput" else "throughput_per_s", None)
         if value and statistic == "throughput":
             value = 1 / value

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, openings, responder_workers, streams, words
+from orchestrator.analysis import costing, openings, responder_workers, spreads, streams, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
@@ -79,7 +79,6 @@ def collect(
         by_cell[trial.cell].append(trial)
     cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
     cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_hosts, cpus) for cell in plan.cells)
-    is_pinned = manifest.fleet.get("requester_cpus", plan.pin) not in (None, "off")
     return RunEvidence(
         manifest=manifest,
         plan=plan,
@@ -87,7 +86,8 @@ def collect(
             replace(
                 c,
                 is_one_machine=_is_one_machine(plan, c.placement),
-                is_pinned=(is_pinned and not c.is_external) or c.placement.kind != "local",
+                is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
+                or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
             )
             for c in cells
@@ -95,6 +95,14 @@ def collect(
         readings=readings,
         floors=floors,
     )
+
+
+def _are_pinned(manifest: Manifest, plan: Plan, placement: Placement) -> bool:
+    """Whether the ends of a local placement were kept on their CPUs."""
+    cpus = manifest.fleet.get("requester_cpus", plan.pin)
+    if placement.pin is not None:
+        cpus = manifest.fleet.get("cpus_by_placement", {}).get(placement.id, {}).get("requester", cpus)
+    return cpus not in (None, "off")
 
 
 def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
@@ -296,6 +304,7 @@ def _trial_summary(
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         cost=costing.of_trial(record),
         opening=openings.of_trial(record),
+        spread=spreads.of_trial(ordered, failed, totals.first_request_ms),
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 

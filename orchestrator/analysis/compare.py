@@ -7,7 +7,7 @@ statistic is a family of its own; sentences are drawn from the median's alone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
@@ -16,6 +16,7 @@ from orchestrator.analysis import equivalence, intervals, naming, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
 from orchestrator.analysis.intervals import ALPHA, LogMean
+from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
@@ -25,9 +26,9 @@ from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
-Compared: TypeAlias = Statistic | CostName
+Compared: TypeAlias = Statistic | CostName | SpreadName
 
-_OF_A_COST: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
+_OF_A_QUANTITY: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     by_id = {cell.id: cell for cell in cells}
-    return tuple(_compare(plan, by_id, invalid, STATISTICS))
+    return tuple(_compare(plan, contrasts.pairs(plan), by_id, invalid, STATISTICS))
 
 
 def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
@@ -71,15 +72,29 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
     by_id = {cell.id: cell for cell in cells}
-    found = _compare(plan, by_id, invalid, COST_NAMES)
+    found = _compare(plan, contrasts.pairs(plan), by_id, invalid, COST_NAMES)
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
     return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 
 
+def compare_spreads(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """Every two stacks that are asked alike, and the pairs by factors, by how far latencies spread; by the same rule.
+
+    A standing is `less` or `more` spread. Each spread is a family of its own. Of streams nothing is compared: their schedule
+    is part of how far events lie apart.
+    """
+    by_id = {cell.id: cell for cell in cells if cell.kind != "stream"}
+    return tuple(_compare(plan, contrasts.all_pairs(plan), by_id, invalid, SPREAD_NAMES))
+
+
 def _compare(
-    plan: Plan, by_id: Mapping[str, CellSummary], invalid: Container[str], statistics: Sequence[Compared]
+    plan: Plan,
+    wanted: Iterable[contrasts.Pair],
+    by_id: Mapping[str, CellSummary],
+    invalid: Container[str],
+    statistics: Sequence[Compared],
 ) -> Iterator[Comparison]:
-    asked = [pair for pair in contrasts.pairs(plan) if pair.cell.id in by_id and pair.reference.id in by_id]
+    asked = [pair for pair in wanted if pair.cell.id in by_id and pair.reference.id in by_id]
     for statistic in statistics:
         of = [
             _pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic)
@@ -194,11 +209,12 @@ def moved(cell: CellSummary, statistic: Compared, margin: float) -> str:
     How long it would have taken is not known. As the slowest of all, as a failed request counts, it may move a percentile
     by more than the margin: then the comparison of those that were sent answers another question.
     """
-    factors = [trial.unsent_moves[statistic] for trial in cell.trials if statistic in trial.unsent_moves]
+    moves = "p99" if statistic in SPREADS else statistic  # the slowest make the spread
+    factors = [trial.unsent_moves[moves] for trial in cell.trials if moves in trial.unsent_moves]
     blocks = sum(factor is None or factor > 1 + margin for factor in factors)
     if not blocks:
         return ""
-    name = statistic if statistic == "p99" else "the median"
+    name = moves if moves == "p99" else "the median"
     text = (
         f"{cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were not sent, "
         f"which may move {name} by more than {words.margin(margin)}"
@@ -212,6 +228,11 @@ def _too_few(cell: CellSummary, statistic: Compared) -> str:
         return ""
     if statistic in COSTS:
         return f"{cell.stack_label}: {COSTS[statistic]} not known in {len(missing)} of {len(cell.trials)} blocks"
+    if statistic in SPREADS:
+        return (
+            f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {SPREADS[statistic]}, for requests"
+            " without a right reply, or too few requests"
+        )
     return (
         f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
         "requests, which may be the slow ones"
@@ -283,8 +304,8 @@ def _comparison(
     )
     if survivors := lost(pair.cell, pair.reference, standing, statistic):
         standing, why, interval, p_value = "cannot tell", survivors, None, None
-    if statistic in COSTS:
-        standing = _OF_A_COST.get(standing, standing)
+    if statistic in COSTS or statistic in SPREADS:
+        standing = _OF_A_QUANTITY.get(standing, standing)
     return Comparison(
         cell=pair.cell.id,
         reference_cell=pair.reference.id,

@@ -79,7 +79,10 @@ def _pinning(plan: Plan) -> str:
     if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
         return "the requester alone; nobody answers"
     if not external.given(plan.stacks) or plan.pin == "off":
-        return _PINNING[plan.pin]
+        return (
+            "; ".join(f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin)
+            or _PINNING[plan.pin]
+        )
     if all(stack.external for stack in plan.stacks):
         return "the requester alone; orch did not start the responder"
     return f"{_PINNING[plan.pin]}, where orch starts both"

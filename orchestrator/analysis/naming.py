@@ -71,7 +71,7 @@ def without(factor: str, cell: CellSummary) -> str:
         operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
     parts = (
         *([] if factor == "operation" else [operation]),
-        *([] if factor == "placement" else [cell.placement]),
+        *([] if "placement" in free else [cell.placement]),
         *said,
         *load,
     )

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity, capacity_words, congestion, probes, unresolved, validity
+from orchestrator.analysis import capacity, capacity_words, congestion, predictability, probes, unresolved, validity
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
-from orchestrator.analysis.compare import compare_cells, compare_costs
+from orchestrator.analysis.compare import compare_cells, compare_costs, compare_spreads
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.curves import curves, round_trips
 from orchestrator.analysis.delivered import delivered, floors_by_block
@@ -80,6 +80,10 @@ def summarise(run: Run) -> RunSummary:
         found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
     said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
+    is_asked = plan.stability and searched is None
+    spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
+    stability = predictability.sentences(spreads, cells) if said else ()
+    said = (*said[:before], *stability, *said[before:])
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -93,6 +97,8 @@ def summarise(run: Run) -> RunSummary:
         floors=evidence.floors,
         comparisons=comparisons,
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
+        spreads=spreads,
+        stability=stability,
         checks=checks,
         warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),

@@ -17,6 +17,7 @@ from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
+from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
@@ -32,7 +33,7 @@ FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/ev
 
 Interval = tuple[float, float]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
-"""Of a cost `less` and `more` stand where of a time `faster` and `slower` do."""
+"""Of a cost or a spread `less` and `more` stand where of a time `faster` and `slower` do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +99,7 @@ class TrialSummary:
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
     cost: TrialCost | None = None
     opening: TrialOpening | None = None  # None where the client library does not tell
+    spread: TrialSpread | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +228,7 @@ class CellSummary:
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
     mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
+    spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
     outcomes: dict[str, int] = field(
         default_factory=dict
     )  # of records read by another schema: how often what came of it
@@ -327,7 +330,7 @@ class Comparison:
     stack: str
     stack_label: str
     reference_label: str
-    statistic: Literal["median", "p99", "throughput"] | CostName
+    statistic: Literal["median", "p99", "throughput"] | CostName | SpreadName
     ratio: float | None
     interval: Interval | None
     p_value: float | None
@@ -379,6 +382,8 @@ class RunSummary:
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
+    spreads: tuple[Comparison, ...] = ()  # every two stacks by `spread.SPREADS`, where stability is asked
+    stability: tuple[str, ...] = ()  # sentences on them; also among the verdicts, ahead of all other answers
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough

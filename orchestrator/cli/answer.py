@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import mixed_words, words
+from orchestrator.analysis import mixed_words, spread_tables, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
 from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
@@ -14,6 +14,7 @@ from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.mixed import mixed_of
 from orchestrator.cli.saturation import saturation_lines
+from orchestrator.cli.stability import spreads_of
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
@@ -53,6 +54,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         if (mixed := mixed_of(rows, unit)) is not None:
             yield ""
             yield from _table(*mixed)
+        if answer.shows_spreads and (spreads := spreads_of(rows, unit)) is not None:
+            yield ""
+            yield from _table(*spreads)
         if (costs := costs_of(rows)) is not None:
             yield ""
             yield from _table(*costs)
@@ -62,11 +66,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     yield from by_size_lines(answer.by_size, _table)
     yield from evolution_lines(answer.evolutions, _table)
-    notes = (
-        [f"*: {words.VAGUE}."]
-        if any(row.is_interval_vague or words.is_vague(row.goodput_interval) for row in shown)
-        else []
-    )
+    notes = [f"*: {words.VAGUE}."] if any(_has_star(row, answer) for row in shown) else []
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
@@ -77,6 +77,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
+    notes += [spread_tables.NOTE] if answer.shows_spreads else []
     counted = [cost for row in shown for cost in row.costs.values()]
     notes += [words.COSTS] if counted else []
     notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
@@ -169,6 +170,11 @@ def _cells(row: Row, unit: words.Unit, reference: str) -> tuple[str, ...]:
         "-" if row.requests_per_s is None else words.rate(row.requests_per_s),
         _verdict(row, reference) + errors,
     )
+
+
+def _has_star(row: Row, answer: Answer) -> bool:
+    spreads = [of.interval for of in row.spreads.values()] if answer.shows_spreads else []
+    return row.is_interval_vague or any(map(words.is_vague, (row.goodput_interval, *spreads)))
 
 
 def _has_dash(row: Row) -> bool:

@@ -10,12 +10,13 @@ from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
-from orchestrator.analysis.words import count, margin, sample
+from orchestrator.analysis.spread import SPREADS
+from orchestrator.analysis.words import count, listed, margin, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.contrasts import compared, pairs
+from orchestrator.experiment.plan.contrasts import all_pairs, compared, pairs
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.external import announcements, behind_loopback, given
@@ -33,6 +34,7 @@ from orchestrator.results.paths import name_in_id
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
+_PINNED = {"apart": "pinned to different CPUs", "together": "pinned to the same CPU", "off": "not pinned"}
 _RUNS_READ = 5
 
 
@@ -72,6 +74,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "cost": cost,
         "reference": plan.reference,
         "compared": compared(plan),
+        "stability": _stability(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
         "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
         "documents": documents.sentence(plan.to_dict()),
@@ -133,6 +136,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"schedule   {_schedule(plan)}, in balanced random order (seed {plan.seed})"
     yield f"compared   {compared(plan)}"
+    if document["stability"]:
+        yield f"stability  {document['stability']}"
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     yield from (f"external   {told}" for told in document["external"])
@@ -275,13 +280,22 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
 
 
+def _stability(plan: Plan) -> str:
+    """What is compared by how far latencies spread; empty where that is not asked."""
+    asked = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
+    return (
+        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(asked), 'pair')} of cells)" if asked else ""
+    )
+
+
 def _pinned(plan: Plan) -> str:
+    if len(plan.pins) > 1:
+        return "requester and responder " + ", or ".join(_PINNED[pin] for pin in plan.pins)
     if plan.pin == "off":
         return "not pinned"
     if all(cell.kind == "codec" for cell in plan.cells) or all(stack.external for stack in plan.stacks):
         return "the requester pinned"
-    which = "different CPUs" if plan.pin == "apart" else "the same CPU"
-    return f"requester and responder pinned to {which}"
+    return f"requester and responder {_PINNED[plan.pin]}"
 
 
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:

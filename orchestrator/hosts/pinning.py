@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from orchestrator.experiment.plan.plan import Pin
 
@@ -60,6 +61,19 @@ def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Seq
 def _one_of_each_core_first(cpus: Sequence[int], siblings: Sequence[frozenset[int]]) -> list[int]:
     cores = [next((s for s in siblings if cpu in s), frozenset({cpu})) for cpu in cpus]
     return [cpu for _, cpu in sorted(enumerate(cpus), key=lambda at: cores[: at[0]].count(cores[at[0]]))]
+
+
+def told(pinnings: Mapping[str, Pinning]) -> dict[str, Any]:
+    """What a manifest says of them: the CPUs of both ends; by placement where those differ, the first one's beside."""
+    first, *others = pinnings.values()
+    differ = any(other != first for other in others)
+    by_placement = {name: {"requester": of.requester, "responder": of.responder} for name, of in pinnings.items()}
+    return {
+        "requester_cpus": first.requester,
+        "responder_cpus": first.responder,
+        **({"cpus_by_placement": by_placement} if differ else {}),
+        "warnings": list(dict.fromkeys(of.warning for of in pinnings.values() if of.warning)),
+    }
 
 
 def on_this_machine(pin: Pin) -> Pinning:

@@ -41,6 +41,7 @@ class Group:
 
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
     costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
+    spreads: tuple[Comparison, ...] = ()  # of every two of its stacks by how far latencies spread, where that is asked
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
     in_labels: tuple[str, ...] = ()  # the factors of the call that labels of its cells name
     given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
@@ -302,6 +303,7 @@ def _group(
         comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
+        spreads=tuple(_with_labels(c, called) for c in summary.spreads if c.cell in ids and c.factor == STACK),
         references=frozenset(c.reference_cell for c in summary.comparisons),
         in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),

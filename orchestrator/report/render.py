@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity_words, load_tables, mixed_words, words
+from orchestrator.analysis import capacity_words, load_tables, mixed_words, spread_tables, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
@@ -16,6 +16,7 @@ from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
+from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
@@ -30,6 +31,7 @@ from orchestrator.analysis.words import (
     throughput,
 )
 from orchestrator.disk import own_folder
+from orchestrator.experiment.model.factors import STACK
 from orchestrator.report.curves import axis_views
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
@@ -138,6 +140,15 @@ def render(summary: RunSummary) -> str:
         mixed_note=mixed_words.NOTE,
         mixed_heads=mixed_words.heads,
         mixed_figures=mixed_words.figures,
+        spread_groups=[group for group in found if any(cell.spreads for cell in group.cells)]
+        if summary.plan.get("stability")
+        else [],
+        spreads_by_factors=[row for row in summary.spreads if row.factor != STACK],
+        spread_names=SPREADS,
+        spread_heads=spread_tables.heads,
+        spread_value=spread_tables.value,
+        spread_note=spread_tables.NOTE,
+        spread_is_vague=any(words.is_vague(of.interval) for cell in summary.cells for of in cell.spreads.values()),
     )
 
 

@@ -310,9 +310,16 @@ class Experiment(Strict):
         ),
     ] = None
     pin: Annotated[
-        Literal["apart", "together", "off"],
-        Field(description="local: pin the two ends to different CPUs, to the same one, or not at all."),
-    ] = "apart"
+        OneOrMany[Literal["apart", "together", "off"]],
+        Field(
+            description="local: pin the two ends to different CPUs, to the same one, or not at all. Of a list, each is a"
+            " placement of its own."
+        ),
+    ] = ("apart",)
+    stability: Annotated[
+        bool,
+        Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."),
+    ] = False
     requesters: Annotated[int, Field(ge=1, le=64, description="Hosts that ask, against one responder.")] = 1
     placements: Annotated[
         OneOrMany[

@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.pin_factor import OF_PINNING
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
 
 FACTORS: tuple[Factor, ...] = (
@@ -126,10 +127,12 @@ FACTORS: tuple[Factor, ...] = (
         title="placement",
         kind="name",
         compared_as="at {}",
+        varies_with=("pin",),
         belongs_to="placement",
         attribute="name",
         reaches="hosts",
     ),
+    *OF_PINNING,
     Factor(
         name="connection",
         title="connection",

@@ -27,13 +27,14 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
 
+_QUOTED = {"off": "'off'"}  # what some readers of YAML take for true or false
 _A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration"}
 
 
 def _choice(factor: Factor) -> str:
     """What a file may write as the value of a factor: `none or tls1.3`."""
     numbers = [] if factor.numbers is None else [_A_NUMBER[factor.numbers.measure]]
-    *others, last = [*(level.value for level in factor.levels), *numbers]
+    *others, last = [*(_QUOTED.get(level.value, level.value) for level in factor.levels), *numbers]
     return " or ".join(part for part in (", ".join(others), last) if part)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.factor import Value
@@ -53,6 +54,23 @@ def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]
                 beside = next((other for other in found if value_of(other, factor) == reference), None)
             if beside:
                 yield Pair(factor=factor, cell=cell, reference=beside)
+
+
+def all_pairs(plan: Plan) -> Iterator[Pair]:
+    """Every two stacks that are asked alike, then the pairs by factors that the plan compares, then controls.
+
+    Of two stacks the plan's reference is the reference, else the earlier one.
+    """
+    controls = {stack.id for stack in plan.stacks if stack.control_of}
+    original = plan.reference or plan.stacks[0].id
+    alike: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in plan.cells:
+        if cell.stack not in controls:
+            alike.setdefault(cell.setting, []).append(cell)
+    for cells in alike.values():
+        for one, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
+            yield Pair(factor=STACK, cell=other, reference=one)
+    yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
 
 
 def value_of(cell: Cell, factor: str) -> Value:

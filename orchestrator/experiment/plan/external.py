@@ -38,7 +38,7 @@ def resolve_externals(located: Located) -> Mapping[int, External]:
                 f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
             )
         return {}
-    if experiment.pin == "together":
+    if "together" in experiment.pin or len(experiment.pin) > 1:
         located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
     known: dict[str, str] = {}
     found = {}

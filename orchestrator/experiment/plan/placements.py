@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from orchestrator.errors import did_you_mean
@@ -58,7 +58,27 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
         if len(located.problems) > problems:
             refused.add(wanted.path)
     _refuse_two_distances(located, found, paths)
-    return tuple(found)
+    return _each_pinned(located, found)
+
+
+def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:
+    """The placements; where `pin` is a list, one for each of its values."""
+    pins = located.experiment.pin
+    if len(pins) == 1:
+        return tuple(placements)
+    far = next((placement for placement in placements if placement.kind != "local"), None)
+    if far is not None:
+        located.add(
+            ("pin",),
+            f"`pin` is a list, and the two ends of '{far.name}' are on two hosts: only those of a local placement"
+            " share CPUs. Give one value, or ask about them in an experiment of its own.",
+        )
+        return ()
+    return tuple(
+        replace(placement, id=f"{placement.id}-{pin}", name=f"{placement.name}-{pin}", pin=pin)
+        for placement in placements
+        for pin in pins
+    )
 
 
 def _elsewhere(located: Located) -> tuple[Placement, ...]:

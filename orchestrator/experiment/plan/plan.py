@@ -150,6 +150,7 @@ class Placement:
     from_zone: str | None = None
     to_zone: str | None = None
     link: Link = field(default_factory=Link)
+    pin: Pin | None = None  # where a list of them was given; None: as the plan has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +331,7 @@ class Plan:
     question: str
     provider: ProviderName
     machine: str | None
-    pin: Pin
+    pin: Pin  # of every placement that has none of its own
     stacks: tuple[Stack, ...]
     operations: tuple[Operation, ...]
     placements: tuple[Placement, ...]
@@ -343,6 +344,7 @@ class Plan:
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
+    stability: bool = False  # whether it is asked which stack is the most predictable
     payload_files: tuple[PayloadFile, ...] = ()
     experiment_path: str = ""
     experiment_sha256: str = ""
@@ -390,6 +392,11 @@ class Plan:
         parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
         parts["overrides"] = tuple(raw["overrides"])
         return cls(**parts)
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """How both ends of one machine are pinned, each way once."""
+        return tuple(dict.fromkeys(placement.pin or self.pin for placement in self.placements))
 
     @property
     def rounds(self) -> int:

@@ -39,7 +39,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         question=experiment.question,
         provider=experiment.provider,
         machine=experiment.machine or PROVIDERS[experiment.provider].default_machine,
-        pin=experiment.pin,
+        pin=experiment.pin[0],
         stacks=matrix.stacks,
         operations=matrix.operations,
         placements=matrix.placements,
@@ -52,12 +52,14 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         matters=experiment.matters,
         reference=matrix.reference,
         contrasts=matrix.contrasts,
+        stability=experiment.stability,
         payload_files=matrix.payload_files,
         experiment_path=str(path),
         experiment_sha256=located.sha256,
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
+    _check_stability(located, plan)
     _check_hosts(located, plan)
     _check_requests(located, plan)
     _check_cost(located, plan)
@@ -114,6 +116,16 @@ def _check_limits(located: Located) -> None:
             ("limits", "ttl"),
             f"hosts expire after {format_duration(limits.ttl)}, before `limits.wall` ({format_duration(limits.wall)}).",
         )
+
+
+def _check_stability(located: Located, plan: Plan) -> None:
+    if plan.stability and any(cell.find for cell in plan.cells):
+        located.add(("stability",), "a search compares rates, not how far latencies spread: leave `stability` out.")
+    elif plan.stability and all(cell.kind == "stream" for cell in plan.cells):
+        located.add(
+            ("stability",), "how far events lie apart is their schedule's: streams have no `stability`; leave it out."
+        )
+    located.raise_problems()
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:

@@ -31,8 +31,8 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
     machine = MACHINES.get(plan.machine or "")
     if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
         yield f"{asked} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
-    elif plan.pin != "off":
+    elif pinned := [pin for pin in plan.pins if pin != "off"]:
         yield (
-            f"{asked} brings nothing here, as `pin: {plan.pin}` gives the responder one CPU for all of them: give"
+            f"{asked} brings nothing here, as `pin: {pinned[0]}` gives the responder one CPU for all of them: give"
             " `pin: 'off'`"
         )

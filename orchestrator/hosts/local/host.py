@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,7 +20,7 @@ from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
 from orchestrator.hosts.capture import capture
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
-from orchestrator.hosts.pinning import Pinning, on_this_machine
+from orchestrator.hosts.pinning import Pinning, on_this_machine, told
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
@@ -104,18 +104,19 @@ class LocalHost:
 class LocalFleet:
     """One machine for every placement; with several requesters, several names of it."""
 
-    def __init__(self, hosts: Sequence[LocalHost], pinning: Pinning) -> None:
+    def __init__(self, hosts: Sequence[LocalHost], pinnings: Mapping[str, Pinning]) -> None:
         self._hosts = tuple(hosts)
-        self._pinning = pinning
+        self._pinnings = pinnings  # by placement
 
-    def pair(self, placement_id: str) -> Pair:  # noqa: ARG002 - all placements are this machine
+    def pair(self, placement_id: str) -> Pair:
         """Both ends on this machine, each pinned as the plan wants."""
+        pinning = self._pinnings[placement_id]
         return Pair(
             requesters=self._hosts,
             responder=self._hosts[0],
-            requester_cpus=self._pinning.requester,
-            responder_cpus=self._pinning.responder,
-            more_cpus=self._pinning.more,
+            requester_cpus=pinning.requester,
+            responder_cpus=pinning.responder,
+            more_cpus=pinning.more,
         )
 
     def hosts(self) -> Sequence[LocalHost]:
@@ -127,13 +128,7 @@ class LocalFleet:
 
     def describe(self) -> dict[str, Any]:
         """The provider, the pinning, and what of it is not as wanted."""
-        warnings = [self._pinning.warning] if self._pinning.warning else []
-        return {
-            "provider": "local",
-            "requester_cpus": self._pinning.requester,
-            "responder_cpus": self._pinning.responder,
-            "warnings": warnings,
-        }
+        return {"provider": "local", **told(self._pinnings)}
 
 
 class LocalDeployment:
@@ -161,7 +156,10 @@ class LocalDeployment:
         names = ["local", *(f"local-{n}" for n in range(2, self._plan.requesters + 1))]
         workspace = self._intent_log.path / "staging" / "host"
         self._hosts = [LocalHost(workspace, name=name, run=self._run, note=self._note) for name in names]
-        return LocalFleet(self._hosts, on_this_machine(self._plan.pin))
+        pinnings = {
+            placement.id: on_this_machine(placement.pin or self._plan.pin) for placement in self._plan.placements
+        }
+        return LocalFleet(self._hosts, pinnings)
 
     def teardown(self) -> Receipt:
         """End what still runs of this run, also when it was started by an orch that was killed since.

@@ -97,7 +97,11 @@ class TerraformDeployment:
         facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
         fleet = RemoteFleet(
-            members=members, topology=self._topology, pin=self._plan.pin, look=lambda: self._infra.status(self.id)
+            members=members,
+            topology=self._topology,
+            pin=self._plan.pin,
+            look=lambda: self._infra.status(self.id),
+            pins={placement.id: placement.pin for placement in self._plan.placements if placement.pin},
         )
         fleet.about = {
             "provider": self._plan.provider,

@@ -11,7 +11,7 @@ from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
-from orchestrator.hosts.pinning import Pinning, choose
+from orchestrator.hosts.pinning import Pinning, choose, told
 from orchestrator.hosts.remote.host import RemoteHost
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
@@ -26,16 +26,17 @@ class RemoteFleet:
 
     members: Mapping[str, RemoteHost]
     topology: Topology
-    pin: Pin
+    pin: Pin  # of every placement that has none of its own
     look: Callable[[], Mapping[str, Any]]  # the provider's own `status` of the deployment
     about: dict[str, Any] = field(default_factory=dict)
-    _pinning: dict[str, Pinning] = field(default_factory=dict)
+    pins: Mapping[str, Pin] = field(default_factory=dict)  # by placement, where it has its own
+    _pinning: dict[tuple[str, Pin], Pinning] = field(default_factory=dict)
 
     def pair(self, placement_id: str) -> Pair:
         """See `Fleet.pair`."""
         ends = self.topology.ends[placement_id]
         responder = self.members[ends.responder]
-        pinning = self._pinning_on(responder)
+        pinning = self._pinning_on(responder, self.pins.get(placement_id, self.pin))
         return Pair(
             requesters=tuple(self.members[name] for name in ends.requesters),
             responder=responder,
@@ -50,14 +51,10 @@ class RemoteFleet:
 
     def describe(self) -> dict[str, Any]:
         """See `Fleet.describe`; with the CPUs of both ends, which are the same numbers on every host."""
-        pinning = self._pinning_on(next(iter(self.members.values())))
+        host = next(iter(self.members.values()))
+        pinnings = {name: self._pinning_on(host, self.pins.get(name, self.pin)) for name in self.topology.ends}
         is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
-        return {
-            **self.about,
-            "requester_cpus": pinning.requester,
-            "responder_cpus": pinning.responder,
-            "warnings": [pinning.warning] if pinning.warning and is_shared else [],
-        }
+        return {**self.about, **told(pinnings), **({} if is_shared else {"warnings": []})}
 
     def fault(self) -> str | None:
         """See `Fleet.fault`."""
@@ -71,13 +68,13 @@ class RemoteFleet:
             gone.append(f"the link between the hosts: {seen['link']['why']}")
         return "; ".join(gone) or None
 
-    def _pinning_on(self, host: RemoteHost) -> Pinning:
+    def _pinning_on(self, host: RemoteHost, pin: Pin) -> Pinning:
         """All hosts are of one machine type, so one of them tells the CPUs of all."""
-        if host.name not in self._pinning:
+        if (host.name, pin) not in self._pinning:
             done = host.run(["nproc"], timeout_s=30)
             cpus = list(range(int(done.stdout))) if done.returncode == 0 else None
-            self._pinning[host.name] = choose(self.pin, cpus, can_pin=True)
-        return self._pinning[host.name]
+            self._pinning[host.name, pin] = choose(pin, cpus, can_pin=True)
+        return self._pinning[host.name, pin]
 
 
 def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:

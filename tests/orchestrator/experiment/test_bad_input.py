@@ -72,7 +72,8 @@ BAD_INPUT = [
     ("control: maybe\n", "5:10: 'control': must be true or false; it is 'maybe'."),
     ("provider: cloud\n", "5:11: 'provider': 'cloud' is not one of local, lab, gcp. Known: gcp, lab, local."),
     ("connection: reused\n", "5:13: 'connection': 'reused' is not one of reuse, per-request. Did you mean reuse?"),
-    ("pin: [apart]\n", "5:6: 'pin': a list is not one of apart, together, off. Known: apart, off, together."),
+    ("pin: [apart, both]\n", "5:14: 'pin': 'both' is not one of apart, together, off. Known: apart, off, together."),
+    ("pin: off\n", "5:6: 'off' reads as true or false to some YAML readers, and `pin` has neither: write apart, together or 'off'."),
     ("machine: f1-micro\n", "5:10: provider local measures on this very machine; `machine` is for lab and gcp."),
     ("requesters: 2\n", "5:13: provider local has one host; several requesters need `provider: lab` or `provider: gcp`."),
     (

@@ -63,7 +63,7 @@ def pinged(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What pings answer; the fleet needs no SSH for its pinning."""
     answer = {"sent": 25, "received": 25, "min_ms": 35.1, "avg_ms": 35.4}
     monkeypatch.setattr(module, "ping", lambda host, request: PingDone(method="icmp-raw", **answer))
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host: module.choose("off", None, can_pin=True))
+    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host, pin: module.choose("off", None, can_pin=True))
     return answer
 
 
@@ -128,8 +128,22 @@ def test_what_is_gone_is_told_by_name() -> None:
 def test_one_cpu_is_warned_of_only_where_both_ends_share_a_host(
     monkeypatch: pytest.MonkeyPatch, kind: Any, warned: bool
 ) -> None:
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host: module.choose("apart", [0], can_pin=True))
+    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host, pin: module.choose("apart", [0], can_pin=True))
     wanted = replace(PLAN, placements=(replace(PLAN.placements[0], kind=kind),))
     told = replace(fleet(), topology=topology(wanted)).describe()
     assert bool(told["warnings"]) is warned
     assert told["requester_cpus"] == "0"
+
+
+def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = lambda self, host, pin: module.choose(pin, [0, 1], can_pin=True)  # noqa: E731
+    monkeypatch.setattr(RemoteFleet, "_pinning_on", pinned)
+    near, together = (
+        replace(PLAN.placements[0], id=name, kind="local", from_zone="z", to_zone="z") for name in ("near", "one-cpu")
+    )
+    wanted = topology(replace(PLAN, placements=(near, together)))
+    both = host("responder-1")
+    of = replace(fleet(), members={"responder-1": both}, topology=wanted, pin="apart", pins={"one-cpu": "together"})
+    assert (of.pair("near").requester_cpus, of.pair("near").responder_cpus) == ("1", "0")
+    assert (of.pair("one-cpu").requester_cpus, of.pair("one-cpu").responder_cpus) == ("0", "0")
+    assert of.describe()["cpus_by_placement"]["one-cpu"] == {"requester": "0", "responder": "0"}

@@ -4,11 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from orchestrator.errors import MissingError
+from orchestrator.experiment.plan.plan import Placement
 from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
@@ -81,6 +83,17 @@ def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
     assert (len(receipt.created), len(receipt.destroyed), receipt.left) == (1, 1, ())
     assert started_at(process.pid) is None
     assert deployment.teardown().left == ()
+
+
+def test_each_placement_has_its_own_pinning(folder):
+    ways = [Placement(id=f"local-{pin}", name=pin, kind="local", pin=pin) for pin in ("off", "together")]
+    fleet = LocalDeployment(replace(plan(), placements=tuple(ways)), folder, Workspace()).deploy()
+    assert fleet.pair("local-off").requester_cpus is None
+    together = fleet.pair("local-together")
+    assert together.requester_cpus == together.responder_cpus
+    if hasattr(os, "sched_setaffinity"):
+        assert together.requester_cpus is not None
+        assert fleet.describe()["cpus_by_placement"]["local-off"] == {"requester": None, "responder": None}
 
 
 def test_several_requesters_are_several_names_of_this_machine(folder):

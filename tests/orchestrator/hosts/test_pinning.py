@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from orchestrator.hosts.pinning import choose, on_this_machine
+from orchestrator.hosts.pinning import choose, on_this_machine, told
 
 
 def test_apart_takes_two_cpus():
@@ -55,3 +55,16 @@ def test_a_system_that_cannot_pin_goes_on_with_a_warning(cpus, can_pin):
 def test_this_machine_pins_only_to_cpus_that_may_be_used():
     pinning = on_this_machine("together")
     assert pinning.requester is None or int(pinning.requester) in os.sched_getaffinity(0)
+
+
+def test_a_manifest_names_the_cpus_of_each_placement_where_they_differ():
+    apart, together = choose("apart", [0, 1], can_pin=True), choose("together", [0, 1], can_pin=True)
+    assert told({"a": apart, "b": together}) == {
+        "requester_cpus": "1",
+        "responder_cpus": "0",
+        "cpus_by_placement": {"a": {"requester": "1", "responder": "0"}, "b": {"requester": "0", "responder": "0"}},
+        "warnings": [],
+    }
+    assert "cpus_by_placement" not in told({"a": apart, "b": apart})
+    alone = choose("apart", [0], can_pin=True)
+    assert told({"a": alone, "b": choose("together", [0], can_pin=True)})["warnings"] == [alone.warning]

@@ -1,0 +1,127 @@
+"""`pin` as a list: both ends on one CPU or two, each a placement of its own with a floor of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.experiment.plan.contrasts import all_pairs, pairs
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.measure import floors
+
+HEAD = "name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc]\n"
+
+
+def planned(tmp_path: Path, text: str):
+    path = tmp_path / "x.yaml"
+    path.write_text(HEAD + text)
+    return make_plan(path)
+
+
+def test_each_value_of_a_list_is_a_placement(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "pin: [apart, together]\n")
+    assert [(x.id, x.kind, x.pin) for x in plan.placements] == [
+        ("local-apart", "local", "apart"),
+        ("local-together", "local", "together"),
+    ]
+    assert plan.pins == ("apart", "together")
+    assert [cell.factors["pin"] for cell in plan.cells] == ["apart", "together"] * 2
+    assert read_plan(plan.to_dict()) == plan
+
+
+@pytest.mark.parametrize("pin", ["apart", "together", "'off'", "[together]"])
+def test_one_value_is_no_factor_and_names_nothing(tmp_path: Path, pin: str) -> None:
+    plan = planned(tmp_path, f"pin: {pin}\n")
+    assert [x.id for x in plan.placements] == ["local"]
+    assert {cell.factors["pin"] for cell in plan.cells} == {None}
+    assert [cell.id for cell in plan.cells] == [cell.id for cell in planned(tmp_path, "").cells]
+    assert plan.pins == (pin.strip("'[]"),)
+
+
+def test_cells_are_compared_by_it_alone(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "pin: [apart, together]\ncompare_by: [stack, pin]\n")
+    found = [(x.factor, x.cell.factors["pin"], x.reference.factors["pin"]) for x in pairs(plan)]
+    assert found == [
+        ("stack", "apart", "apart"),
+        ("stack", "together", "together"),
+        ("pin", "together", "apart"),
+        ("pin", "together", "apart"),
+    ]
+    assert all(x.cell.stack == x.reference.stack for x in pairs(plan) if x.factor == "pin")
+
+
+def test_it_can_be_excluded(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "pin: [apart, together]\nexclude: [{protocol: grpc, pin: together}]\n")
+    assert len(plan.cells) == 3
+
+
+def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc, cbor]\nreference: grpc\n")
+    plan = make_plan(path)
+    labels = {stack.id: stack.label for stack in plan.stacks}
+    assert [(labels[x.cell.stack], labels[x.reference.stack]) for x in all_pairs(plan)] == [
+        ("rest", "grpc"),
+        ("cbor", "grpc"),
+        ("cbor", "rest"),
+    ]
+
+
+def test_each_has_a_floor_of_its_own(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "pin: [apart, together]\n")
+    sizes = {cell.exchange: (8, 8) for cell in plan.cells}
+    for placement in plan.placements:
+        (floor,) = floors.floors([cell for cell in plan.cells if cell.placement == placement.id], sizes)
+        assert set(floor.cells) == {cell.id for cell in plan.cells if cell.placement == placement.id}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "provider: lab\nmachine: lab\nplacements: [local, same-zone]\npin: [apart, together]\n",
+            "8:6: `pin` is a list, and the two ends of 'same-zone' are on two hosts",
+        ),
+        ("pin: [apart, apart]\n", "given twice"),
+        ("pin: [apart, both]\n", "is not one of apart, together, off"),
+        ("compare_by: pin\n", "no cell has a value of pin"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_place(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        planned(tmp_path, text)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "stability: true\nload: {find: {highest: rate, while: p99 < 10ms, from: 200/s, to: 800/s}, duration: 10s}\n",
+            "5:12: a search compares rates",
+        ),
+        ("stability: yes\n", "reads as true or false to some YAML readers"),
+    ],
+)
+def test_stability_is_refused_where_it_says_nothing(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        planned(tmp_path, text)
+    assert message in str(refused.value)
+
+
+def test_streams_have_no_stability(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("name: x\nquestion: Why?\noperations: events\nstacks: websocket\nstability: true\n")
+    with pytest.raises(ExperimentError, match="5:12: how far events lie apart is their schedule's"):
+        make_plan(path)
+
+
+def test_a_plan_says_what_is_compared_by_spread(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "pin: [apart, together]\ncompare_by: [stack, pin]\nstability: true\n")
+    text = "\n".join(plan_lines(plan, {**plan_document(plan, tmp_path), "terraform": None}))
+    assert "stability  every two stacks by SD, IQR and p99/p50 (4 pairs of cells)" in text
+    assert "pinned to different CPUs, or pinned to the same CPU" in text
