@@ -183,3 +183,18 @@ def test_runs_without_a_mix_have_no_such_table() -> None:
     assert not any(cell.mixed for cell in summary.cells)
     assert "Each operation of a mix" not in render(summary)
     assert of(a_run(), "mix")[0].verdict == "not applicable"
+
+
+def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:
+    def spoil(draft: Draft) -> None:
+        draft.columns["bytes_received"] = np.where(draft.columns["parent"] == 2, 600, draft.columns["bytes_received"])
+
+    (worst, *_) = of(mixed_run(spoil), "codec size")
+    assert worst.verdict == "fail"
+    assert worst.explanation.startswith("echo 1 kB: 600 bytes received per request cannot hold the 1,000 bytes")
+
+
+def test_round_trips_of_several_sizes_are_not_counted() -> None:
+    far = p.Placement(id="far", name="far", kind="cross-region", link=p.Link(rtt_ms=30.0))
+    found = of(mixed_run(placements=[far]), "round-trips")
+    assert {result.verdict for result in found} == {"not applicable"}
