@@ -55,10 +55,17 @@ def mixed_places(operation: p.Operation, sequences: np.ndarray, seed: int) -> np
     return 1 + drawn[(sequences - 1) % drawn.size]
 
 
+def slower_by_place(operation: p.Operation, rows: int, seed: int) -> np.ndarray:
+    """How many times as long each request takes: as many as its operation's place in the mix; once without one."""
+    return mixed_places(operation, np.arange(1, rows + 1), seed) if operation.mix else np.ones(rows)
+
+
 def mixed_columns(
     cell: p.Cell, operation: p.Operation, columns: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """What rows of a mix have in place of those of one operation."""
+    """What rows of a mix have in place of those of one operation; nothing without one."""
+    if not operation.mix:
+        return {}
     places = mixed_places(operation, columns["sequence"], seed)
     connection = columns["connection"]
     if cell.connection == "reuse":

@@ -47,7 +47,7 @@ def host_counters(
 
 
 def stats_lines(
-    asked: int, warmed: int, peers: int, *, took_s: float, warmed_s: float, block: int, checked: int = 2
+    asked: int, warmed: int, peers: int, checked: int = 2, *, took_s: float, warmed_s: float, block: int
 ) -> dict[str, dict[str, Any]]:
     """A responder's three answers to `stats`, by their names in a trial's record: it uses 0.4 s of CPU time a second."""
     line = {"type": "stats", "memory_since": "phase"}

@@ -59,8 +59,8 @@ def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
                 yield Finding(
                     verdict="fail",
                     evidence={"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
-                    explanation=f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of its"
-                    " payload.",
+                    explanation=f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
+                    " its payload.",
                     action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
                 )
 

@@ -239,8 +239,8 @@ def _require_payloads(plan: Plan, operations: Container[str]) -> None:
         files[file.operation] = file
     for number, operation in enumerate(plan.operations):
         _require_payload(f"operations.{number}.payload", operation, files.get(operation.id))
-        for place, mixed in enumerate(operation.mix):
-            _require_mixed(f"operations.{number}.mix.{place}", mixed)
+        for of, mixed in enumerate(operation.mix):
+            _require_mixed(f"operations.{number}.mix.{of}", mixed)
         is_mix = (
             len(operation.mix) >= _FEWEST_MIXED and operation.calls == 1 if operation.mix else operation.name != "mix"
         )

@@ -49,9 +49,8 @@ class _Mixed(Generic[Wrapped]):
     body = None  # its replies are of several requests: each is looked at
 
     def __init__(self, readers: list[Wrapped | None]) -> None:
-        self._readers = (
-            readers  # of each operation the connection opened last, of whichever lane: any reads the replies of all
-        )
+        # Of each operation the connection opened last, of whichever lane: any of them reads the replies of all.
+        self._readers: list[Wrapped | None] = readers
         self._connections: list[Wrapped | None] = [None] * len(readers)
 
     def _of(self, request: Request) -> Wrapped:

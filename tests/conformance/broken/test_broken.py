@@ -146,7 +146,7 @@ OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "ErrorsAsReplies"): set(),
     ("respond", "AnyVersionWillDo"): set(),
     ("request", "AnyIdentityWillDo"): set(),
-    ("request", "OpensAnewForEveryRequest"): {LANES, RESTS},
+    ("request", "OpensAnewForEveryRequest"): {LANES, MIX_KEPT, RESTS},
     ("request", "AnotherGenerator"): {ONCE},
 }
 

@@ -9,30 +9,23 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.conformance.reference.coding import PART, Coding
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
-from tests.conformance.reference.generator import (
-    NoSuchTrial,
-    arrivals,
-    first_rest,
-    mix_order,
-    requests,
-    rest,
-    think_times,
-)
+from tests.conformance.reference.generator import NoSuchTrial, arrivals, first_rest, rest, think_times
+from tests.conformance.reference.mixes import MESSAGES, Mixing
 from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.phases import Lane, Phase
 from tests.conformance.reference.record import HEADER, Row, packed
 from tests.conformance.reference.respond import leave, print_line
-from tests.conformance.reference.wire import WIRES, Came, Connection, Ended, ProtocolError, Undecodable
+from tests.conformance.reference.wire import WIRES, Connection, Ended, ProtocolError, Undecodable
 
 CLIENT, CODEC_CLIENT = "reference", "reference-codec"
 NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
-REQUEST, TASK, PART, CODEC, MIXED = 0, 1, 2, 4, 5
+REQUEST, TASK, MIXED = 0, 1, 5
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
-MESSAGES = {"timestamp", "add", "echo", "image", "exchange", "transfer"}
 
 
 class Failed(Exception):
@@ -43,7 +36,7 @@ class Failed(Exception):
         self.kind = kind
 
 
-class Requester:
+class Requester(Mixing, Coding):
     """One process. What a broken one does otherwise is a method of its own."""
 
     met: str | None = None  # what the responder called itself
@@ -108,39 +101,6 @@ class Requester:
             print_line({**self.done_line(), "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}})
             return
         self.measure()
-
-    def asks_for_a_call(self) -> bool:
-        """Whether the trial has what a codec alone cannot have."""
-        trial, load = self.trial, self.trial["load"]
-        is_other = (
-            trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
-        )
-        is_other = is_other or load["rate_per_s"] is not None or load["think_s"]
-        return bool(is_other or trial["target"] is not None)
-
-    def requests(self) -> Any:
-        trial = self.trial
-        if not trial["mix"]:
-            return requests(trial["operation"], trial["payload"], trial["seed"])
-        first = trial["mix"][0]
-        is_one_call = trial["calls"] == 1 and trial.get("schema") is None and not self.is_codec
-        is_first = (first["operation"], first["payload"]) == (trial["operation"], trial["payload"])
-        if not (is_one_call and is_first and all(of["operation"] in MESSAGES for of in trial["mix"])):
-            raise NoSuchTrial("mix: no such operation, or not one call of the first for each request")
-        self.order = mix_order([of["weight"] for of in trial["mix"]], trial["seed"])
-        each = [requests(of["operation"], of["payload"], trial["seed"]) for of in trial["mix"]]
-        return lambda sequence: each[self.place(sequence) - 1](sequence)
-
-    def place(self, sequence: int) -> int:
-        """The place in the mix, from 1, of the operation that a request asks; 0 without a mix."""
-        return 1 + self.order[(sequence - 1) % len(self.order)] if self.trial["mix"] else 0
-
-    def each_asked(self) -> list[Any]:
-        """A request of each operation."""
-        if not self.trial["mix"]:
-            return [self.asks(1)]
-        seed = self.trial["seed"]
-        return [requests(of["operation"], of["payload"], seed)(1) for of in self.trial["mix"]]
 
     def check(self) -> None:
         target = self.trial["target"]
@@ -286,12 +246,6 @@ class Requester:
                 rested_ns = time.monotonic_ns() + self.rest_after(place)
                 phase.rest(rested_ns)
 
-    def connections_of(self, lane: Lane) -> list[Lane]:
-        """One for each operation, as lanes of their own."""
-        if self.trial["mix"] and not lane.each:
-            lane.each = [Lane() for _ in self.trial["mix"]]
-        return lane.each or [lane]
-
     def first_rest(self, worker: int) -> int:
         return first_rest(self.trial["seed"], self.trial["load"], worker)
 
@@ -348,32 +302,6 @@ class Requester:
         if self.trial["calls"] > 1:
             self.parts[sequence] = parts
         return row._replace(status=STATUS[status], kind=self.kind(), parent=self.place(sequence))
-
-    def coded(self, phase: Phase, sequence: int) -> Row:
-        """A request and its reply, encoded and decoded: a sample in two parts."""
-        name, fields = self.asks(sequence)
-        reply = answer(name, fields, "")
-        sent_ns = time.monotonic_ns()
-        decoded, decoded_reply, stamps, sent, received = self.code(name, fields, reply)
-        whole = (sent_ns, sent_ns, time.monotonic_ns())
-        status = "ok" if (decoded, decoded_reply) == (fields, reply) else "wrong-reply"
-        if status != "ok":
-            self.errors.setdefault(status, "not what was encoded")
-        bodies, (begun, encoded, ended) = sent + received, stamps
-        self.parts[sequence] = [
-            Row(1, phase.number, 0, begun, begun, encoded, -1, bodies, 0, 0, PART, sequence),
-            Row(2, phase.number, 0, encoded, encoded, ended, -1, 0, bodies, 0, PART, sequence),
-        ]
-        return Row(sequence, phase.number, 0, *whole, -1, sent, received, STATUS[status], CODEC)
-
-    def code(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> tuple[Any, Any, Any, int, int]:
-        """Both messages as they were decoded; when that began, and both were encoded, and decoded; both sizes."""
-        begun = time.monotonic_ns()
-        body, answered = self.wire.request_body(name, fields), self.wire.reply_body(name, reply)
-        encoded = time.monotonic_ns()
-        decoded = self.wire.read_request(Came(name, body))
-        decoded_reply = self.wire.read_reply(name, Came(name, answered))
-        return decoded, decoded_reply, (begun, encoded, time.monotonic_ns()), len(body), len(answered)
 
     def kind(self) -> int:
         return MIXED if self.trial["mix"] else REQUEST if self.trial["calls"] == 1 else TASK
