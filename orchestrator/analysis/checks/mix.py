@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.plan.mixes import shares
 from services.python.load.phases import MIXED, mix_order
@@ -76,4 +76,4 @@ def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) 
 
 
 NAME = "mix"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=frozenset({"call"}), observe=observe, judge=judge)
