@@ -8,6 +8,7 @@ output "hosts" {
     machine  = host.machine_type
     instance = host.name
     address  = host.network_interface[0].network_ip
+    disk     = host.name
     ssh = {
       user          = var.ssh_user
       sudo          = true

@@ -103,7 +103,7 @@ resource "terraform_data" "link" {
     spec = jsonencode({
       run_id = var.run_id
       kind   = var.link_kind
-      hosts  = { for name, host in local.hosts : name => { address = host.address, zone = host.zone } }
+      hosts  = { for name, host in local.hosts : name => { address = host.address, zone = host.zone, role = host.role } }
       links  = var.links
     })
   }

@@ -8,6 +8,7 @@ output "hosts" {
     machine  = host.machine
     instance = host.instance
     address  = host.address
+    disk     = var.run_id
     ssh = {
       user          = "root"
       sudo          = false

@@ -16,6 +16,7 @@ from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.spread import CellSpread
 from orchestrator.analysis.summary import (
     CellSummary,
@@ -131,6 +132,7 @@ class Answer:
     given: str = ""  # who answered that orch did not start; also among the verdicts
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
+    timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish: no latencies, and in no comparison
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
@@ -209,6 +211,7 @@ def answer(summary: RunSummary) -> Answer:
         given=_given(summary),
         by_size=by_size(summary.cells),
         evolutions=evolutions.evolutions(summary.cells),
+        timing_rules=summary.timing_rules,
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,

@@ -307,13 +307,13 @@ def _said(axis: Axis, label: str, reference: str, points: Sequence[Difference], 
 
 def _where(axis: Axis, points: Sequence[Difference], first: int, last: int) -> str:
     low, high = axis.text(points[first].at), axis.text(points[last].at)
+    if first == last:
+        return f"at {low}"
     if first == 0 and last == len(points) - 1:
         return f"from {low} to {high}"
     if first == 0:
         return f"up to {high}"
-    if last == len(points) - 1:
-        return f"from {low} on"
-    return f"at {low}" if first == last else f"from {low} to {high}"
+    return f"from {low} on" if last == len(points) - 1 else f"from {low} to {high}"
 
 
 def _found(axis: Axis, label: str, reference: str, standing: str, members: Sequence[Difference]) -> str:
@@ -325,6 +325,8 @@ def _found(axis: Axis, label: str, reference: str, standing: str, members: Seque
     least, most = (pick(members, key=lambda point: abs(point.difference)) for pick in (min, max))
     is_one_size = abs(most.difference) < _ALIKE * abs(least.difference)
     shown = [most] if is_one_size else sorted((least, most), key=lambda point: point.at)
+    if len(members) == 1:
+        return f"{ahead} is ahead {_by(members[0])}"
     return f"{ahead} is ahead, {words.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
 
 

@@ -25,10 +25,10 @@ DISTURBANCES = {
     "foreign": ("other processes used a CPU", 0.5),
     "steal": ("the hypervisor took a CPU away", 0.05),
     "throttled": ("the CPU quota stopped it", 0.05),
-    "pressure": ("something waited for a CPU", 0.20),  # p99 follows it more than the median does
+    "pressure": ("something waited for a CPU that others used", 0.20),  # p99 follows it more than the median does
 }
 
-# Of the time, something waited for a CPU in the worst trial: beyond this the scheduler is what is measured.
+# Of the time, something waited for others' CPU in the worst trial: beyond this the scheduler is what is measured.
 OVERLOADED = 0.75
 
 
@@ -57,7 +57,8 @@ def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str
     """
     mine, theirs = _noise_of(*new), _noise_of(*old)
     overloaded = [
-        f"in {run.run_id} the machine was overloaded: something waited for a CPU for {words.percent(waited)} of a trial"
+        f"in {run.run_id} the machine was overloaded: something waited for a CPU that others used for "
+        f"{words.percent(waited)} of a trial"
         for run, noise in ((new[0], mine), (old[0], theirs))
         if (waited := noise.get("pressure", 0.0)) > OVERLOADED
     ]

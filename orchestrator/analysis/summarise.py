@@ -19,6 +19,8 @@ from orchestrator.analysis.curves import curves, round_trips
 from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.excused import excused
+from orchestrator.analysis.misleading import figure_words
+from orchestrator.analysis.misleading.judge import rule_figures
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
@@ -65,6 +67,7 @@ def summarise(run: Run) -> RunSummary:
     )
     along = curves(plan, cells, comparisons, invalid)
     links = delivered(plan, evidence.readings)
+    timing_rules = rule_figures(run, evidence, checks, cells, observers)
     floors = floors_by_block(evidence.readings)
     busy = (
         ""
@@ -91,7 +94,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
+        verdicts=(*said, *_besides(plan, manifest.plan), *figure_words.sentences(timing_rules)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -114,6 +117,7 @@ def summarise(run: Run) -> RunSummary:
         round_trips=round_trips(plan, cells, floors, invalid),
         windows=window_fits(plan, cells, floors, invalid),
         links=links,
+        timing_rules=timing_rules,
         manifest_sha256=_manifest_sha256(run),
     )
 

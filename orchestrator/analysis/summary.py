@@ -15,6 +15,7 @@ from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
@@ -391,6 +392,7 @@ class RunSummary:
     windows: tuple[WindowFit, ...] = ()  # of transfers over a distance, where cells set a window
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
+    timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 

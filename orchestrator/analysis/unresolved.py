@@ -23,7 +23,7 @@ _OF_CPUS = {
 }
 _OF_TIME = {
     "throttled": (0.05, "a CPU quota stopped it for up to {} of the time"),
-    "pressure": (0.20, "something waited for a CPU for up to {} of the time"),
+    "pressure": (0.20, "something waited for a CPU that others used for up to {} of the time"),
 }
 
 

@@ -8,8 +8,9 @@ from itertools import groupby
 
 from orchestrator.analysis import mixed_words, spread_tables, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
+from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
-from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
+from orchestrator.cli.answer_tables import by_size_lines, evolution_lines, timing_rule_lines
 from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.mixed import mixed_of
@@ -66,6 +67,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     yield from by_size_lines(answer.by_size, _table)
     yield from evolution_lines(answer.evolutions, _table)
+    yield from timing_rule_lines(answer.timing_rules, _table)
     notes = [f"*: {words.VAGUE}."] if any(_has_star(row, answer) for row in shown) else []
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
@@ -74,6 +76,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
     notes += [words.throughput(rated)] if rated else []
     notes += [words.GOODPUT] if answer.by_size else []
+    notes += [figure_words.NOTE] if answer.timing_rules else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []

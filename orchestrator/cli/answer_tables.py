@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from orchestrator.analysis import words
 from orchestrator.analysis.by_size import BySize, Figures
 from orchestrator.analysis.evolutions import Evolutions
+from orchestrator.analysis.misleading import figure_words
+from orchestrator.analysis.misleading.figures import RuleFigure
 
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], Iterator[str]]
 """What makes lines of heads and rows."""
@@ -37,6 +39,14 @@ def evolution_lines(evolutions: Sequence[Evolutions], table: Table) -> Iterator[
         yield from table(("stack", *of.changes, ""), [(stack, *outcomes, "") for stack, outcomes in of.rows])
         for note in of.notes:
             yield f"  fails: {note}"
+
+
+def timing_rule_lines(figures: Sequence[RuleFigure], table: Table) -> Iterator[str]:
+    """What misleading rules would publish, a row for each rule, and which checks find it out."""
+    for setting in dict.fromkeys(figure.setting for figure in figures):
+        yield ""
+        yield f"timing rules that mislead · {setting} · beside the true medians"
+        yield from table(*figure_words.matrix([figure for figure in figures if figure.setting == setting]))
 
 
 def _goodput(figures: Figures | None) -> str:

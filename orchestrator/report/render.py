@@ -14,6 +14,7 @@ from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.found_rates import FoundRate
+from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
@@ -133,6 +134,9 @@ def render(summary: RunSummary) -> str:
         prices_words=words.PRICES,
         sizes=by_size(summary.cells),
         evolutions=evolutions(summary.cells),
+        rule_heads=figure_words.HEADS,
+        rule_row=figure_words.row,
+        rule_note=figure_words.NOTE,
         goodput_words=GOODPUT,
         goodput=goodput,
         milliseconds=MILLISECONDS,

@@ -13,11 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestrator.record_layout import KINDS
 from orchestrator.results import rows as of_rows
 from orchestrator.results import sizes
 from orchestrator.results.paths import ALTERED, damaged, open_regular
 
 _MOST_COLUMNS = 64
+_MISLEADING = KINDS.index("misleading")
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
@@ -61,9 +63,9 @@ def read_columns(
                 raise damaged(path, "it has two columns of one name")
             if not set(columns) <= set(names):
                 raise damaged(path, "not a samples file of orch")
-            if held.kind == "call":
+            if is_plain := held.kind == "call" and not held.parts:
                 _require_calls(path, file)
-            needed = columns if held.kind == "call" else (*columns, *of_rows.COLUMNS)
+            needed = columns if is_plain else (*columns, *of_rows.COLUMNS)
             if not set(needed) <= set(names):
                 raise damaged(path, "not a samples file of orch")
             found = {name: _column(path, file, name) for name in dict.fromkeys(needed)}
@@ -71,13 +73,12 @@ def read_columns(
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
-    if held.kind != "call":
+    if not is_plain:
         why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
         if why is not None:
             raise damaged(path, why)
-    found = {name: found[name] for name in columns}
-    _require_possible(path, found)
-    return found
+    require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _MISLEADING)
+    return {name: found[name] for name in columns}
 
 
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
@@ -135,14 +136,22 @@ def _require_calls(path: Path, file: pq.ParquetFile) -> None:
             raise damaged(path, why)
 
 
-def _require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero."""
+def require_possible(
+    path: Path, columns: Mapping[str, npt.NDArray[Any]], none_else: npt.NDArray[np.bool_] | None = None
+) -> None:
+    """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero.
+
+    `none_else`: the rows that may not end before they begin (None: all), where others may: a rule may have two clocks.
+    """
     for name in _STAMPS & columns.keys():
         stamps = columns[name]
         if stamps.size and not (stamps.min() >= 0 and stamps.max() <= _LATEST_NS):
             raise damaged(path, f"column {name} holds a time that no clock of orch gives")
     for first, last in (("sent_ns", "received_ns"), ("intended_ns", "received_ns")):
-        if first in columns and last in columns and (columns[last] < columns[first]).any():
+        if first not in columns or last not in columns:
+            continue
+        is_backwards = columns[last] < columns[first]
+        if (is_backwards if none_else is None else is_backwards & none_else).any():
             raise damaged(path, f"a row ends ({last}) before it begins ({first})")
     for name in _BYTES & columns.keys():
         if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):

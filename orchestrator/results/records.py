@@ -29,7 +29,7 @@ def written(
     that was timed, and `parts` how many a right sample of it has, where that is known: other rows than it has are refused
     (`results.rows`); None takes them unseen. Rows of work in parts, which refer to each other, come all at once.
     """
-    if kind in (None, "call"):
+    if kind is None or (kind == "call" and not parts):
         yield from _written(path, most_rows, looks=kind is not None)
         return
     content = b"".join(_written(path, most_rows, looks=False))

@@ -18,6 +18,7 @@ PARTS = {
     "pair": "both",
     "stream_pair": "both",
     "version_pair": "both",
+    "timing_pair": "both",
     "sharing": "respond",
     "sending": "respond",
     "receiving": "request",
@@ -95,6 +96,8 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield from _stream_pairs(ends, everything)
     elif wanted == "version_pair":
         yield from _version_pairs(ends, everything)
+    elif wanted == "timing_pair":
+        yield from _timing_pairs(ends, everything)
     elif wanted in ("sending", "receiving"):
         for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
             responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
@@ -168,3 +171,24 @@ def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obj
             return
         for responder, client in both if everything else both[:1]:
             yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"
+
+
+def _timing_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client that can be told `timing_rules: misleading`; not all, as in `_version_pairs`."""
+    told = 0
+    for protocol in ends.protocols:
+        responders, clients = (
+            [
+                one["name"]
+                for one in protocol[role]
+                if one.get("kind", "call") == "call" and "misleading" in one.get("knobs", {}).get("timing_rules", ())
+            ]
+            for role in ("responders", "clients")
+        )
+        if "timestamp" not in protocol["operations"] or not responders or not clients:
+            continue
+        told += 1
+        if not everything and told > 2:
+            return
+        for client in clients if everything else clients[:1]:
+            yield (protocol["name"], responders[0], client), f"{protocol['name']}/{responders[0]}-{client}"

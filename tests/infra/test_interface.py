@@ -67,7 +67,9 @@ def test_every_provider_gives_the_same_outputs(infra: Path) -> None:
         for output in outputs
     ]
     assert all(other == first for other in others)
-    assert {"role", "zone", "machine", "instance", "address", "ssh", "user", "alias", "known_hosts"} <= set(first)
+    assert {"role", "zone", "machine", "instance", "address", "disk", "ssh", "user", "alias", "known_hosts"} <= set(
+        first
+    )
 
 
 def test_the_readme_names_every_variable_and_output_field(infra: Path) -> None:

@@ -96,7 +96,7 @@ SIZES = Curves(
                     _BYTES,
                     [0.05, 0.01, -0.2, -3.0],
                     Crossing(at=1_110.0, low=700.0, high=1_900.0),
-                    "grpc against rest (fastapi): up to 100 B rest is ahead; the medians cross at 1.11 kB.",
+                    "grpc against rest (fastapi): at 100 B rest is ahead; the medians cross at 1.11 kB.",
                 ),
             ),
         ),

@@ -51,8 +51,7 @@ def up(spec: Spec) -> None:
     down(spec.run_id, spec.name)
     namespaces.refuse_strangers_namespace(spec.instance)
     try:
-        folder = layout.host_dir(spec.run_id, spec.name)
-        layout.make_dir(folder)
+        folder = layout.make_host_dir(spec.run_id, spec.name)
         layout.write_record(folder / "spec.json", vars(spec))
         inside.prepare(folder, spec.instance, public_key=spec.ssh_public_key, host_key=Path(spec.host_key_path))
         namespaces.ip("netns", "add", spec.instance)

@@ -14,7 +14,7 @@ from orchlab.errors import LabError
 
 SSHD = Path("/usr/sbin/sshd")
 # Folders of the host's own, with their mode. /root: Debian's bash reads ~/.bashrc over SSH, and that is the user's.
-_FOLDERS = {"opt": 0o755, "root": 0o700, "var/tmp": 0o1777, "tmp": 0o1777}
+_FOLDERS = {"root": 0o700, "var/tmp": 0o1777, "tmp": 0o1777}
 _FILES = ("etc/hosts", "etc/hostname", "etc/shadow")
 # In memory, and of the host's own: sockets of the machine's services must not be found here.
 _VOLATILE = {"run": 0o755, "dev/shm": 0o1777}
@@ -76,15 +76,18 @@ def prepare(folder: Path, instance: str, *, public_key: str, host_key: Path) -> 
     (folder / "sshd_config").write_text(_SSHD_CONFIG.format(folder=folder))
 
 
-def start_first_process(folder: Path, netns: Path, instance: str, group: cgroups.Group) -> int:
-    """Start pid 1 of a host; its pid as seen from here, once its namespaces stand. OSError as the kernel says."""
+def start_first_process(folder: Path, opt: Path, netns: Path, instance: str, group: cgroups.Group) -> int:
+    """Start pid 1 of a host; its pid as seen from here, once its namespaces stand. OSError as the kernel says.
+
+    `folder` holds what the host has for itself; `opt` is its /opt, which the hosts of a deployment share.
+    """
     own_pids = Path("/proc/self/ns/pid")
     told, tell = os.pipe()
     keep_open = os.open(own_pids, os.O_RDONLY)
     kernel.unshare(kernel.CLONE_NEWPID)  # counts for children only
     child = os.fork()
     if child == 0:
-        _become_first(folder, netns, instance, group, tell)
+        _become_first(folder, opt, netns, instance, group, tell)
     os.close(tell)
     # Later children (`ip`) belong on this side again: a pid namespace whose first process has ended takes no more.
     kernel.setns(f"/proc/self/fd/{keep_open}", kernel.CLONE_NEWPID)
@@ -97,7 +100,7 @@ def start_first_process(folder: Path, netns: Path, instance: str, group: cgroups
     return child
 
 
-def _become_first(folder: Path, netns: Path, instance: str, group: cgroups.Group, tell: int) -> None:
+def _become_first(folder: Path, opt: Path, netns: Path, instance: str, group: cgroups.Group, tell: int) -> None:
     """In the child: enter and furnish the host, say how it went, and sleep."""
     try:
         kernel.end_with_parent(signal.SIGKILL)
@@ -107,7 +110,7 @@ def _become_first(folder: Path, netns: Path, instance: str, group: cgroups.Group
         _leave_out_ipv6()
         _take_cubic()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC)
-        _furnish(folder, instance)
+        _furnish(folder, opt, instance)
         os.chdir("/")
         # Ignored, which survives exec, it lets the kernel collect the orphans that a first process inherits.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -135,13 +138,14 @@ def _take_cubic() -> None:
         Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("cubic")
 
 
-def _furnish(folder: Path, instance: str) -> None:
-    """Give the mount namespace its own folders and the host its name."""
+def _furnish(folder: Path, opt: Path, instance: str) -> None:
+    """Give the mount namespace its own folders, the deployment's /opt, and the host its name."""
     # Slave: the machine's unmounts reach the host (and free what was unplugged), the host's mounts stay with it.
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_SLAVE)
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     for name in _FOLDERS:
         kernel.mount(folder / "fs" / name, f"/{name}", flags=kernel.MS_BIND)
+    kernel.mount(opt, "/opt", flags=kernel.MS_BIND)
     for name in _FILES:
         if Path("/", name).exists():
             kernel.mount(folder / "fs" / name, f"/{name}", flags=kernel.MS_BIND)

@@ -39,7 +39,8 @@ def keep(run_id: str, name: str) -> None:
     record |= {"cgroup": group.to_dict(), "period_us": cgroups.PERIOD_US, "expires_at": round(expires_at)}
     layout.write_record(folder / "host.json", record)
 
-    first = inside.start_first_process(folder, namespaces.NETNS / spec.instance, spec.instance, group)
+    opt, netns = layout.opt_dir(run_id), namespaces.NETNS / spec.instance
+    first = inside.start_first_process(folder, opt, netns, spec.instance, group)
     layout.write_record(folder / "host.json", record | {"first": processes.handle(first).to_dict()})
     print("ready", flush=True)
     processes.let_go_of_output()

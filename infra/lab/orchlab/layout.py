@@ -2,9 +2,10 @@
 
     /var/lib/orch-lab/<run>/network.json            the /24 it claimed
     /var/lib/orch-lab/<run>/hosts/<host>/           host.json, sshd's files, the host's own folders
+    /var/lib/orch-lab/<run>/opt/                    /opt of all its hosts: what is installed once is there for all
     /var/lib/orch-lab/<run>/link/                   link.json, the emulator's log
 
-On disk, not under /run: a host's /opt holds a virtual environment, and /run is memory. Network namespaces and cgroups
+On disk, not under /run: /opt holds a virtual environment, and /run is memory. Network namespaces and cgroups
 are named `orch-<run>-<host>`; a run id has no hyphen, so the name splits in one way only.
 """
 
@@ -14,6 +15,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +66,11 @@ def host_dir(run_id: str, host: str) -> Path:
     return ROOT / run_id / "hosts" / host
 
 
+def opt_dir(run_id: str) -> Path:
+    """What every host of a deployment has as its /opt."""
+    return ROOT / run_id / "opt"
+
+
 def link_dir(run_id: str) -> Path:
     """The folder of a deployment's link."""
     return ROOT / run_id / LINK
@@ -103,9 +110,20 @@ def make_dir(folder: Path) -> None:
         folder.mkdir(parents=True, mode=0o700)
 
 
-def remove_empty(run_id: str) -> None:
-    """Remove the deployment's folders that hold nothing any more, up to the lab's own."""
+def make_host_dir(run_id: str, host: str) -> Path:
+    """Make the folder of a host, and the deployment's /opt with the first one."""
+    folder = host_dir(run_id, host)
     with locked_root():
+        folder.mkdir(parents=True, mode=0o700)
+        opt_dir(run_id).mkdir(mode=0o755, exist_ok=True)
+    return folder
+
+
+def remove_empty(run_id: str) -> None:
+    """Remove the deployment's folders that hold nothing any more, up to the lab's own; /opt with the last host."""
+    with locked_root():
+        if not hosts_on_record(run_id):
+            shutil.rmtree(opt_dir(run_id), ignore_errors=True)
         for folder in (ROOT / run_id / "hosts", ROOT / run_id, ROOT):
             try:
                 folder.rmdir()

@@ -36,7 +36,7 @@ class Spec:
 
     run_id: str
     kind: str
-    hosts: Mapping[str, Mapping[str, str]]  # name -> address, zone
+    hosts: Mapping[str, Mapping[str, str]]  # name -> address, zone, role
     links: Sequence[Mapping[str, Any]]
 
 
@@ -160,7 +160,7 @@ def up(spec: Spec) -> None:
 
 def _ends(spec: Spec) -> list[paths.End]:
     return [
-        paths.End(name=name, netns=layout.instance_name(spec.run_id, name), address=end["address"], zone=end["zone"])
+        paths.End(name=name, netns=layout.instance_name(spec.run_id, name), **end)
         for name, end in sorted(spec.hosts.items())
     ]
 
@@ -189,9 +189,10 @@ def calibrate(
     """
     default = paths.Wanted(rtt_ms=0.0)
     pairs = paths.representatives(ends)
-    table = {zones: wanted.get(zones, default) for zones in pairs}
+    zones_of_all = {paths.zone_pair(one.zone, other.zone) for one, other in paths.pairs(ends)}
+    table = {zones: wanted.get(zones, default) for zones in zones_of_all}
     steady = {zones: paths.without_chance(distance) for zones, distance in table.items()}
-    bias_ms = dict.fromkeys(pairs, 0.0)
+    bias_ms = dict.fromkeys(table, 0.0)
     rtts_ms: dict[paths.ZonePair, list[float]] = {}
     link.set_ways(ways(ends, steady, bias_ms))
     for _ in range(_ROUNDS):

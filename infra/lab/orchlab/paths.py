@@ -35,6 +35,7 @@ class End:
     netns: str
     address: str
     zone: str
+    role: str  # requester, responder or both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +78,14 @@ def pairs(ends: Sequence[End]) -> Iterator[tuple[End, End]]:
 
 
 def representatives(ends: Sequence[End]) -> dict[ZonePair, tuple[End, End]]:
-    """For each pair of zones that hosts stand in, the two hosts that speak for it when the link is calibrated."""
+    """For each pair of zones between which something is asked, the two hosts that speak for it when the link is calibrated.
+
+    Requesters do not ask each other: n zones of them would make n (n - 1) / 2 pairs that nobody measures.
+    """
     found: dict[ZonePair, tuple[End, End]] = {}
     for one, other in pairs(ends):
-        found.setdefault(zone_pair(one.zone, other.zone), (one, other))
+        if (one.role, other.role) != ("requester", "requester"):
+            found.setdefault(zone_pair(one.zone, other.zone), (one, other))
     return found
 
 

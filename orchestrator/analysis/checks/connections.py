@@ -3,12 +3,17 @@
 Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
 follows an error explains them and does not make the requests on fresh connections those of kept ones. Fewer than declared
 are a fault, too: a library may put several channels on one connection, and number them as if they were several.
+
+Where nothing was warmed up, a first request that stands out may have the opening of its connection in it, or what is done
+once.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -26,19 +31,23 @@ _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests th
 _EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
 _FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
 _FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
+_STANDS_OUT = 1.5  # times the median: less moves no mean
+_RARE = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
 class Carried:
     """Requests of the measured phase, how many of them succeeded, and how many connections carried those.
 
-    `used`: how many carried any, right reply or not.
+    `used`: how many carried any, right reply or not. `first`: where nothing was warmed up, the latency of the first request
+    over the median, and the share of requests that took as long.
     """
 
     measured: int
     ok: int
     connections: int
     used: int
+    first: tuple[float, float] | None = None
 
 
 def observe(samples: Samples) -> Carried:
@@ -49,7 +58,15 @@ def observe(samples: Samples) -> Carried:
         ok=int(carried.size),
         connections=int(np.unique(carried).size),
         used=int(np.unique(samples.connection[samples.connection >= 0]).size),
+        first=_first(samples),
     )
+
+
+def _first(samples: Samples) -> tuple[float, float] | None:
+    latency = samples.latency_ns
+    if not latency.size or (samples.columns["phase"] == 0).any():
+        return None
+    return float(latency[0] / max(np.median(latency), 1)), float((latency >= latency[0]).mean())
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -59,7 +76,38 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
     missing = [found for trial in cell.trials if (found := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
-    return worst([*findings, *(found for beyond, found in missing if beyond > (0 if often else 1))])
+    missed = (found for beyond, found in missing if beyond > (0 if often else 1))
+    return worst([*findings, *missed, *_cold(cell)])
+
+
+def _cold(cell: CellEvidence) -> Iterator[Finding]:
+    """A warning where nothing was warmed up, and first requests are slower than chance has them."""
+    firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
+    if not firsts:
+        return
+    ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
+    if ratio < _STANDS_OUT or chance > _RARE:
+        return
+    yield Finding(
+        verdict="warn",
+        evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
+        explanation=(
+            f"Nothing was warmed up, and in {words.count(len(firsts), 'trial')} the first request takes "
+            f"{words.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand in "
+            "it. A mean has it in it."
+        ),
+        action="Give `warmup`, and read medians.",
+    )
+
+
+def _of_all_by_chance(shares: Sequence[float]) -> float:
+    """How likely it is that shares drawn evenly from 0 to 1 are as small together as these (Fisher's method)."""
+    total = -sum(math.log(share) for share in shares)
+    term = chance = math.exp(-total)
+    for number in range(1, len(shares)):
+        term *= total / number
+        chance += term
+    return chance
 
 
 def distinct_ports(connections: int) -> float:

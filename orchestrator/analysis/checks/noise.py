@@ -23,7 +23,8 @@ Counters: TypeAlias = Mapping[str, int | None] | None
 class Noise:
     """Shares of the time between two readings; None where the system does not count it.
 
-    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU.
+    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU. `pressure` is the time in which something waited for
+    a CPU, and no more of it than others ran: processes of the measurement that wait for each other are its own load.
     """
 
     where: str
@@ -51,11 +52,14 @@ def between(where: str, before: HostCounters | None, after: HostCounters | None,
     throttled = _grown(before.throttling, after.throttling, "throttled_us")
     pressure = _grown(before.pressure_us, after.pressure_us, "cpu")
     foreign_s = None if busy is None else max(0.0, (busy - (steal or 0.0)) / ticks_per_s - own_cpu_s)
+    waited_s = None if pressure is None else pressure / 1e6
+    if waited_s is not None and foreign_s is not None:
+        waited_s = min(waited_s, foreign_s + (steal or 0.0) / ticks_per_s)
     return Noise(
         where=where,
         steal=None if steal is None else steal / ticks_per_s / elapsed_s,
         throttled=None if throttled is None else throttled / 1e6 / elapsed_s,
-        pressure=None if pressure is None else pressure / 1e6 / elapsed_s,
+        pressure=None if waited_s is None else waited_s / elapsed_s,
         foreign=None if foreign_s is None else foreign_s / elapsed_s,
     )
 
@@ -132,7 +136,7 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
         for share, limit, text in (
             (noise.steal, _STEAL, "the hypervisor took {} of a core away"),
             (noise.throttled, _THROTTLED, "the CPU quota stopped it for {} of the time"),
-            (noise.pressure, _PRESSURE, "something waited for a CPU for {} of the time"),
+            (noise.pressure, _PRESSURE, "something waited for a CPU that others used for {} of the time"),
             (noise.foreign, _FOREIGN, "other processes used {} of a core"),
         )
         if share is not None and share > limit

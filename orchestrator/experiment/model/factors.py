@@ -17,6 +17,7 @@ from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.pin_factor import OF_PINNING
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
+from orchestrator.experiment.model.timing_factors import OF_TIMING
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -362,6 +363,7 @@ FACTORS: tuple[Factor, ...] = (
         " acknowledged (nagle); the responder always sends at once",
     ),
     *OF_PROCESSES,
+    *OF_TIMING,
     *OF_THE_LOAD,
 )
 

@@ -13,7 +13,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import documents, searches
+from orchestrator.experiment.plan import documents, mixes, searches, timing_rules
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
@@ -79,6 +79,7 @@ class _Use:
 
 def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
+    timing_rules.refuse_beside_others(located)
     entries = resolve_entries(located, known)
     asked = resolve_operations(located)
     placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
@@ -100,7 +101,9 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 if excluder.leaves_out(values):
                     continue
                 client = entry.client_for(load, kind)
-                refused = next((name for name in operation.names if refusal(entry, client, name, call, kind)), None)
+                refused = next(
+                    (name for name in mixes.names(operation) if refusal(entry, client, name, call, kind)), None
+                )
                 cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
                 least = load if find is None else searches.at(cell, 0).load
                 is_search = find is not None
@@ -108,7 +111,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
-                elif unfit := refusal_of_sharing(call, least, kind) or refusal_of_processes(call, least, kind):
+                elif unfit := (
+                    refusal_of_sharing(call, least, kind)
+                    or refusal_of_processes(call, least, kind)
+                    or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
+                ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif refused is not None:
                     reason = refusal(entry, client, refused, call, kind)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import gcd, prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from orchestrator.experiment.model.experiment import MixedSpec, MixOptions
 from orchestrator.experiment.model.loader import Located
@@ -52,6 +52,16 @@ def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> I
         return
     for operations in product(*asked):
         yield _mix(weights, operations)
+
+
+def names(operation: Operation) -> tuple[str, ...]:
+    """The operations that are asked, each once."""
+    return tuple(dict.fromkeys(mixed.name for mixed in operation.mix)) or (operation.name,)
+
+
+def payloads(operation: Operation) -> tuple[Mapping[str, Any], ...]:
+    """What they carry."""
+    return tuple(mixed.payload for mixed in operation.mix) or (operation.payload,)
 
 
 def shares(operation: Operation) -> tuple[float, ...]:

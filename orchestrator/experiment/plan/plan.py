@@ -19,6 +19,7 @@ from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
 
@@ -88,16 +89,6 @@ class Operation:
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
     mix: tuple[Mixed, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The operations that are asked, each once."""
-        return tuple(dict.fromkeys(mixed.name for mixed in self.mix)) or (self.name,)
-
-    @property
-    def payloads(self) -> tuple[dict[str, Any], ...]:
-        """What they carry."""
-        return tuple(mixed.payload for mixed in self.mix) or (self.payload,)
 
     @property
     def asked(self) -> str:
@@ -228,11 +219,16 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts a right sample has, of a mix how many operations; None where that is not known beforehand."""
+        """How many parts, or rows of misleading timing rules, a right sample has, of a mix how many operations.
+
+        None where that is not known beforehand.
+        """
         if self.mixed:
             return self.mixed
         if self.kind == "codec":
             return 2  # encoding and decoding
+        if are_asked_for(self.factors):
+            return len(RULES)
         return self.calls if self.kind == "task" else None
 
     @property

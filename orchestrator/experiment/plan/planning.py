@@ -11,6 +11,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
+from orchestrator.experiment.plan import timing_rules
 from orchestrator.experiment.plan.distances import given_placements
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -29,6 +30,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
 
     ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
     """
+    timing_rules.refuse_overrides(overrides)
     located = load(path, overrides)
     _check_provider(located)
     _check_limits(located)

@@ -35,11 +35,14 @@ from orchestrator.experiment.plan.plan import (
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.processes import refusal_of_processes
+from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
+from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 from services.python.contract.lines import Load, Payload, Warmup
 from services.python.contract.strict import decode as decode_part
+from services.python.contract.timing_rules import TIMING_RULES
 
 _ID = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")  # safe in a path
 _MOST_SEED = 2**53 - 1  # as every reader of JSON keeps it
@@ -139,6 +142,10 @@ def read_plan(raw: Any) -> Plan:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         refused = refusal_of_processes(cell.factors, cell.load, cell.kind)
         require(refused is None, f"cells.{number}.factors.{PROCESSES}", refused)
+        refused = refusal_of_timing_rules(
+            parts["operation"], cell.factors, cell.load, cell.warmup, is_search=cell.find is not None
+        )
+        require(refused is None, f"cells.{number}.factors.{TIMING_RULES}", refused)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
@@ -153,6 +160,8 @@ def read_plan(raw: Any) -> Plan:
             find=cell.find,
         )
         require(cell.id == expected, f"cells.{number}.id", cell.id)
+    if (strange := strange_timing_rules(plan)) is not None:
+        require(False, *strange)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)

@@ -53,10 +53,21 @@ def inventory(
         "orch_workspace": workspace,
     }
     by_host = {
-        name: {"ansible_user": host["ssh"]["user"], "ansible_become": host["ssh"]["sudo"]}
+        name: {
+            "ansible_user": host["ssh"]["user"],
+            "ansible_become": host["ssh"]["sudo"],
+            "orch_installs": _is_first(name, hosts, "disk"),
+            "orch_checks": _is_first(name, hosts, "disk", "role"),
+        }
         for name, host in hosts.items()
     }
     return {"all": {"vars": variables, "hosts": by_host, "children": groups}}
+
+
+def _is_first(name: str, hosts: dict[str, Any], *keys: str) -> bool:
+    """Whether a host is the first of those that agree in these keys: one of them does the work for all."""
+    alike = [other for other in hosts if all(hosts[other][key] == hosts[name][key] for key in keys)]
+    return alike[0] == name
 
 
 def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:

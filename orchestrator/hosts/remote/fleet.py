@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,11 +85,13 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
     some faster than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
     it is only recorded.
     """
-    return [_measured(fleet, placement) for placement in plan.placements if placement.kind != "local"]
+    apart = [placement for placement in plan.placements if placement.kind != "local"]
+    pairs = [fleet.pair(placement.id) for placement in apart]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        return list(pool.map(_measured, apart, pairs))
 
 
-def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
-    pair = fleet.pair(placement.id)
+def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:
     asks, answers = pair.requesters[0], pair.responder
     record = str(asks.workspace / f"distance-{placement.id}.timings")
     try:

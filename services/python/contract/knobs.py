@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from services.python.contract.limits import RESUMED, SESSION
+from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
 
 CONNECTIONS: Final = "connections"
 HTTP: Final = "http"
@@ -31,11 +32,15 @@ OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
 
+OF_CALLS: Final[Mapping[str, tuple[str, ...]]] = {TIMING_RULES: ("none", MISLEADING)}
+"""Knobs of how a requester times its calls: every protocol has them, as the wrapper is around any client."""
+
 WHY_NOT: Final[Mapping[str, str]] = {
     CONNECTIONS: "each of its connections carries one request at a time",
     FLOW_WINDOW: "it has no window beside TCP's own",
     KEEPALIVE: "it has no pings that the library sends by itself",
     WORKERS: "each of its responders is one process",
+    TIMING_RULES: "its requester times by the true rule alone",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 

@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
-from services.python.contract.knobs import CONNECTIONS, OF_SOCKETS, WHY_NOT, allows, refusal_of_sharing, unfit
+from services.python.contract.knobs import CONNECTIONS, OF_CALLS, OF_SOCKETS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
 from services.python.contract.strict import Part, part
@@ -155,8 +155,8 @@ class Protocol(Part):
 
     @property
     def every_knob(self) -> Mapping[str, tuple[str, ...]]:
-        """Its own, and those of sockets."""
-        return {**OF_SOCKETS, **self.knobs}
+        """Its own, those of sockets, and those of any client's calls."""
+        return {**OF_SOCKETS, **OF_CALLS, **self.knobs}
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""

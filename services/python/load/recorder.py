@@ -25,7 +25,7 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-REQUEST, TASK, PART, MIXED = map(KINDS.index, ("request", "task", "part", "mixed"))
+REQUEST, TASK, PART, MISLEADING, MIXED = map(KINDS.index, ("request", "task", "part", "misleading", "mixed"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -100,8 +100,9 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts, which their connections
-    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. Those of kind `mixed` have a
-    parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections, one for each.
+    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` right
+    requests have them, too: what timing rules that mislead say of each, in rows of their own kind. Those of kind `mixed`
+    have a parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
     time in turns than in requests.
@@ -117,14 +118,16 @@ class Recorder:
         in_flight: int = 1,
         most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
+        has_misleading_rows: bool = False,
         parent_of: Callable[[int], int] = lambda _sequence: 0,
         each_has: int = 0,
     ) -> None:
         self.record = record
         self._kind = KINDS.index(kind)
         self._is_in_parts = self._kind not in (REQUEST, MIXED)
-        self._parent_of = parent_of
-        self._each_has = each_has
+        self._parent_of, self._each_has = parent_of, each_has
+        self._is_told = has_misleading_rows or self._kind != REQUEST  # more than one row of plain stamps
+        self._belonging = MISLEADING if has_misleading_rows else PART
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
@@ -172,7 +175,7 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
-            if row.kind == PART:
+            if row.kind in (PART, MISLEADING):
                 continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1
@@ -282,7 +285,7 @@ class Recorder:
     ) -> None:
         sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]
-        if self._kind != REQUEST:
+        if self._is_told:
             stamps = (intended_ns, sent_ns, received_ns)
             self._store_in_parts(sequence, connection_number, stamps, (sent, received, status), parts)
             return
@@ -314,16 +317,7 @@ class Recorder:
         with self._in_turn:
             self._parts += len(parts)
             self.record.append_row(
-                Row(
-                    sequence,
-                    self._phase_number,
-                    connection_number,
-                    *stamps,
-                    -1,
-                    *ending,
-                    kind=self._kind,
-                    parent=parent,
-                )
+                Row(sequence, self._phase_number, connection_number, *stamps, -1, *ending, self._kind, parent)
             )
             for place, part in enumerate(parts, start=1):
                 self.record.append_row(
@@ -338,7 +332,7 @@ class Recorder:
                         part.bytes_sent,
                         part.bytes_received,
                         OK if part.failure is None else STATUS_INDEX[part.failure.status],
-                        kind=PART,
+                        kind=self._belonging,
                         parent=sequence,
                     )
                 )
@@ -383,6 +377,8 @@ class Recorder:
         else:
             try:
                 reason = self._verify(request, reader.value(reply))
+                if reason is None and self._belonging == MISLEADING:
+                    parts = cast("InParts", reader).parts(request, reply)
             except CallFailed as failure:
                 return -1, -1, failure, parts
             wrong = None if reason is None else CallFailed("wrong-reply", reason)

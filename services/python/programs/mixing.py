@@ -11,6 +11,7 @@ from services.python.contract.lines import Trial
 from services.python.contract.offers import Client, Protocol
 from services.python.contract.requester_lines import Bodies
 from services.python.contract.strict import Part, part
+from services.python.contract.timing_rules import are_asked_for
 from services.python.load.client import Reply, Request
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
 from services.python.load.phases import mix_order, place_in_mix
@@ -66,8 +67,8 @@ def mix_of(trial: Trial, protocol: Protocol, client: Client) -> Mix | None:
     """The mix of a trial, None where it asks one operation; ValueError for one that cannot be asked."""
     if not trial.mix:
         return None
-    if trial.calls > 1 or trial.schema is not None or client.kind != "call":
-        raise ValueError("mix: each request is one call to a responder, without a schema of its own")
+    if trial.calls > 1 or trial.schema is not None or client.kind != "call" or are_asked_for(trial.knobs):
+        raise ValueError("mix: each request is one call, without a schema of its own, and timed by no misleading rule")
     operations = []
     for mixed in trial.mix:
         operation = OPERATIONS.get(mixed.operation)

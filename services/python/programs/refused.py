@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from services.python.contract.lines import Trial
 from services.python.contract.offers import Client
+from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 from services.python.load.phases import SLOWEST_RATE, measured
 from services.python.operations import Operation
 
@@ -38,6 +39,8 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         from services.python.programs import run_stream
 
         run_stream.refuse_impossible(load, trial.connection)
+    if are_asked_for(trial.knobs):
+        refuse_timing_rules(trial)
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
@@ -47,3 +50,21 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         )
     if load.rate_per_s is not None and load.think_s:
         raise ValueError("load: an open loop has a schedule and no think time; give rate_per_s or think_s")
+
+
+def refuse_timing_rules(trial: Trial) -> None:
+    """ValueError unless the trial is one that timing rules can be applied to: calls one after the other, kept, stamped."""
+    load = trial.load
+    for is_given, what in (
+        (trial.operation != "timestamp", f"{trial.operation}, whose reply has no stamp of the responder's"),
+        (trial.calls != 1, f"calls: {trial.calls}"),
+        (trial.connection != "reuse", f"connection: {trial.connection}"),
+        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
+        (load.rate_per_s is not None, "a rate"),
+        (load.think_s > 0, "think time"),
+    ):
+        if is_given:
+            raise ValueError(
+                f"{TIMING_RULES}: {MISLEADING} times `timestamp` calls that follow one another on a kept connection: "
+                f"not {what}"
+            )

@@ -15,6 +15,7 @@ from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
+from services.python.contract.timing_rules import RULES, are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -217,25 +218,24 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
 
 
 def _who_answers(parts: Parts, target: Target) -> str:
-    """What the responder calls itself; CannotTry when that is another than it should be, or no name."""
+    """What the responder calls itself; CannotTry when that is another than it should be, or no name that a file can hold."""
     who, _ = parts.ask(parts.dialer("identity", {}), {})
     met = who.get("identity")
     where = f"{target.host}:{target.port}"
     if target.identity is not None and met != target.identity:
         told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
         raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
-    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME or _is_no_text(met):
+    if (
+        not isinstance(met, str)
+        or not 0 < len(met) <= _LONGEST_NAME
+        or any("\ud800" <= char <= "\udfff" for char in met)
+    ):
         raise CannotTry(
             "wrong-reply",
             f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
             f"not a text of 1 to {_LONGEST_NAME} characters",
         )
     return met
-
-
-def _is_no_text(name: str) -> bool:
-    """Whether half of a surrogate pair is in it, which JSON can name and no file can hold."""
-    return any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _ask_operation(trial: Trial, parts: Parts) -> Ask:
@@ -267,6 +267,7 @@ def _measure(
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
         kind="task" if is_task else _ROW_KINDS[parts.client.kind] if mix is None else "mixed",
+        has_misleading_rows=are_asked_for(trial.knobs),
         **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
     )
     wire: Meter = NoWire()
@@ -286,6 +287,13 @@ def _measure(
     if is_task:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+    batches = None
+    if are_asked_for(trial.knobs):
+        from services.python.misleading import noting
+
+        batches = noting.Batches()
+        notes = noting.BlockingNotes if parts.client.style == "sync" else noting.AwaitingNotes
+        dialer = notes(dialer, batches, clock.monotonic_ns)
     loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)
@@ -301,6 +309,8 @@ def _measure(
     hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
     if trial.connection == "per-request":
         parts.openings.clear()  # of the warm-up
+    if batches is not None:
+        batches.begin()
     measured_phase = _measured_phase(trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
@@ -436,6 +446,7 @@ def _expected_rows(trial: Trial) -> int:
     load: Load = trial.load
     each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
     each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
+    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
         return each * (warm + (load.requests or 0))

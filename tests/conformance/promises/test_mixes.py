@@ -17,7 +17,7 @@ pytestmark = pytest.mark.busy
 
 Asking = tuple[str, str]
 
-MIXED = 5
+MIXED = 6
 OPERATIONS = ("timestamp", "add")
 MIX = [{"operation": "timestamp", "weight": 3}, {"operation": "add", "weight": 1}]
 SEED = 7

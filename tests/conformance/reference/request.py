@@ -24,7 +24,7 @@ NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
-REQUEST, TASK, MIXED = 0, 1, 5
+REQUEST, TASK, MIXED = 0, 1, 6
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
 
 

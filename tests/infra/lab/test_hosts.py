@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
 HOSTS = {
     "a": {"role": "requester", "zone": "us-central1-a", "machine": "f1-micro"},
     "b": {"role": "responder", "zone": "us-central1-a", "machine": "lab"},
-    "c": {"role": "requester", "zone": "us-central1-b", "machine": "lab"},
+    "c": {"role": "responder", "zone": "us-central1-b", "machine": "lab"},
     "d": {"role": "requester", "zone": "us-west1-a", "machine": "lab"},
 }
 LINKS = [
@@ -73,11 +73,19 @@ def test_a_host_sees_its_own_processes_only(lab: Deployment) -> None:
 
 def test_what_a_host_writes_stays_on_it(lab: Deployment) -> None:
     marker = f"orch-{lab.run_id}"
-    for folder in ("/opt", "/root", "/tmp", "/var/tmp", "/run", "/dev/shm"):
+    for folder in ("/root", "/tmp", "/var/tmp", "/run", "/dev/shm"):
         assert lab.ssh("a", f"touch {folder}/{marker}").returncode == 0
         assert not Path(folder, marker).exists()
         assert lab.ssh("b", f"test -e {folder}/{marker}").returncode == 1
         assert lab.ssh("a", f"rm {folder}/{marker}").returncode == 0  # it was there, and is not for the next test
+
+
+def test_what_one_host_installs_all_hosts_have_and_the_machine_has_not(lab: Deployment) -> None:
+    marker = f"/opt/orch-{lab.run_id}"
+    assert lab.ssh("a", f"touch {marker}").returncode == 0
+    assert lab.ssh("b", f"rm {marker}").returncode == 0
+    assert lab.ssh("a", f"test -e {marker}").returncode == 1
+    assert not Path(marker).exists()
 
 
 def test_the_machine_itself_has_no_way_to_a_lab_address(lab: Deployment) -> None:

@@ -204,10 +204,12 @@ def test_a_failed_link_undoes_itself(two_hosts: Deployment) -> None:
     spec: dict[str, Any] = {
         "run_id": two_hosts.run_id,
         "kind": "user-space",
-        "hosts": {name: {"address": host["address"], "zone": host["zone"]} for name, host in two_hosts.hosts.items()},
+        "hosts": {
+            name: {key: host[key] for key in ("address", "zone", "role")} for name, host in two_hosts.hosts.items()
+        },
         "links": [],
     }
-    spec["hosts"]["stranger"] = {"address": "198.18.0.99", "zone": "us-west1-a"}
+    spec["hosts"]["stranger"] = {"address": "198.18.0.99", "zone": "us-west1-a", "role": "requester"}
     argv = ["env", f"ORCH_LAB_SPEC={json.dumps(spec)}", "python3", str(two_hosts._module / "provider.py"), "link-up"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 4

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 from orchlab import link
 from orchlab.errors import LabError
 from orchlab.paths import End, OneWay, Wanted, ZonePair
 
-NEAR = End(name="near", netns="orch-x-near", address="198.18.0.10", zone="a")
-FAR = End(name="far", netns="orch-x-far", address="198.18.0.11", zone="b")
-BESIDE = End(name="beside", netns="orch-x-beside", address="198.18.0.12", zone="a")
+NEAR = End(name="near", netns="orch-x-near", address="198.18.0.10", zone="a", role="both")
+FAR = End(name="far", netns="orch-x-far", address="198.18.0.11", zone="b", role="both")
+BESIDE = End(name="beside", netns="orch-x-beside", address="198.18.0.12", zone="a", role="both")
 
 
 class FakeLink:
@@ -67,6 +68,15 @@ def test_each_pair_of_zones_has_its_own_share() -> None:
     paths = calibrated(fake, {("a", "a"): Wanted(rtt_ms=1.5), ("a", "b"): Wanted(rtt_ms=35)}, [NEAR, BESIDE, FAR])
     assert set(paths) == {("a", "a"), ("a", "b")}
     assert paths["a", "a"]["wanted"] == {"rtt_ms": 1.5, "jitter_ms": 0.0, "rate_mbit": 1000.0, "loss": 0.0}
+
+
+def test_two_requesters_stand_apart_as_wanted_and_nobody_pings_between_them() -> None:
+    fake = FakeLink(own_ms=0.3)
+    near, far = replace(NEAR, role="requester"), replace(FAR, role="requester")
+    answers = replace(BESIDE, zone="c", role="responder")
+    paths = calibrated(fake, {("a", "b"): Wanted(rtt_ms=35), ("a", "c"): Wanted(rtt_ms=5)}, [near, far, answers])
+    assert set(paths) == {("a", "c"), ("b", "c")}
+    assert fake.settings[-1]["near", "far"].delay_ns == 17_500_000
 
 
 def test_a_spoiled_measurement_is_repeated() -> None:

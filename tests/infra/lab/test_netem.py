@@ -12,9 +12,9 @@ from orchlab import namespaces, netem
 from orchlab.errors import LabError
 from orchlab.paths import End, OneWay, Wanted, one_way
 
-A = End(name="a", netns="orch-x-a", address="198.18.0.10", zone="z")
-B = End(name="b", netns="orch-x-b", address="198.18.0.11", zone="z")
-C = End(name="c", netns="orch-x-c", address="198.18.0.12", zone="y")
+A = End(name="a", netns="orch-x-a", address="198.18.0.10", zone="z", role="both")
+B = End(name="b", netns="orch-x-b", address="198.18.0.11", zone="z", role="both")
+C = End(name="c", netns="orch-x-c", address="198.18.0.12", zone="y", role="both")
 
 
 def test_netem_gets_half_a_round_trip_and_always_a_rate() -> None:
@@ -79,7 +79,7 @@ def test_the_cabling_connects_hosts(lab_machine: None) -> None:
         pytest.skip("tc is not installed")
     run_id = f"t{secrets.token_hex(5)}"
     ends = [
-        End(name=name, netns=f"orch-{run_id}-{name}", address=f"198.18.255.{number}", zone="z")
+        End(name=name, netns=f"orch-{run_id}-{name}", address=f"198.18.255.{number}", zone="z", role="both")
         for number, name in enumerate(("one", "two", "three"), start=10)
     ]
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from orchlab.paths import End, Wanted
 
 
 def end(name: str, zone: str) -> End:
-    return End(name=name, netns=f"orch-x-{name}", address="198.18.0.10", zone=zone)
+    return End(name=name, netns=f"orch-x-{name}", address="198.18.0.10", zone=zone, role="both")
 
 
 def test_a_link_counts_in_both_directions() -> None:
@@ -51,6 +53,12 @@ def test_one_pair_of_hosts_speaks_for_each_pair_of_zones() -> None:
     assert paths.representatives([a, b, c]) == {("near", "near"): (a, b), ("far", "near"): (a, c)}
 
 
+def test_no_two_requesters_speak_for_their_zones() -> None:
+    asks, also = (replace(end(name, name), role="requester") for name in ("a", "b"))
+    answers = replace(end("c", "c"), role="responder")
+    assert set(paths.representatives([asks, also, answers])) == {("a", "c"), ("b", "c")}
+
+
 @pytest.mark.parametrize(
     ("achieved_ms", "wanted_ms", "near"),
     [
@@ -68,7 +76,7 @@ def test_near_is_five_percent_or_half_a_millisecond(achieved_ms: float, wanted_m
 
 def test_initial_windows_are_set_on_the_routes_of_both_ends_that_ask_for_one() -> None:
     ends = [
-        paths.End(name=name, netns=f"orch-x-{name}", address=f"198.18.0.1{place}", zone=zone)
+        paths.End(name=name, netns=f"orch-x-{name}", address=f"198.18.0.1{place}", zone=zone, role="both")
         for place, (name, zone) in enumerate((("a", "z"), ("b", "y"), ("c", "x")))
     ]
     links = [

@@ -239,6 +239,20 @@ def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
     assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "pass"
 
 
+@pytest.mark.parametrize(("foreign_ticks", "verdict"), [(0, "pass"), (240, "warn")])
+def test_processes_that_wait_for_each_other_are_no_busy_machine(foreign_ticks, verdict):
+    """Four requesters on one CPU: something waits nearly always, but for others at most as long as they run."""
+
+    def spoil(draft):
+        draft.stats["cpu_s"], draft.stats_before["cpu_s"], draft.done["cpu_s"] = 5.0, 0.0, 9.0
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, pressure_us=9_000_000, busy=1400 + foreign_ticks)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.verdict == verdict
+    assert result.evidence["pressure"] == pytest.approx(foreign_ticks / 1000)
+
+
 @pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
 def test_in_a_lab_the_other_end_of_the_wire_is_no_foreign_work(provider, verdict):
     def spoil(draft):

@@ -65,7 +65,7 @@ def test_the_terminal_begins_with_all_of_it(unsure):
         ({"steal": 3.1}, "the hypervisor took up to 2.00 of 2 CPUs away"),  # never more than the machine has
         ({"foreign": 1.46}, "other programs used up to 1.46 of 2 CPUs"),
         ({"throttled": 0.2}, "a CPU quota stopped it for up to 20 % of the time"),
-        ({"pressure": 0.9}, "something waited for a CPU for up to 90 % of the time"),
+        ({"pressure": 0.9}, "something waited for a CPU that others used for up to 90 % of the time"),
     ],
 )
 def test_which_noise_is_said_by_the_machines_own_count(unsure, shares, clause):

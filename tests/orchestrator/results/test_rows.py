@@ -14,6 +14,7 @@ from orchestrator.record_layout import COLUMNS, KINDS
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import read_record
 from orchestrator.results.sizes import Held
+from services.python.contract.timing_rules import RULES
 from services.python.load.record import Record, Row
 
 OK, TIMEOUT = 0, 4
@@ -142,3 +143,87 @@ def test_in_a_record_parts_directly_follow_their_task(tmp_path):
 def test_a_clock_that_there_is_not_is_refused_in_every_kind(tmp_path):
     with pytest.raises(InvalidMeasurement, match="sender_clock is 9"):
         from_record(changed(0, sender_clock=9), tmp_path, "task", 2)
+
+
+def with_rules(number: int, **of_last: int) -> list[Row]:
+    """A request, and behind it what two rules say: one that ends before it begins, one of a batch before it."""
+    at = 100 * number
+    of_rules = [row("misleading", 1, at, at - 7, parent=number), row("misleading", 2, 1, at + 50, parent=number)]
+    return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
+
+
+@BOTH
+def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path, read):
+    rows = [*with_rules(1), *with_rules(2), row("request", 3, 300, 340, status=TIMEOUT)]
+    assert read(rows, tmp_path, "call", 2) == len(rows)
+
+
+@BOTH
+@pytest.mark.parametrize("parts", [None, 0])
+def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, read, parts):
+    with pytest.raises(InvalidMeasurement, match="rows of kind misleading, which no cell of kind call has"):
+        read(with_rules(1), tmp_path, "call", parts)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["task", "codec", "stream"])
+def test_nor_any_other_kind_of_work(tmp_path, read, kind):
+    with pytest.raises(InvalidMeasurement, match="which no cell of kind"):
+        read(with_rules(1)[1:], tmp_path, kind, 2)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (with_rules(1)[:2], "a request has another number of parts than 2"),
+        (with_rules(1, sequence=3), "the parts of a request are not numbered 1, 2, 3, ..."),
+        (with_rules(1, parent=9), "the parent of a row of kind misleading is no request of this record"),
+        (with_rules(1, connection=4), "a part is of another connection than its request"),
+        (with_rules(1, phase=0), "a part is of another phase than its request"),
+    ],
+)
+def test_a_request_has_what_each_rule_says_once(tmp_path, read, rows, why):
+    with pytest.raises(InvalidMeasurement, match=why):
+        read(rows, tmp_path, "call", 2)
+
+
+def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
+    request = row("request", 1, 150, 149)
+    rows = [request, row("misleading", 1, 150, 90, parent=1), row("misleading", 2, 1, 149, parent=1)]
+    with pytest.raises(InvalidMeasurement, match="has stamps that"):
+        from_samples(rows, tmp_path, "call", 2)
+    with pytest.raises(InvalidMeasurement, match="a row ends"):
+        from_samples([request._replace(status=TIMEOUT)], tmp_path, "call", 2)
+
+
+STRANGE = {  # of a request from 100 to 150
+    "server-minus-client": (99, 400),
+    "one-stamp-for-50": (1, 99),
+    "thousand-events": (151, 150),
+    "stopped-at-enqueue": (100, 151),
+    "cpu-time": (120, 110),
+    "connecting-in-the-mean": (40, 99),
+}
+
+
+def with_all_rules(**stamps: tuple[int, int]) -> list[Row]:
+    """A request and what every rule says, two of them far from it."""
+    said = {rule.name: (100, 150) for rule in RULES} | {"cpu-time": (100, 900), "connecting-in-the-mean": (40, 150)}
+    rows = [row("misleading", n, *at, parent=1) for n, at in enumerate((said | stamps).values(), start=1)]
+    return [row("request", 1, 100, 150), *rows]
+
+
+@BOTH
+@pytest.mark.parametrize("rule", STRANGE)
+def test_a_rule_has_stamps_that_it_can_take(tmp_path, read, rule):
+    assert read(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
+    with pytest.raises(InvalidMeasurement, match=f"has stamps that {rule} does not take"):
+        read(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
+
+
+@BOTH
+def test_no_rule_says_anything_of_a_request_that_failed(tmp_path, read):
+    request, *said = with_rules(1)
+    with pytest.raises(InvalidMeasurement, match="a request failed, and a rule says something of it"):
+        read([request._replace(status=TIMEOUT), *said], tmp_path, "call", 2)

@@ -1,0 +1,108 @@
+"""Timing rules that mislead are the question of a whole experiment; everything else refuses them at plan time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from services.python.contract.timing_rules import RULES, are_asked_for
+from tests.support.experiments import Known, Write, problems
+
+HEAD = "name: example\nquestion: Which?\n"
+WHOLE = HEAD + "timing_rules: misleading\nwarmup: {requests: 5, at_least: 0s}\n"
+
+
+def test_an_experiment_that_says_so_has_a_row_of_each_rule_behind_every_request(write: Write) -> None:
+    plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
+    assert [are_asked_for(cell.factors) for cell in plan.cells] == [True, True]
+    assert {cell.parts for cell in plan.cells} == {len(RULES)}
+    assert all("__timing-rules__" in cell.id for cell in plan.cells)
+
+
+def test_every_other_experiment_has_none(write: Write, known: Known) -> None:
+    plan = make_plan(write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\n"), known=known)
+    assert not any(are_asked_for(cell.factors) or cell.parts for cell in plan.cells)
+    assert not any("timing" in cell.id for cell in plan.cells)
+
+
+REFUSED = {
+    "are an experiment's own question": f"{HEAD}stacks: [grpc, {{protocol: rest, timing_rules: misleading}}]\n"
+    "operations: timestamp\n",
+    "give it alone, in an experiment of its own": f"{HEAD}timing_rules: [none, misleading]\nstacks: rest\n"
+    "operations: timestamp\nwarmup: {requests: 5, at_least: 0s}\n",
+    "nothing is compared by `timing_rules`": f"{WHOLE}compare_by: timing_rules\nstacks: rest\noperations: timestamp\n",
+    "of one requester": f"{WHOLE}requesters: 2\nprovider: lab\nstacks: rest\noperations: timestamp\n",
+    "`add`, whose reply has no stamp": f"{WHOLE}stacks: rest\noperations: add\n",
+    "`calls: 3`": f"{WHOLE}stacks: rest\noperations: {{timestamp: {{calls: 3}}}}\n",
+    "`connection: per-request`": f"{WHOLE}connection: per-request\nstacks: rest\noperations: timestamp\n",
+    "`processes: 2`": f"{WHOLE}processes: 2\nload: {{concurrency: 2}}\nstacks: rest\noperations: timestamp\n",
+    "4 in flight": f"{WHOLE}load: {{concurrency: 4}}\nstacks: rest\noperations: timestamp\n",
+    "a rate": f"{WHOLE}load: {{rate: 50/s, duration: 2s}}\nstacks: rest\noperations: timestamp\n",
+    "think time": f"{WHOLE}load: {{think: 5ms}}\nstacks: rest\noperations: timestamp\n",
+    "a warm-up of so much time": f"{HEAD}timing_rules: misleading\nwarmup: {{requests: 5, at_least: 1s}}\nstacks: rest\n"
+    "operations: timestamp\n",
+    "a rate that `find` searches for": f"{WHOLE}stacks: rest\noperations: timestamp\n"
+    "load: {find: {highest: rate, while: ['p99 < 10ms'], from: 50/s, to: 400/s}}\n",
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_rules_are_refused_where_they_could_enter_another_question(why: str, write: Write) -> None:
+    assert any(why in problem for problem in problems(write(REFUSED[why]), dict(catalogue().protocols)))
+
+
+OF_A_CELL: dict[str, tuple[dict[str, dict[str, Any]], tuple[str, str]]] = {  # and what the cell's id then is
+    "of one cell alone": ({"factors": {"timing_rules": "none"}}, ("__timing-rules", "")),
+    "with several in flight": ({"load": {"concurrency": 4}, "factors": {"concurrency": 4}}, ("__c1", "__c4")),
+    "with a warm-up by time": ({"warmup": {"at_least_s": 2.0}}, ("", "")),
+}
+
+
+def stored(write: Write) -> dict[str, Any]:
+    plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
+    document: dict[str, Any] = json.loads(json.dumps(plan.to_dict()))
+    assert read_plan(document) == plan
+    return document
+
+
+@pytest.mark.parametrize("what", OF_A_CELL)
+def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
+    document = stored(write)
+    cell, (changes, renamed) = document["cells"][-1], OF_A_CELL[what]
+    for part, changed in changes.items():
+        cell[part] |= changed
+    for trial in document["trials"]:
+        trial["cell"] = trial["cell"].replace(*renamed) if trial["cell"] == cell["id"] else trial["cell"]
+    cell["id"] = cell["id"].replace(*renamed)
+    with pytest.raises(ValueError, match=r"cells\.1\.factors\.timing_rules"):
+        read_plan(document)
+
+
+OF_A_PLAN: dict[str, tuple[str, Any]] = {
+    "requesters": ("requesters", 2),
+    r"contrasts\.0\.factor": ("contrasts", [{"factor": "timing_rules", "references": ["misleading"]}]),
+    r"overrides\.0": ("overrides", ["timing_rules=misleading"]),
+}
+
+
+@pytest.mark.parametrize("place", OF_A_PLAN)
+def test_a_stored_plan_brings_them_into_nothing_else(place: str, write: Write) -> None:
+    name, value = OF_A_PLAN[place]
+    with pytest.raises(ValueError, match=f"^{place}: not as `orch plan` writes it"):
+        read_plan(stored(write) | {name: value})
+
+
+@pytest.mark.parametrize(
+    "override", ["timing_rules=misleading", "timing_rules=[none, misleading]", "stacks.0.timing_rules=misleading"]
+)
+def test_no_option_brings_them_into_an_experiment(override: str, write: Write) -> None:
+    file = write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\nwarmup: {{requests: 5, at_least: 0s}}\n")
+    with pytest.raises(UsageError, match="are not set from outside of its file"):
+        make_plan(file, [override])
+    assert make_plan(file, ["repeats=3"]).repeats == 3
