@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from services.python.contract.knobs import TCP_WINDOW
-from services.python.contract.lines import Load, Target, Trial
+from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
-from services.python.contract.timing_rules import RULES, are_asked_for
+from services.python.contract.timing_rules import are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -49,13 +49,12 @@ from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.mixing import bodies, mix_of
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
+from services.python.programs.room import expected_rows
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
-_PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
-_ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
 
 class CannotTry(Exception):
@@ -88,7 +87,7 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
         with _record(trial, run_stream.expected_rows(trial, parts)) as record:
             print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
         return
-    with _record(trial, _expected_rows(trial)) as record:
+    with _record(trial, expected_rows(trial)) as record:
         print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
 
 
@@ -439,16 +438,3 @@ def _tallied(tally: Tally) -> dict[str, Any]:
         "body_bytes_received": tally.body_bytes_received,
         "connections_opened": tally.connections_opened,
     }
-
-
-def _expected_rows(trial: Trial) -> int:
-    """How many rows to make room for beforehand."""
-    load: Load = trial.load
-    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
-    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
-    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
-    warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
-    if load.duration_s is None:
-        return each * (warm + (load.requests or 0))
-    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
-    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
