@@ -175,6 +175,15 @@ FAULTS: tuple[Fault, ...] = (
         found="fail",
     ),
     Fault(
+        check="mix",
+        what="{} of 1,000 requests ask another operation than was drawn",
+        sizes=(1, 2, 5, 10),
+        percent=False,
+        inject=to.ask_another,
+        found="fail",
+        planned=plans.mixed,
+    ),
+    Fault(
         check="order",
         what="{} of five blocks made in another order",
         sizes=(1, 2, 3, 5),

@@ -442,3 +442,9 @@ def _each_subscription(draft: Draft) -> list[np.ndarray]:
 def _in_order_of_receipt(draft: Draft) -> None:
     order = np.argsort(draft.columns["received_ns"], kind="stable")
     draft.columns = {name: values[order] for name, values in draft.columns.items()}
+
+
+def ask_another(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Have so many requests ask another operation of their mix, and their rows say so."""
+    rows = rng.choice(_measured(draft), int(size), replace=False)
+    draft.columns["parent"][rows] = 3 - draft.columns["parent"][rows]

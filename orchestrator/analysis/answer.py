@@ -32,7 +32,15 @@ from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.spread import CellSpread
 from orchestrator.analysis.store_tables import StoreRow
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
+from orchestrator.analysis.summary import (
+    CellSummary,
+    Comparison,
+    Interval,
+    MixedSummary,
+    PartSummary,
+    RunSummary,
+    StreamSummary,
+)
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
@@ -111,6 +119,7 @@ class Row:
     goodput_mb_per_s: float | None = None  # content of both verified a second, 10^6 bytes
     goodput_interval: Interval | None = None
     outcome: str = ""  # what came of records that another schema read
+    mixed: tuple[MixedSummary, ...] = ()  # of a mix each operation by itself; the figures above are those of all
     spreads: Mapping[str, CellSpread] = field(
         default_factory=dict
     )  # SD and IQR in ms, p99 and the first over the median
@@ -337,6 +346,7 @@ def _row(
         goodput_mb_per_s=cell.goodput_mb_per_s,
         goodput_interval=cell.goodput_interval,
         outcome=evolutions.said(cell),
+        mixed=cell.mixed,
         spreads=cell.spreads,
     )
 

@@ -84,6 +84,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         outcomes=dict(outcomes),
         store_times=store_times.of_cell([trial.record for trial in cell.trials]),
         over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
+        mixed=cell.mixed,
     )
 
 

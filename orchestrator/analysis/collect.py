@@ -28,6 +28,7 @@ from orchestrator.analysis.evidence import (
     parts_of,
 )
 from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.mixed import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.analysis.one_clock import OnHost, busiest, by_host
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
@@ -134,12 +135,15 @@ def _cell(
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = _is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
+    operation = next(o for o in plan.operations if o.id == cell.operation)
+    mix = OperationsOfMix(operation) if operation.mix else None
+    wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
     for record in made:
         parts: list[tuple[RequesterRecord, Samples]] = []
         seeds: list[int] = []
         for number, part in enumerate(record.requesters):
             if part.samples:
-                columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
+                columns = run.samples(part.samples, wanted)
                 load, seed = share(cell.load, processes, part.process), seed_of(plan.trials[record.index].seed, number)
                 parts.append((part, _samples(columns, cell, load, seed, is_one_clock=is_one_clock)))
                 seeds.append(seed)
@@ -153,6 +157,8 @@ def _cell(
         if stream is not None and stream.counts.dropped:
             errors = {DROPPED: stream.counts.dropped}
         not_sent = sum(s.never_sent_ns.size for _, s in parts)
+        if mix is not None:
+            mix.add([s for _, s in parts], totals.window_s)
         evidence.append(
             TrialEvidence(
                 record=record,
@@ -162,7 +168,7 @@ def _cell(
                         done=p.done,
                         seen={name: see(s) for name, see in observers.items()},
                         load=share(cell.load, processes, p.process),
-                        connections=connections_in(cell, p.process),
+                        connections=connections_in(cell, p.process) * (cell.mixed or 1),
                         seed=seed,
                         process=p.process,
                     )
@@ -213,6 +219,7 @@ def _cell(
         strip=strips.strip(),
         parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
         stream=events.summary(of_all) if events else None,
+        mixed=() if mix is None else mix.summary(limit_ns),
     )
 
 

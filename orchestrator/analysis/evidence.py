@@ -22,6 +22,7 @@ from orchestrator.analysis.stream_trial import StreamTrial
 from orchestrator.analysis.summary import (
     Distribution,
     FloorSummary,
+    MixedSummary,
     PartSummary,
     StreamSummary,
     Strip,
@@ -47,8 +48,8 @@ COLUMNS = (
     "kind",
 )
 OK = 0
-_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec")]
-_PART = record_layout.KINDS.index("part")
+_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
+_PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
 NOT_SENT = STATUSES.index("not-sent")
 
 
@@ -91,10 +92,12 @@ class Samples:
     ) -> None:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
+        self.is_mix = False  # whether its requests ask several operations
         self.fastest_parts_ns: Mapping[int, int] = {}  # the fastest right one of each place, from 1
         if kinds is not None and kinds.any():
             self.fastest_parts_ns = {place: int(took.min()) for place, took in parts_of(columns).items()}
             is_sample = np.isin(kinds, _SAMPLES)
+            self.is_mix = bool((kinds == _MIXED).any())
             columns = {name: values[is_sample] for name, values in columns.items()}
         self._columns = columns
         self.is_open_loop = is_open_loop
@@ -102,7 +105,8 @@ class Samples:
         self.rests = rests
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
-        self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]
+        self._never_sent = due & unsent
+        self.never_sent_ns: Nanoseconds = columns["intended_ns"][self._never_sent]
         measured = np.flatnonzero(due & ~unsent)
         sent = columns["sent_ns"][measured]
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
@@ -184,6 +188,17 @@ class Samples:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
         found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return found
+
+    @cached_property
+    def places(self) -> Nanoseconds:
+        """Of a mix the place of the operation that each asked, from 1; only where `parent` was read."""
+        return self._of("parent")
+
+    @property
+    def never_sent_places(self) -> Nanoseconds:
+        """`places` of what was due and never sent."""
+        found: Nanoseconds = self._columns["parent"][self._never_sent]
         return found
 
     @cached_property
@@ -367,12 +382,18 @@ class CellEvidence:
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None
+    mixed: tuple[MixedSummary, ...] = ()
     one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
     @property
     def is_open_loop(self) -> bool:
         """Whether requests were sent by a schedule and not by replies."""
         return self.cell.load.rate_per_s is not None
+
+    @property
+    def check_requests(self) -> int:
+        """Requests of each requester before its record begins, on a connection each: identity, and each operation."""
+        return 1 + max(1, len(self.operation.mix))
 
     @property
     def is_external(self) -> bool:

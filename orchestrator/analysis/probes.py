@@ -120,7 +120,7 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[P
         return "not held"
     parts = []
     for path in records:
-        rows = read_record(path, kind=cell.kind, parts=cell.parts)
+        rows = read_record(path, kind=cell.recorded, parts=cell.parts)
         columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
         parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
     return "held" if observe(put_together(parts)).held(find) else "not held"

@@ -140,6 +140,11 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
     )
 
 
+def without_curve(of: Distribution) -> Distribution:
+    """The same, where nobody draws it."""
+    return replace(of, curve=())
+
+
 def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distribution:
     """The distribution of all requests, of which some have no latency."""
     median = quantile(ordered, 0.5, failed) / NS_PER_MS

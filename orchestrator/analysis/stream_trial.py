@@ -1,4 +1,4 @@
-"""What came of the events of one trial, in small numbers."""
+"""What came of the events of a stream in a trial: shapes alone, which `evidence` holds and `streams` computes."""
 
 from __future__ import annotations
 

@@ -161,6 +161,31 @@ class StreamSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MixedSummary:
+    """One operation of a mix, all trials together, as a cell of its own would be: milliseconds.
+
+    `share` is planned, `drawn` came of it (of the requests that were due; None without any). `throughput_per_s`: its right
+    replies over the windows of the whole mix. `body_bytes`: sent and received, per request.
+    """
+
+    label: str
+    share: float
+    drawn: float | None
+    requests: int
+    errors: dict[str, int]
+    not_sent: int
+    distribution: Distribution | None
+    median_interval: Interval | None
+    throughput_per_s: float | None
+    body_bytes: tuple[float, float] | None
+
+    @property
+    def failed(self) -> int:
+        """Measured requests without a right reply."""
+        return sum(self.errors.values())
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellSummary:
     """Everything the report says of a cell. Labels are the plan's."""
 
@@ -209,6 +234,7 @@ class CellSummary:
     )
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
+    mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
     outcomes: dict[str, int] = field(
         default_factory=dict

@@ -127,7 +127,7 @@ def _sized(plan: Plan, cells: Sequence[CellSummary], floors: Floors, invalid: Co
         summary = by_id.get(cell.id)
         if summary is None or summary.body_bytes is None or cell.id in invalid or cell.stack in controls:
             continue
-        if cell.kind != "call" or cell.connection != "reuse":
+        if cell.kind != "call" or cell.mixed or cell.connection != "reuse":
             continue
         if cell.load.concurrency > 1 or cell.load.rate_per_s is not None:
             continue

@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import event_words, spread_tables, store_tables, words
+from orchestrator.analysis import event_words, mixed_words, spread_tables, store_tables, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
 from orchestrator.cli.answer_tables import by_size_lines, evolution_lines, store_lines, timing_rule_lines
 from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
+from orchestrator.cli.mixed import mixed_of
 from orchestrator.cli.saturation import saturation_lines
 from orchestrator.cli.stability import spreads_of
 
@@ -51,6 +52,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         yield from _bytes(rows, is_asked=bool(answer.sizes))
+        if (mixed := mixed_of(rows, unit)) is not None:
+            yield ""
+            yield from _table(*mixed)
         if answer.shows_spreads and (spreads := spreads_of(rows, unit)) is not None:
             yield ""
             yield from _table(*spreads)
@@ -77,6 +81,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [store_tables.NOTE] if answer.stores else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
     notes += [spread_tables.NOTE] if answer.shows_spreads else []
     counted = [cost for row in shown for cost in row.costs.values()]
     notes += [words.COSTS] if counted else []

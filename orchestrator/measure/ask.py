@@ -10,7 +10,7 @@ from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import Host
 from orchestrator.measure.certificates import Certificates
 from services.python.contract.limits import Kind, Policy
-from services.python.contract.lines import Authority, Load, Payload, Schema, Warmup
+from services.python.contract.lines import Authority, Load, Mixed, Payload, Schema, Warmup
 from services.python.contract.responder_lines import Tls
 
 _FILE = "store.sqlite3"
@@ -36,6 +36,7 @@ class Ask:
     kind: Kind = "call"
     external: External | None = None  # who answers; a responder is started where it is None
     certificates: Certificates | None = None  # of a trial over TLS
+    mix: tuple[Mixed, ...] = ()  # the operations of a mix; `operation` and `payload` are those of its first
     processes: int = 1  # requester processes on each requester's host, which share the load
 
     store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory

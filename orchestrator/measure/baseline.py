@@ -39,7 +39,7 @@ class Baselines:
         self._attempt = attempt
         external = [context.stacks[cell.stack].external for cell in cells]
         launched = [cell for cell, given in zip(cells, external, strict=True) if given is None]
-        self._floors = floors.floors(launched, context.sizes)
+        self._floors = floors.floors(launched, context.sizes, context.mixed_sizes)
         # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
         self._given = None if launched else next((given.host for given in external if given is not None), None)
         self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network

@@ -169,7 +169,9 @@ class Measuring:
                 with self._context.interrupts.within_limits():
                     for part, path in zip(outcome.parts, paths, strict=True):
                         raw = self._context.folder.raw_path(path)
-                        bring(part.host, part.record, raw, kind=cell.kind, parts=cell.parts, at_once=cell.is_at_once)
+                        bring(
+                            part.host, part.record, raw, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once
+                        )
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from orchestrator.experiment.plan.plan import Cell
 from services.python.contract.limits import Policy
@@ -31,6 +32,7 @@ _LONGEST_S = 8.0
 _WARMUP_WITH_OPENING = 4  # the first, the larger one, and two for the window to settle after it
 
 Sizes = Mapping[tuple[str, ...], tuple[int, int]]
+SizesOfMixes = Mapping[tuple[str, ...], tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +58,22 @@ def is_opened(floor: Floor, done: Done) -> bool:
     return floor.opening > 1 and done.warmup_requests >= _WARMUP_WITH_OPENING
 
 
-def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
+def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingProxyType({})) -> list[Floor]:
     """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by `Cell.exchange`.
+
+    `mixed` are those of each operation of a mix: one floor stands beside each.
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
     whose sizes are not known gets none: its stack failed the smoke test. Nor does a stream, what is timed of which is one
     way, or a codec alone: no network is under it.
     """
-    known = [(cell, sizes[cell.exchange]) for cell in cells if cell.exchange in sizes and cell.kind in ("call", "task")]
+    known = [
+        (cell, size)
+        for cell in cells
+        if cell.exchange in sizes and cell.kind in ("call", "task")
+        for size in mixed.get(cell.exchange) or (sizes[cell.exchange],)
+    ]
     classes: list[list[tuple[Cell, tuple[int, int]]]] = []
     for cell, size in sorted(known, key=lambda item: (item[0].connection, item[1], item[0].id)):
         for members in classes:
@@ -79,7 +88,7 @@ def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
             policy=members[0][0].connection,
             send_bytes=max(send for _, (send, _) in members),
             receive_bytes=max(receive for _, (_, receive) in members),
-            cells=tuple(cell.id for cell, _ in members),
+            cells=tuple(dict.fromkeys(cell.id for cell, _ in members)),
         )
         for members in classes
     ]

@@ -10,7 +10,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.hosts.base import Host
 from orchestrator.record_layout import COLUMNS, ROW
 from orchestrator.results.records import written
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 
 _SEQUENCE, _SENT, _RECEIVED, _STATUS = map(COLUMNS.index, ("sequence", "sent_ns", "received_ns", "status"))
 
@@ -36,7 +36,7 @@ def bring(
     remote: PurePosixPath,
     local: Path,
     *,
-    kind: Kind = "call",
+    kind: Recorded = "call",
     parts: int | None = None,
     at_once: bool = False,
 ) -> None:

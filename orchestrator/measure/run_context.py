@@ -24,7 +24,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Bench, OnProgress
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.lines import Failure
-from services.python.contract.lines import Load, Payload, Schema
+from services.python.contract.lines import Load, Mixed, Payload, Schema
 from services.python.contract.requester_lines import Progress
 
 
@@ -56,6 +56,9 @@ class RunContext:
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
+    mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
+        default_factory=dict
+    )  # of mixes, of each operation
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
@@ -99,13 +102,17 @@ class RunContext:
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
         """The trial of a cell; with `smoke` no request is measured, only checked."""
         stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
+        mix = tuple(Mixed(operation=m.name, weight=m.weight, payload=Payload(**m.payload)) for m in operation.mix)
         is_typed = plan_way(self.plan, stack.id, operation.id, cell.factors.get(FACTOR)) == TYPED
         return Ask(
             protocol=stack.protocol,
             responder=stack.responder,
             client=stack.client,
-            operation=operation.name,
-            payload=Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)}),
+            operation=mix[0].operation if mix else operation.name,
+            payload=mix[0].payload
+            if mix
+            else Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)}),
+            mix=mix,
             connection=cell.connection,
             load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
             warmup=cell.warmup,

@@ -8,7 +8,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import Outcome, body_bytes
+from orchestrator.measure.trial import Outcome, body_bytes, mixed_bytes
 from orchestrator.results.lines import Failure
 
 
@@ -34,6 +34,8 @@ def _try(context: RunContext, cell: Cell) -> None:
     failure = outcome.failure or _without_sizes(outcome)
     if failure is None:
         context.sizes[cell.exchange] = body_bytes(outcome.parts) or (0, 0)
+        if mixed := mixed_bytes(outcome.parts):
+            context.mixed_sizes[cell.exchange] = mixed
         context.checked_after_s = max(context.checked_after_s, outcome.checked_after_s)
         _refuse_other_libraries(context, cell, outcome)
         return

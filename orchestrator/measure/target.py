@@ -83,7 +83,7 @@ class Launched:
             knobs=self.ask.knobs,
             schema=self.ask.schema_on(host),
             tls=self.ask.tls_on(host),
-            operations=[self.ask.operation],
+            operations=list(dict.fromkeys((self.ask.operation, *(mixed.operation for mixed in self.ask.mix)))),
             resources=self.ask.resources_on(host, self.pair.database),
         )
         with names_of_catalogue():

@@ -235,6 +235,7 @@ class _Making:
             knobs=ask.knobs,
             schema=ask.schema_on(one.host),
             tls=ask.authority_on(one.host),
+            mix=[*ask.mix],
         )
 
     @property
@@ -411,6 +412,12 @@ class _Progress:
         if number == 0:
             alike = [of.requests for of in self.newest if of is not None and of.phase == line.phase]
             self.on_progress(replace(line, requests=sum(alike)))
+
+
+def mixed_bytes(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
+    """Of each operation of a mix the bytes of both bodies as the smoke test saw them; empty where it is no mix."""
+    checked = next((part.checked for part in parts if part.checked is not None), None)
+    return () if checked is None else tuple((bodies.sent, bodies.received) for bodies in checked.mix)
 
 
 def body_bytes(parts: Sequence[Part]) -> tuple[int, int] | None:

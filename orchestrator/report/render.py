@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity_words, load_tables, spread_tables, store_tables, words
+from orchestrator.analysis import capacity_words, load_tables, mixed_words, spread_tables, store_tables, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
@@ -149,6 +149,9 @@ def render(summary: RunSummary) -> str:
         goodput=goodput,
         milliseconds=MILLISECONDS,
         said=said,
+        mixed_note=mixed_words.NOTE,
+        mixed_heads=mixed_words.heads,
+        mixed_figures=mixed_words.figures,
         spread_groups=[group for group in found if any(cell.spreads for cell in group.cells)]
         if summary.plan.get("stability")
         else [],

@@ -23,7 +23,7 @@ from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 from orchestrator.results.paths import ALTERED, damaged, samples_path
 from orchestrator.results.records import written
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 
 ROW = np.dtype("<i8")
 _RECEIVED = SAMPLE_COLUMNS.index("received_ns")
@@ -66,9 +66,10 @@ class Constants:
     block: int
     requester: str
     process: int = 0  # its number on that host
-    kind: Kind = "call"  # what is recorded, and below in how many parts: what rows there may be, and no column
+    kind: Recorded = "call"  # what is recorded, and below in how many parts: what rows there may be, and no column
     parts: int | None = None
     at_once: bool = False
+    mixed: tuple[str, ...] = ()  # what the operations of a mix are called, by their places
 
     def by_column(self) -> dict[str, Value]:
         """The value of each column."""
@@ -79,7 +80,7 @@ class Constants:
 def read_record(
     path: Path,
     *,
-    kind: Kind | None = "call",
+    kind: Recorded | None = "call",
     parts: int | None = None,
     at_once: bool = False,
     most_rows: int | None = None,
@@ -168,6 +169,9 @@ def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
             if isinstance(value, str)
             else pa.array(np.full(len(rows), value, dtype=np.int64))
         )
+    if constants.mixed:  # each row is of one of them
+        places = pa.array((rows[:, COLUMNS.index("parent")] - 1).astype(np.int32))
+        columns["operation"] = pa.DictionaryArray.from_arrays(places, pa.array(constants.mixed))
     return pa.table({name: columns[name] for name in SAMPLE_COLUMNS})
 
 
@@ -199,9 +203,10 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
             block=trial.block,
             requester=part.host,
             process=part.process,
-            kind=cell.kind,
+            kind=cell.recorded,
             parts=cell.parts,
             at_once=cell.is_at_once,
+            mixed=tuple(m.label for o in plan.operations if o.id == cell.operation for m in o.mix),
         )
         for part in trial.requesters
         if part.samples

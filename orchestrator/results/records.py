@@ -12,7 +12,7 @@ from typing import BinaryIO
 from orchestrator import record_layout as layout
 from orchestrator.results import sizes
 from orchestrator.results.paths import damaged, open_regular
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 
 _KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
 _BYTES_AT_ONCE = layout.ROW.size << 16
@@ -21,7 +21,7 @@ _BYTES_AT_ONCE = layout.ROW.size << 16
 def written(
     path: Path,
     *,
-    kind: Kind | None = "call",
+    kind: Recorded | None = "call",
     parts: int | None = None,
     at_once: bool = False,
     most_rows: int | None = None,
@@ -71,7 +71,7 @@ def _strange(rows: bytes) -> str | None:
     return _strange_clock(rows)
 
 
-def _strange_belongings(rows: bytes, kind: Kind, parts: int | None, *, at_once: bool) -> str | None:
+def _strange_belongings(rows: bytes, kind: Recorded, parts: int | None, *, at_once: bool) -> str | None:
     """See `results.rows.refusal`."""
     import numpy as np
 

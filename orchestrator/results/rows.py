@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.record_layout import KINDS
-from services.python.contract.limits import Kind
+from services.python.contract.limits import MIX, Recorded
 from services.python.contract.timing_rules import RULES
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
@@ -34,30 +34,31 @@ class Rows:
     are_steps: bool = False
 
 
-OF_KIND: Mapping[Kind, Rows] = {
+OF_KIND: Mapping[Recorded, Rows] = {
     "call": Rows(sample="request"),
     "task": Rows(sample="task", belonging="part", is_in_parts=True, are_steps=True),
     "codec": Rows(sample="codec", belonging="part", is_in_parts=True, are_steps=True),
     "stream": Rows(sample="request", belonging="event"),
+    "mix": Rows(sample="mixed"),
 }
 
 WITH_MISLEADING = Rows(sample="request", belonging="misleading", is_in_parts=True)
 """Of a call that is timed by rules that mislead, too: only where a plan says so, which then says how many."""
 
 
-def rows_of(kind: Kind, parts: int | None) -> Rows:
+def rows_of(kind: Recorded, parts: int | None) -> Rows:
     """Those of a cell of that kind, a right sample of which has so many parts."""
     return WITH_MISLEADING if kind == "call" and parts else OF_KIND[kind]
 
 
-def sample_number(kind: Kind) -> int:
+def sample_number(kind: Recorded) -> int:
     """The number of the row kind that a sample of that kind of work has."""
     return KINDS.index(OF_KIND[kind].sample)
 
 
 def refusal(
     columns: Columns,
-    kind: Kind,
+    kind: Recorded,
     *,
     parts: int | None = None,
     at_once: bool = False,
@@ -66,15 +67,18 @@ def refusal(
 ) -> str | None:
     """Why these rows are not those of a cell of that kind; None where they are. `columns` has `COLUMNS`.
 
-    `parts`: how many a right sample has, None where that is not known. `at_once`: they may overlap. `in_order`: rows stand
-    as they were stored, so that a sample's parts directly follow it. `subscriptions`: how many a stream has at most, None
-    where that is not known.
+    `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `at_once`: they may
+    overlap. `in_order`: rows stand as they were stored, so that a sample's parts directly follow it. `subscriptions`: how
+    many a stream has at most, None where that is not known.
     """
     rules, kinds, parents = rows_of(kind, parts), columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
     for number in sorted({*np.unique(kinds).tolist()} - {sample, belonging}):
         return f"it holds rows of kind {_named(number)}, which no cell of kind {kind} has"
     is_sample = kinds == sample
+    if kind == MIX:
+        is_of_one = parts is None or not parents.size or bool(parents.min() >= 1 and parents.max() <= parts)
+        return None if is_of_one else f"a row of kind {rules.sample} is of none of the {parts} operations of the mix"
     if parents[is_sample].any():
         return f"a row of kind {rules.sample} has a parent"
     if belonging is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from orchestrator import record_layout
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
-from services.python.contract.limits import Kind
+from services.python.contract.limits import Recorded
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
 from services.python.contract.streams import MOST_EVENTS, schedule
@@ -33,7 +33,13 @@ _BYTES_OF_ROW = 25 * 16  # of Parquet: up to 25 columns, none of them wider
 _BYTES_OF_FILE = 4 << 20
 _FASTEST_PER_S = 250_000  # requests of one requester, far beyond any
 _BASELINE_ROWS = 1_000_000
-_MOST_PARTS: Mapping[Kind, int] = {"call": 0, "task": 0, "codec": 4, "stream": 0}  # where a plan does not say it
+_MOST_PARTS: Mapping[Recorded, int] = {
+    "call": 0,
+    "task": 0,
+    "codec": 4,
+    "stream": 0,
+    "mix": 0,
+}  # where a plan does not say it
 _SPARE_ROWS = 1_000  # beyond what the requester says that it did
 
 
@@ -45,7 +51,7 @@ class Held:
     """
 
     most_rows: int = 0
-    kind: Kind = "call"
+    kind: Recorded = "call"
     parts: int | None = None
     at_once: bool = False  # its parts may overlap
     subscriptions: int | None = None
@@ -69,7 +75,7 @@ def held(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[Baseline
     cells = {
         cell.id: Held(
             most_rows=_rows_of(cell),
-            kind=cell.kind,
+            kind=cell.recorded,
             parts=cell.parts,
             at_once=cell.is_at_once,
             subscriptions=2 * cell.load.concurrency if cell.kind == "stream" else None,
@@ -107,7 +113,7 @@ def _rows_of(cell: Cell) -> int:
             load.duration_s * _FASTEST_PER_S if load.rate_per_s is None else _twice(load.duration_s, load.rate_per_s)
         )
     warm = warmup.requests + warmup.at_least_s * _FASTEST_PER_S
-    rows = (measured + warm + load.concurrency) * (1 + (cell.parts or _MOST_PARTS[cell.kind]))
+    rows = (measured + warm + load.concurrency) * (1 + (0 if cell.mixed else cell.parts or _MOST_PARTS[cell.kind]))
     return int(min(rows, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import KINDS
 from services.python.contract.lines import STATUSES
+from services.python.load.phases import mix_order
 
-TASK, PART = map(KINDS.index, ("task", "part"))
+TASK, PART, MIXED = map(KINDS.index, ("task", "part", "mixed"))
 
 
 @dataclass
@@ -55,3 +56,37 @@ def with_parts(columns: dict[str, np.ndarray], calls: int, *, at_once: bool = Fa
     both = {name: np.concatenate([values, parts[name]]) for name, values in columns.items()}
     order = np.argsort(both["received_ns"], kind="stable")
     return {name: values[order] for name, values in both.items()}
+
+
+def mixed_places(operation: p.Operation, sequences: np.ndarray, seed: int) -> np.ndarray:
+    """The place in its mix, from 1, of the operation that each request asks."""
+    drawn = np.asarray(mix_order([mixed.weight for mixed in operation.mix], seed), dtype=np.int64)
+    return 1 + drawn[(sequences - 1) % drawn.size]
+
+
+def slower_by_place(operation: p.Operation, rows: int, seed: int) -> np.ndarray:
+    """How many times as long each request takes: as many as its operation's place in the mix; once without one."""
+    return mixed_places(operation, np.arange(1, rows + 1), seed) if operation.mix else np.ones(rows)
+
+
+def mixed_columns(
+    cell: p.Cell, operation: p.Operation, columns: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """What rows of a mix have in place of those of one operation; nothing without one."""
+    if not operation.mix:
+        return {}
+    places = mixed_places(operation, columns["sequence"], seed)
+    connection = columns["connection"]
+    if cell.connection == "reuse":
+        connection = connection * len(operation.mix) + places - 1
+    sent, received = (
+        np.asarray([getattr(mixed, name) + 20 for mixed in operation.mix])[places - 1]
+        for name in ("request_bytes", "reply_bytes")
+    )
+    return {
+        "kind": np.full(places.size, MIXED),
+        "parent": places,
+        "connection": connection,
+        "bytes_sent": sent,
+        "bytes_received": received,
+    }

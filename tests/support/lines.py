@@ -47,18 +47,18 @@ def host_counters(
 
 
 def stats_lines(
-    asked: int, warmed: int, peers: int, *, took_s: float, warmed_s: float, block: int
+    asked: int, warmed: int, peers: int, checked: int = 2, *, took_s: float, warmed_s: float, block: int
 ) -> dict[str, dict[str, Any]]:
     """A responder's three answers to `stats`, by their names in a trial's record: it uses 0.4 s of CPU time a second."""
     line = {"type": "stats", "memory_since": "phase"}
     return {
         "stats_before": {"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
         "stats_warm": line
-        | {"answered": warmed + 2, "peers": 2, "cpu_s": 0.2 + 0.4 * warmed_s, "memory_bytes": 50_000_000}
+        | {"answered": warmed + checked, "peers": checked, "cpu_s": 0.2 + 0.4 * warmed_s, "memory_bytes": 50_000_000}
         | {"host": host_counters(int(warmed_s * 1e9), cgroup_s=0.0)},
         "stats": line
         | {
-            "answered": asked + 2,
+            "answered": asked + checked,
             "peers": peers,
             "cpu_s": 0.2 + 0.4 * took_s,
             "memory_bytes": 48_000_000 + 1_000 * block,

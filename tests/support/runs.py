@@ -33,13 +33,10 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from tests.support.drafts import TASK, Draft, rows_of
+from tests.support.drafts import TASK, Draft, mixed_columns, rows_of, slower_by_place
+from tests.support.floor_readings import MS, START_NS, US, S, look
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
-
-START_NS = 1_700_000_000_000_000_000
-US, MS, S = 1_000, 1_000_000, 1_000_000_000
-
 
 Spoil = Callable[[Draft], None]
 
@@ -99,8 +96,9 @@ def a_plan(
         for i in range(controls)
     ]
     placements = placements or [p.Placement(id="local", name="local", kind="local")]
-    operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
-    operation = operation.in_task(task)
+    operation = (operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)).in_task(
+        task
+    )
     load = load or p.Load(concurrency=1, requests=1000)
     ways = calls or [{"connection": connection}]
     cells = tuple(
@@ -119,6 +117,7 @@ def a_plan(
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
             kind=p.kind_of(operation, of_cell),
+            mixed=len(operation.mix),
         )
         for placement in placements
         for stack in made
@@ -211,9 +210,7 @@ def a_run(
                 beside = tuple(c.id for c in plan.cells if c.placement == placement.id)
                 for moment in ("before", "after"):
                     for kind in ("ping", "tcp"):
-                        reading, columns = _look(
-                            rng, kind, placement.id, block, moment, distances[placement.id], beside
-                        )
+                        reading, columns = look(rng, kind, placement.id, block, moment, distances[placement.id], beside)
                         files[reading.samples] = columns
                         readings.append(reading)
     trials.sort(key=lambda trial: trial.index)
@@ -236,6 +233,7 @@ def _draft(
     rows = warm + (cell.load.requests or 1000)
     trips = cell.in_a_row + (round_trips_to_open if cell.connection == "per-request" else 0)
     own_ns = shape(rng, rows * cell.in_a_row, base_ns, rtt_ns).reshape(rows, cell.in_a_row).sum(axis=1)
+    own_ns = own_ns * slower_by_place(operation, rows, seed)
     latency = (rtt_ns * trips + own_ns).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
@@ -257,8 +255,13 @@ def _draft(
         "kind": np.full(rows, TASK if cell.kind == "task" else 0),
         "parent": np.zeros(rows),
     }
-    columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
-    peers = 2 + cell.connections_each * (rows if cell.connection == "per-request" else cell.load.concurrency)
+    columns |= mixed_columns(cell, operation, columns, seed)
+    columns, asked = {k: values[order].astype(np.int64) for k, values in columns.items()}, max(1, len(operation.mix))
+    peers = (
+        1
+        + asked
+        + cell.connections_each * (rows if cell.connection == "per-request" else cell.load.concurrency * asked)
+    )
     took_s = float(received.max() - sent.min()) / S
     warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
@@ -267,7 +270,9 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns) | ({} if paused is None else {"paused_s": paused}),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        **stats_lines(rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block),
+        **stats_lines(
+            rows * cell.calls, warm * cell.calls, peers, 1 + asked, took_s=took_s, warmed_s=warmed_s, block=block
+        ),
     )
 
 
@@ -346,45 +351,6 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
             for d, path in zip(drafts, paths, strict=True)
         ),
     )
-
-
-def _look(
-    rng: np.random.Generator,
-    kind: str,
-    placement: str,
-    block: int,
-    moment: str,
-    rtt_ns: float,
-    cells: tuple[str, ...],
-) -> tuple[BaselineRecord, dict[str, np.ndarray]]:
-    n, extra_us = (20, 20) if kind == "ping" else (200, 60)
-    latency = (rtt_ns + extra_us * US * (0.9 + rng.gamma(2.0, 0.1, size=n))).astype(np.int64)
-    sent = BOOT_NS + np.arange(n) * 50 * MS
-    ones = np.ones(n, dtype=np.int64)
-    columns = {
-        "sequence": np.arange(1, n + 1),
-        "phase": ones,
-        "connection": ones * 0,
-        "intended_ns": sent,
-        "sent_ns": sent,
-        "received_ns": sent + latency,
-        "service_ns": -ones,
-        "bytes_sent": ones * 56,
-        "bytes_received": ones * 56,
-        "status": ones * 0,
-    }
-    record = BaselineRecord(
-        kind=kind,
-        placement=placement,
-        block=block,
-        moment=moment,
-        requester="localhost",
-        method="icmp-datagram" if kind == "ping" else "tcp",
-        samples=f"baselines/{kind}/{placement}-{block}-{moment}.parquet",
-        started_wall_ns=START_NS + block * 300 * S + (moment == "after") * 200 * S,
-        cells=cells if kind == "tcp" else (),
-    )
-    return record, columns
 
 
 def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRecord]) -> Manifest:

@@ -19,7 +19,8 @@ from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import arrivals
 from tests.support.drafts import Draft
-from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _look, _manifest, _trial_record
+from tests.support.floor_readings import look
+from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _manifest, _trial_record
 from tests.support.shapes import narrow
 
 P50 = (Goal(statistic="p50", below=0.01),)
@@ -97,7 +98,7 @@ def a_search_run(
         beside = tuple(dict.fromkeys(t.cell for t in trials if t.block == block))
         for moment in ("before", "after"):
             for kind in ("ping", "tcp"):
-                reading, columns = _look(rng, kind, "local", block, moment, 0.0, beside)
+                reading, columns = look(rng, kind, "local", block, moment, 0.0, beside)
                 files[reading.samples] = columns
                 readings.append(reading)
     return MemoryRun(stored=_manifest(plan, trials, readings), files=files)

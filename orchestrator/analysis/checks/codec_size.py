@@ -8,6 +8,7 @@ are not, twice as much is worth a warning: bytes per request are then not those 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
@@ -46,9 +47,27 @@ def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
     return _TWICE * bodies + overhead + _SEGMENT_BYTES * again
 
 
+def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
+    """Of each operation of a mix the body against its own content."""
+    for mixed, summary in zip(cell.operation.mix, cell.mixed, strict=False):
+        if mixed.payload.get("kind") not in _INCOMPRESSIBLE or summary.body_bytes is None:
+            continue
+        for way, content, body in zip(
+            ("sent", "received"), (mixed.request_bytes, mixed.reply_bytes), summary.body_bytes, strict=True
+        ):
+            if content >= _FRAMED_BYTES and body < 0.99 * content:
+                yield Finding(
+                    verdict="fail",
+                    evidence={"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
+                    explanation=f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
+                    " its payload.",
+                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                )
+
+
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
-    findings = []
+    findings = [*_of_mix(cell)]
     contents = [size * cell.operation.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
     for way, content in zip(("sent", "received"), contents, strict=True):
         bodies, wires, requests = _bodies(cell, way)

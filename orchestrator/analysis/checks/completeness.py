@@ -22,7 +22,6 @@ from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice
-_CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
 _COPIED = "Measure again: a copied trial makes intervals too narrow."
@@ -198,18 +197,18 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     unanswered = sum(s.unanswered for s in seen)
     answered = after.answered - before.answered
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
-    slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
+    slack = len(trial.parts) * cell.check_requests + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = worker_counts.troubles(trial.record, workers_of(cell.cell.factors))
     if answered > rows + slack:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
-    if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
+    if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
     is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
     if (warm := trial.record.stats_warm) is not None and is_whole:
         until_warm, recorded = warm.answered - before.answered, sum(s.warm for s in seen) * cell.cell.calls
         # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
-        checked, slack = len(trial.parts) * _CHECK_REQUESTS, unanswered * cell.cell.calls
+        checked, slack = len(trial.parts) * cell.check_requests, unanswered * cell.cell.calls
         evidence |= {"answered_until_warm": until_warm, "recorded_until_warm": recorded}
         if not recorded + checked - slack <= until_warm <= recorded + checked + slack:
             troubles.append(

@@ -26,7 +26,6 @@ from services.python.contract.limits import RESUMED, SESSION
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
 _PORTS = 28_232 / 2
 _FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connections stays far below
-_CHECK_CONNECTIONS = 2
 _RECONNECTS = 0.005  # of the requests
 _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests there are
 _EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
@@ -75,9 +74,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.cell.connection == "per-request":
         return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
     findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
-    missing = [
-        found for trial in cell.trials if (found := _missing_peers(trial, cell.cell.connections_each)) is not None
-    ]
+    missing = [found for trial in cell.trials if (found := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
     missed = (found for beyond, found in missing if beyond > (0 if often else 1))
     return worst([*findings, *missed, *_cold(cell)])
@@ -118,10 +115,10 @@ def distinct_ports(connections: int) -> float:
     return _PORTS * -math.expm1(-connections / _PORTS)
 
 
-def _by_chance(trial: TrialEvidence) -> int:
+def _by_chance(cell: CellEvidence, trial: TrialEvidence) -> int:
     """How many of a trial's connections may have a port of its checks' again: one more in some trials, but not in most."""
     connections = sum(part.connections for part in trial.parts)
-    expected = _CHECK_CONNECTIONS * len(trial.parts) * connections / _PORTS
+    expected = cell.check_requests * len(trial.parts) * connections / _PORTS
     return int(expected + 4 * math.sqrt(expected))
 
 
@@ -204,7 +201,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = sum(of.connections * cell.cell.connections_each + _CHECK_CONNECTIONS for of in trial.parts)
+    implied = sum(of.connections * cell.cell.connections_each + cell.check_requests for of in trial.parts)
     of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
     many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
@@ -221,7 +218,9 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             action="Find out whether the responder or a device on the path closes connections, or the client opens "
             "its own: these are not latencies of kept connections.",
         )
-    unused = declared - seen.used
+    unused = (
+        0 if cell.operation.mix else declared - seen.used
+    )  # an operation that is asked seldom leaves its connection alone
     if unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
         return Finding(
             verdict="fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
@@ -238,13 +237,13 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     )
 
 
-def _missing_peers(trial: TrialEvidence, each: int) -> tuple[int, Finding] | None:
+def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Finding] | None:
     """How many peers fewer than by chance a responder saw than the requesters used connections, the checks' among them."""
     peers, seen = _peers(trial), [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     if peers is None or not seen:
         return None
-    carried = each * sum(part.connections for part in seen)
-    of_the_check = _CHECK_CONNECTIONS * len(seen)
+    carried = cell.cell.connections_each * sum(part.connections for part in seen)
+    of_the_check = cell.check_requests * len(seen)
     short = carried + of_the_check - peers
     finding = Finding(
         verdict="fail",
@@ -256,7 +255,7 @@ def _missing_peers(trial: TrialEvidence, each: int) -> tuple[int, Finding] | Non
         ),
         action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",
     )
-    return short - _by_chance(trial), finding
+    return short - _by_chance(cell, trial), finding
 
 
 def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:

@@ -17,6 +17,9 @@ Three bounds, from the strictest to the loosest, and what each is worth:
   a larger exchange has opened. How fast another one is depends on its own past (see `measure.floors`); so a call that is
   faster than an exchange which is no bound is shown as that, and never as "above the floor".
 
+Each operation of a mix is held to the exchange of as many bytes as its own bodies have; all of them together to ping and the
+kernel's round trip.
+
 A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
 connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
 
@@ -30,7 +33,9 @@ loopback this machine itself answers it, and it is left out. What remains is the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
@@ -50,6 +55,7 @@ _NO_HANDSHAKES = (
 )
 _MOST_TOLD = 0.9  # of a trial's requests, for the median of their handshakes to be below that of the requests
 _ROUNDED = 0.02
+_ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +94,32 @@ class _Bound:
         )
 
 
-def observe(samples: Samples) -> Mapping[int, int]:
-    """The fastest successful call or task, at 0, and the fastest of each of its calls at its place; from sending, in ns."""
+@dataclass(frozen=True, kw_only=True)
+class Fastest:
+    """The fastest successful call or task, at 0, from sending, in ns.
+
+    At its place the fastest of each of its calls, or of each operation of a mix; `bodies`: of those how many bytes both
+    had.
+    """
+
+    took_ns: Mapping[int, int]
+    bodies: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+def observe(samples: Samples) -> Fastest:
+    """See `Fastest`."""
     if not samples.call_ns.size:
-        return {}
-    return {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}
+        return Fastest(took_ns={})
+    took_ns = {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}
+    if not samples.is_mix:
+        return Fastest(took_ns=took_ns)
+    places, bodies = samples.places[samples.ok], {}
+    for place in map(int, np.unique(places)):
+        of = np.flatnonzero(places == place)
+        quickest = of[np.argmin(samples.call_ns[of])]
+        took_ns[place] = int(samples.call_ns[quickest])
+        bodies[place] = int(samples.bytes_sent[quickest]), int(samples.bytes_received[quickest])
+    return Fastest(took_ns=took_ns, bodies=bodies)
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -101,12 +128,13 @@ def judge(cell: CellEvidence) -> Finding | None:
     is_far = cell.placement.kind != "local"
     for trial, part, fastest in cell.parts(NAME):
         bounds = list(_bounds(trial, part, cell))
-        for place, took_ns in fastest.items():
-            of = (
-                [b.of_part(place) for b in bounds if b.is_of_each_call]
-                if place
-                else [b.of_task(cell.cell.in_a_row) for b in bounds]
-            )
+        for place, took_ns in fastest.took_ns.items():
+            if cell.operation.mix:
+                of = _of_mix(trial, part, cell, place, fastest)
+            elif place:
+                of = [b.of_part(place) for b in bounds if b.is_of_each_call]
+            else:
+                of = [b.of_task(cell.cell.in_a_row) for b in bounds]
             findings += [
                 _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
             ]
@@ -122,7 +150,29 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
 
 
-def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
+def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
+    """What holds the fastest request of an operation; at 0 that of all, which no exchange of one size bounds."""
+    if not place:
+        return [*_bounds(trial, part, cell, ())]
+    alike = [
+        reading
+        for reading in trial.readings_of("tcp", cell.cell.id)
+        if all(map(_are_alike, (reading.record.send_bytes, reading.record.receive_bytes), fastest.bodies[place]))
+    ]
+    work = f"request of {cell.operation.mix[place - 1].label}"
+    return [replace(bound, work=work) for bound in _bounds(trial, part, cell, alike)]
+
+
+def _are_alike(one: int, other: int) -> bool:
+    """Whether bodies of so many bytes have one floor (`measure.floors`)."""
+    larger = max(one, other)
+    return larger <= _ONE_SEGMENT_BYTES or larger - min(one, other) <= larger * _SAME_SIZE
+
+
+def _bounds(
+    trial: TrialEvidence, part: Part, cell: CellEvidence, exchanges: Sequence[BaselineReading] | None = None
+) -> Iterator[_Bound]:
+    """Of the tcp exchanges given, or else of all that stand beside the cell."""
     rtt_us = part.done.min_rtt_us
     if rtt_us:
         yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
@@ -137,7 +187,7 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             why_not=_PINGED_ANOTHER if cell.is_external else None,
             is_anybodys=cell.is_external,
         )
-    echoes = list(trial.readings_of("tcp", cell.cell.id))
+    echoes = list(trial.readings_of("tcp", cell.cell.id)) if exchanges is None else exchanges
     if echoes:
         least = min(reading.minimum_ns or 0 for reading in echoes)
         far = cell.placement.kind != "local"

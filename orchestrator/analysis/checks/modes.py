@@ -112,6 +112,12 @@ def judge(cell: CellEvidence) -> Finding | None:
     found = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
     if not found:
         return None
+    if cell.operation.mix:
+        return Finding(
+            verdict="not applicable",
+            explanation="A mix has requests of several operations, each with a latency of its own: that they form groups"
+            " says nothing.",
+        )
     is_here = cell.placement.kind == "local"
     several = [entry for entry in found if len(entry[2]) > 1]
     if 2 * len(several) >= len(found):

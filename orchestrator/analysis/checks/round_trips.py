@@ -36,6 +36,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     """One verdict per cell between two hosts."""
     if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
         return None
+    if cell.operation.mix:
+        return Finding(
+            verdict="not applicable",
+            explanation="The requests of a mix carry bodies of several sizes, which take different numbers of round trips.",
+        )
     rtts = [reading.median_ns / 1e6 for t in cell.trials for reading in t.readings_of("ping") if reading.median_ns]
     if not rtts:
         return Finding(

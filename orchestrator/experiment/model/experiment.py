@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model, field_validator, model_validator
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
@@ -34,12 +34,15 @@ from orchestrator.experiment.read.fields import (
     Money,
     OneOrMany,
     Rate,
+    Share,
     Shorthand,
     Size,
 )
 from orchestrator.experiment.read.problems import shown
 
 MOST_EXCLUDED = 200
+_SHARE = "share"  # the key of a mix's item that is no operation
+_TINY_SHARE = 5e-7
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -137,11 +140,8 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
     return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
 
 
-@_with_operations_without_options
-class OperationSpec(Strict):
-    """What is asked: one operation, with its options where it has any."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+class _Operations(Strict):
+    """A key for each operation, of which one is given."""
 
     timestamp: Annotated[PlainOptions | None, Field(description="A time stamp in, a time stamp out.")] = None
     add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
@@ -157,15 +157,20 @@ class OperationSpec(Strict):
     ] = None
 
     @model_validator(mode="after")
-    def _one_operation(self) -> OperationSpec:
-        if len(self.model_fields_set) != 1:
+    def _one_operation(self) -> _Operations:
+        if len(self.model_fields_set - {_SHARE}) != 1:
             raise ValueError("name one operation per list item; its load and warm-up belong below its name")
         return self
 
     @property
     def name(self) -> str:
         """Which operation it is."""
-        return next(iter(self.model_fields_set))
+        return next(iter(self.model_fields_set - {_SHARE}))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operations that are asked: of a mix all of them."""
+        return tuple(item.name for item in self.options.of) if isinstance(self.options, MixOptions) else (self.name,)
 
     @property
     def options(self) -> OptionsOfAny:
@@ -175,7 +180,59 @@ class OperationSpec(Strict):
         return options
 
 
-OPERATION_NAMES = tuple(OperationSpec.model_fields)
+def _mixed_item(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: {} if options is None else options for key, options in value.items()}
+    return value
+
+
+@_with_operations_without_options
+class MixedSpec(_Operations):
+    """One operation of a mix, and its share of the requests."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 2, "maxProperties": 2})
+
+    share: Annotated[Share, Field(gt=0, description="Of the requests, in whole hundredths of a per cent.")]
+
+    @model_validator(mode="after")
+    def _can_be_mixed(self) -> MixedSpec:
+        if {"load", "warmup", "calls"} & self.options.model_fields_set:
+            raise ValueError(
+                "load, warmup and calls are those of the whole mix: they do not belong below one of its operations"
+            )
+        return self
+
+
+class MixOptions(OptionsOfAny):
+    """Several operations that requests ask, each with its share; which one each asks is drawn by the trial's seed."""
+
+    of: Annotated[
+        OneOrMany[Annotated[MixedSpec, BeforeValidator(_mixed_item)]],
+        Field(min_length=2, max_length=20, description="The operations with their shares, 100 % together."),
+    ]
+
+    @field_validator("of")
+    @classmethod
+    def _all_of_it(cls, of: tuple[MixedSpec, ...]) -> tuple[MixedSpec, ...]:
+        total = sum(item.share for item in of)
+        if abs(total - 1) > _TINY_SHARE:
+            raise ValueError(f"the shares are {100 * total:g} % together, not 100 %")
+        return of
+
+
+@_with_operations_without_options
+class OperationSpec(_Operations):
+    """What is asked: one operation, with its options where it has any; or several, mixed."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    mix: Annotated[
+        MixOptions | None,
+        Field(description="Several operations in one load, each with its share of the requests."),
+    ] = None
+
+
+OPERATION_NAMES = tuple(name for name in OperationSpec.model_fields if name != "mix")
 
 
 @_with_factors(_left_out)

@@ -302,6 +302,8 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "warmup": options.WarmupSpec,
         "limits": model.LimitsSpec,
         "external": model.ExternalSpec,
+        "mix": model.MixOptions,
+        "of": model.MixedSpec,
         "echo": options.EchoOptions,
         "image": options.ImageOptions,
         "transfer": options.TransferOptions,

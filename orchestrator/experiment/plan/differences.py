@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, TYPED, WORDS, plan_way
+from orchestrator.experiment.plan.mixes import payloads
 from orchestrator.experiment.plan.plan import Plan
 
 PROTOCOL = ("codec", "transport")
@@ -107,7 +108,11 @@ def in_use(
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
         return {}
-    if not any(o.id in operations and o.payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations):
+    if not any(
+        o.id in operations and payload.get("kind") in _KINDS_OF_BYTES
+        for o in plan.operations
+        for payload in payloads(o)
+    ):
         parts.pop(BYTES, None)
     ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
     told = " and ".join(WORDS[way] for way in WORDS if way in ways)

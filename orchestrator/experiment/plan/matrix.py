@@ -14,7 +14,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import documents, searches, timing_rules
+from orchestrator.experiment.plan import documents, mixes, searches, timing_rules
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.connections import refusal_of_sharing
@@ -106,7 +106,9 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 if excluder.leaves_out(values):
                     continue
                 client = entry.client_for(load, kind)
-                reason = refusal(entry, client, operation.name, call, kind)
+                refused = next(
+                    (name for name in mixes.names(operation) if refusal(entry, client, name, call, kind)), None
+                )
                 cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
                 least = load if find is None else searches.at(cell, 0).load
                 is_search = find is not None
@@ -124,8 +126,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     or refusal_of_page(call, operation, operations.get(operation.name))
                 ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
-                elif reason:
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
+                elif refused is not None:
+                    reason = refusal(entry, client, refused, call, kind)
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, refused, call, kind)}")
+                elif entry.kind == "codec" and operation.mix:
+                    located.add(entry.path, "a codec alone codes one message after the other: it has no mix.")
                 elif unfit := refusal_of_replies(client, operation, call):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif cell.id in cells:
@@ -233,6 +238,7 @@ def _cell(
         timeout_s=located.experiment.timeout,
         kind=kind,
         find=find,
+        mixed=len(operation.mix),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.experiment import OperationSpec
+from orchestrator.experiment.model.experiment import MixedSpec, MixOptions, OperationSpec
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import (
     EchoOptions,
@@ -25,6 +25,7 @@ from orchestrator.experiment.model.options import (
     PlainOptions,
     TransferOptions,
 )
+from orchestrator.experiment.plan.mixes import mixes
 from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
@@ -125,10 +126,21 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
             yield replace(asked, operation=operation, file=file)
 
 
-def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
+def _payloads(
+    located: Located, item: int, spec: OperationSpec | MixedSpec, at: tuple[Key, ...] = ()
+) -> Iterator[Asked]:
+    """`at`: where the operation stands in the file, unless at the item's own place."""
     options = spec.options
-    path: tuple[Key, ...] = ("operations", item, spec.name)
-    if isinstance(options, EchoOptions):
+    path: tuple[Key, ...] = at or ("operations", item, spec.name)
+    if isinstance(options, MixOptions):
+        for operation in mixes(
+            located,
+            item,
+            options,
+            lambda of, place: ((a.operation, a.file) for a in _payloads(located, item, of, place)),
+        ):
+            yield Asked(operation=operation, file=None, item=item)
+    elif isinstance(options, EchoOptions):
         yield from _echoes(located, item, path, options)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)

@@ -16,9 +16,10 @@ from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
+from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.knobs import HTTP_2
-from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
+from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import RULES, are_asked_for
 
@@ -77,7 +78,8 @@ class Shape:
 class Operation:
     """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
 
-    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's.
+    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's. A
+    mix has several operations, of which each request asks one; its bytes are the mean of a request.
     """
 
     id: str
@@ -89,6 +91,7 @@ class Operation:
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
     made_of: tuple[str, ...] = ()  # the operations that can be asked in its place
+    mix: tuple[Mixed, ...] = ()
 
     @property
     def asked(self) -> str:
@@ -198,6 +201,12 @@ class Cell:
     timeout_s: float = 30.0
     kind: Kind = "call"
     find: Find | None = None
+    mixed: int = 0  # how many operations its mix has; 0 where it asks one
+
+    @property
+    def recorded(self) -> Recorded:
+        """What its rows are of."""
+        return MIX if self.mixed else self.kind
 
     @property
     def rounds(self) -> int:
@@ -213,7 +222,12 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known."""
+        """How many parts, or rows of misleading timing rules, a right sample has, of a mix how many operations.
+
+        None where that is not known beforehand.
+        """
+        if self.mixed:
+            return self.mixed
         if self.kind == "codec":
             return 2  # encoding and decoding
         if are_asked_for(self.factors):
@@ -348,7 +362,6 @@ class Plan:
                 del operation["made_of"]
         if not self.makes_stores:
             del document["makes_stores"]  # a plan without them is what it was
-        document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
@@ -370,6 +383,7 @@ class Plan:
                     **o,
                     "shape": None if o.get("shape") is None else Shape(**o["shape"]),
                     "made_of": tuple(o.get("made_of", ())),
+                    "mix": tuple(Mixed(**mixed) for mixed in o.get("mix", ())),
                 }
             )
             for o in raw["operations"]
@@ -439,4 +453,5 @@ def _cell_of(raw: dict[str, Any]) -> Cell:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    is_part = is_dataclass(value) and not isinstance(value, type)
+    return {key: list(of) if isinstance(of, tuple) else of for key, of in asdict(value).items()} if is_part else value

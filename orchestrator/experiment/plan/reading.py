@@ -18,6 +18,8 @@ from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MO
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
+from orchestrator.experiment.plan.mixed import Mixed
+from orchestrator.experiment.plan.mixes import PER_UNIT
 from orchestrator.experiment.plan.payloads import GENERATED
 from orchestrator.experiment.plan.plan import (
     SCHEMA_VERSION,
@@ -58,6 +60,7 @@ _PAYLOAD_KEYS = {
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
 _RATES_MBIT = (1e-30, 1e9)  # less would take longer than a number can say
+_FEWEST_MIXED = 2
 _MARGIN = (0.001, 1.0)  # as `units.parse_margin`
 
 
@@ -124,6 +127,7 @@ def read_plan(raw: Any) -> Plan:
         is_codec = parts["stack"].responder == NOBODY
         expected = "codec" if is_codec else kind_of(parts["operation"], cell.factors)
         require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
+        require(cell.mixed == len(parts["operation"].mix), f"cells.{number}.mixed", cell.mixed)
         require(is_codec or expected != "codec", f"cells.{number}.kind", cell.kind)
         require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
         require(0 < cell.timeout_s <= LONGEST_S, f"cells.{number}.timeout_s", cell.timeout_s)
@@ -244,6 +248,12 @@ def _require_payloads(plan: Plan, operations: Container[str]) -> None:
         files[file.operation] = file
     for number, operation in enumerate(plan.operations):
         _require_payload(f"operations.{number}.payload", operation, files.get(operation.id))
+        for of, mixed in enumerate(operation.mix):
+            _require_mixed(f"operations.{number}.mix.{of}", mixed)
+        is_mix = (
+            len(operation.mix) >= _FEWEST_MIXED and operation.calls == 1 if operation.mix else operation.name != "mix"
+        )
+        require(is_mix, f"operations.{number}.mix", len(operation.mix))
 
 
 def _require_payload(place: str, operation: Operation, file: PayloadFile | None) -> None:
@@ -261,6 +271,14 @@ def _require_payload(place: str, operation: Operation, file: PayloadFile | None)
         is_picture = payload.kind == "image"
         require((file.source == GENERATED) == is_picture, f"{place}.kind", payload.kind)
         require(not is_picture or payload.size == file.bytes, f"{place}.size", payload.size)
+
+
+def _require_mixed(place: str, mixed: Mixed) -> None:
+    """ValueError unless an operation of a mix is a call that needs no file."""
+    require(1 <= mixed.weight <= PER_UNIT, f"{place}.weight", mixed.weight)
+    alone = Operation(id=mixed.name, name=mixed.name, label=mixed.label, payload=mixed.payload)
+    require(kind_of(alone) == "call", f"{place}.payload.kind", mixed.payload.get("kind"))
+    _require_payload(f"{place}.payload", alone, None)
 
 
 def _is_within(source: str) -> bool:

@@ -105,7 +105,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
             located.add(
                 path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
             )
-        asked = {operation.name for operation in located.experiment.operations}
+        asked = {name for operation in located.experiment.operations for name in operation.names}
         for protocol in known.values():
             if not protocol.is_floor and protocol.operations & asked:
                 yield Entry(path=path, protocol=protocol, responder=protocol.responder(), client=None, chosen=chosen)

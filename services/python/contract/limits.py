@@ -9,6 +9,10 @@ Kind = Literal["call", "task", "stream", "codec"]
 a message encoded and decoded, with no network."""
 KINDS: tuple[Kind, ...] = ("call", "task", "stream", "codec")
 
+Recorded = Literal["call", "task", "stream", "codec", "mix"]
+"""What the rows of a record are of: a kind of work, or calls of several operations."""
+MIX: Literal["mix"] = "mix"
+
 Policy = Literal["reuse", "per-request"]
 MOST_CALLS = 1_000
 """Of a task."""

@@ -65,6 +65,15 @@ class Payload(Part):
 
 
 @part
+class Mixed(Part):
+    """One operation of a mix, with its payload: of all requests it has `weight` in the sum of all weights."""
+
+    operation: str
+    weight: Annotated[int, Between(1, 1_000_000)]
+    payload: Payload = field(default_factory=Payload)
+
+
+@part
 class Schema(Part):
     """A file on this end's host, whose SHA-256 is checked before use: how a JSON document travels (protos/documents.md)."""
 
@@ -121,7 +130,9 @@ class Trial(Line):
     what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
     is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
     its default. `schema`: of the message that the JSON document of its payload travels as. `tls`: by whom every client
-    verifies the responder, whose certificate must be for the target's `host`.
+    verifies the responder, whose certificate must be for the target's `host`. `mix`: two operations or more in place of
+    `operation` and `payload`, which are then those of its first; which of them each request asks is drawn by the seed
+    (protos/payloads.md).
     """
 
     protocol: str
@@ -141,6 +152,7 @@ class Trial(Line):
     knobs: dict[str, str] = field(default_factory=dict)
     schema: Schema | None = None
     tls: Authority | None = None
+    mix: list[Mixed] = field(default_factory=list)
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"
 

@@ -11,11 +11,23 @@ from services.python.contract.strict import Line, Part, part
 
 
 @part
+class Bodies(Part):
+    """Bytes of the body of a request and of its reply."""
+
+    sent: Count
+    received: Count
+
+
+@part
 class Checked(Line):
-    """The right responder answers, and answers rightly. Bytes of the body of that request and of its reply."""
+    """The right responder answers, and answers rightly. Bytes of the body of that request and of its reply.
+
+    Of a mix `mix` has those of each operation, in its order, and the others are those of the first.
+    """
 
     body_bytes_sent: Count
     body_bytes_received: Count
+    mix: list[Bodies] = field(default_factory=list)
     contract: Literal[2] = VERSION
     type: Literal["checked"] = "checked"
 

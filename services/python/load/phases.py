@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from array import array
+from bisect import bisect
+from collections.abc import Sequence
 from typing import Any
 
-from services.python.contract.generator import GAP_BITS, exponential_gaps
+from services.python.contract.generator import GAP_BITS, below, exponential_gaps, words
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.strict import Part, part
 
@@ -192,3 +194,20 @@ def arrivals(load: Load, seed: int) -> array[int]:
         due.append(at_ns)
         at += mean * gap >> GAP_BITS
     return due
+
+
+MIXED = 65_536
+"""How many requests of a mix are drawn for a trial; then they come again from the first on."""
+
+
+def mix_order(weights: Sequence[int], seed: int) -> array[int]:
+    """The place of each request's operation in its mix, from 0, by sequence number from 1 on (`protos/payloads.md`)."""
+    if len(weights) < 2 or min(weights) < 1:
+        raise ValueError("mix: two operations or more, each with a weight of 1 or more")
+    bounds, total = list(itertools.accumulate(weights)), sum(weights)
+    return array("b", [bisect(bounds, below(word, total)) for word in words(f"mix/{seed}", MIXED)])
+
+
+def place_in_mix(drawn: array[int], sequence: int) -> int:
+    """The place of the operation of a sequence number."""
+    return drawn[(sequence - 1) % MIXED]

@@ -25,7 +25,7 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-REQUEST, TASK, PART, MISLEADING = map(KINDS.index, ("request", "task", "part", "misleading"))
+REQUEST, TASK, PART, MISLEADING, MIXED = map(KINDS.index, ("request", "task", "part", "misleading", "mixed"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -99,9 +99,10 @@ class Tally:
 class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
-    `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
-    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` right requests
-    have them, too: what timing rules that mislead say of each, in rows of their own kind.
+    `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts, which their connections
+    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` right
+    requests have them, too: what timing rules that mislead say of each, in rows of their own kind. Those of kind `mixed`
+    have a parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
     time in turns than in requests.
@@ -118,10 +119,14 @@ class Recorder:
         most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
         has_misleading_rows: bool = False,
+        parent_of: Callable[[int], int] = lambda _sequence: 0,
+        each_has: int = 0,
     ) -> None:
         self.record = record
         self._kind = KINDS.index(kind)
-        self._is_told = has_misleading_rows or self._kind != REQUEST  # by its connection, what belongs to a sample
+        self._is_in_parts = self._kind not in (REQUEST, MIXED)
+        self._parent_of, self._each_has = parent_of, each_has
+        self._is_told = has_misleading_rows or self._kind != REQUEST  # more than one row of plain stamps
         self._belonging = MISLEADING if has_misleading_rows else PART
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
@@ -306,10 +311,13 @@ class Recorder:
         parts: Sequence[Part],
     ) -> None:
         """Store a sample, and behind it its parts. `ending`: both bodies' sizes and the status."""
+        parent = self._parent_of(sequence)
+        if parent and self._each_has and connection_number >= 0:
+            connection_number = connection_number * self._each_has + parent - 1
         with self._in_turn:
             self._parts += len(parts)
             self.record.append_row(
-                Row(sequence, self._phase_number, connection_number, *stamps, -1, *ending, kind=self._kind)
+                Row(sequence, self._phase_number, connection_number, *stamps, -1, *ending, self._kind, parent)
             )
             for place, part in enumerate(parts, start=1):
                 self.record.append_row(
@@ -362,7 +370,7 @@ class Recorder:
 
     def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
         """See `Verdict`. A task is right when each of its parts is: its connection has verified them."""
-        parts = cast("InParts", reader).parts(request, reply) if self._kind != REQUEST else ()
+        parts = cast("InParts", reader).parts(request, reply) if self._is_in_parts else ()
         sent, received = reader.sizes(request, reply)
         if self._kind == TASK:
             wrong = next((part.failure for part in parts if part.failure is not None), None)

@@ -17,6 +17,7 @@ from services.python.operations import Operation
 from services.python.operations.base import Make
 from services.python.probes.clock import resolution_ns
 from services.python.probes.versions import versions
+from services.python.programs.mixing import Mix
 
 Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
@@ -38,6 +39,7 @@ class Parts(Part):
     event_loop: Any = None  # of an awaiting client
     tls: ClientTls | None = None  # None: connections are plain
     openings: Openings = field(default_factory=Openings)
+    mix: Mix | None = None  # in place of the operation, where requests ask several
 
     def who(self) -> dict[str, Any]:
         """The fields of `Done` that name the client, and what its handshakes came to."""

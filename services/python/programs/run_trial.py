@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from services.python.contract.knobs import TCP_WINDOW
-from services.python.contract.lines import Load, Target, Trial
+from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
-from services.python.contract.timing_rules import RULES, are_asked_for
+from services.python.contract.timing_rules import are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -45,16 +45,16 @@ from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
+from services.python.programs.mixing import bodies, mix_of
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
+from services.python.programs.room import expected_rows
 from services.python.programs.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of, verifier
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
-_PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
-_ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
 
 class CannotTry(Exception):
@@ -75,8 +75,9 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
     if parts.target is not None and parts.target.identity is None:  # nobody knows who answers, and with how much
         bound_memory()
     example = parts.make(1, clock.wall_ns)
-    met, body_bytes = check(trial, parts, example)
-    print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))
+    met, body_bytes, *others = check(trial, parts, example)
+    told = bodies([body_bytes, *others]) if parts.mix else []
+    print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1], mix=told))
     if trial.load.requests == 0:
         print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
@@ -86,7 +87,7 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
         with _record(trial, run_stream.expected_rows(trial, parts)) as record:
             print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
         return
-    with _record(trial, _expected_rows(trial)) as record:
+    with _record(trial, expected_rows(trial)) as record:
         print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
 
 
@@ -118,6 +119,7 @@ def load_parts(trial: Trial) -> Parts:
         if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
+        mix = mix_of(trial, protocol, client)
         schema = read_schema(trial.schema)
         openings = openings_of(trial)
         tls = client_tls(trial, openings)
@@ -171,6 +173,7 @@ def load_parts(trial: Trial) -> Parts:
         event_loop=event_loop,
         tls=tls,
         openings=openings,
+        mix=mix,
     )
 
 
@@ -189,44 +192,49 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
     return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
 
 
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
     """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
+
+    Of a mix each operation is asked once, and the sizes of all follow one another.
 
     CannotTry unless both replies are right.
     """
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
+        if parts.mix is None:
+            reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
+            asked = [(trial.operation, parts.verify(example, reply), sizes)]
+        else:
+            asked = [*parts.mix.ask_each(parts.ask, parts.dialer)]
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    reason = parts.verify(example, reply)
-    if reason is not None:
-        raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
+    for name, reason, _ in asked:
+        if reason is not None:
+            raise CannotTry("wrong-reply", f"{name}: {reason}")
     if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
         raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
-    return met, sizes
+    return met, *(sizes for _, _, sizes in asked)
 
 
 def _who_answers(parts: Parts, target: Target) -> str:
-    """What the responder calls itself; CannotTry when that is another than it should be, or no name."""
+    """What the responder calls itself; CannotTry when that is another than it should be, or no name that a file can hold."""
     who, _ = parts.ask(parts.dialer("identity", {}), {})
     met = who.get("identity")
     where = f"{target.host}:{target.port}"
     if target.identity is not None and met != target.identity:
         told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
         raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
-    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME or _is_no_text(met):
+    if (
+        not isinstance(met, str)
+        or not 0 < len(met) <= _LONGEST_NAME
+        or any("\ud800" <= char <= "\udfff" for char in met)
+    ):
         raise CannotTry(
             "wrong-reply",
             f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
             f"not a text of 1 to {_LONGEST_NAME} characters",
         )
     return met
-
-
-def _is_no_text(name: str) -> bool:
-    """Whether half of a surrogate pair is in it, which JSON can name and no file can hold."""
-    return any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _ask_operation(trial: Trial, parts: Parts) -> Ask:
@@ -249,22 +257,23 @@ def _measure(
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
-    is_task = trial.calls > 1
+    is_task, mix = trial.calls > 1, parts.mix
     recorder = Recorder(
         record,
-        parts.verify,
+        parts.verify if mix is None else mix.verify(),
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
-        kind="task" if is_task else _ROW_KINDS[parts.client.kind],
+        kind="task" if is_task else _ROW_KINDS[parts.client.kind] if mix is None else "mixed",
         has_misleading_rows=are_asked_for(trial.knobs),
+        **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
     )
     wire: Meter = NoWire()
     if parts.target is not None:
         wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=make_of(trial, parts),
+        make=make_of(trial, parts) if mix is None else mix.make(),
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
@@ -272,6 +281,8 @@ def _measure(
         before_close=wire.before_close,
     )
     dialer = parts.dialer(trial.operation, example)
+    if mix is not None:
+        dialer = mix.dialer(parts.dialer, parts.client.style, are_kept=trial.connection == "reuse")
     if is_task:
         dialer = tasks_of(trial, parts, example, dialer, clock.monotonic_ns)
     batches = None
@@ -427,16 +438,3 @@ def _tallied(tally: Tally) -> dict[str, Any]:
         "body_bytes_received": tally.body_bytes_received,
         "connections_opened": tally.connections_opened,
     }
-
-
-def _expected_rows(trial: Trial) -> int:
-    """How many rows to make room for beforehand."""
-    load: Load = trial.load
-    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
-    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
-    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
-    warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
-    if load.duration_s is None:
-        return each * (warm + (load.requests or 0))
-    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
-    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))

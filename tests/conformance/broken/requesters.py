@@ -258,6 +258,21 @@ class CallsAreDue(Requester):
         return due if calls == 1 else [at for at in due for _ in range(calls)]
 
 
+class AnotherMix(Requester):
+    def place(self, sequence: int) -> int:
+        return super().place(sequence + 1)
+
+
+class RowsOfTheFirstOperation(Requester):
+    def store(self, row: Row) -> None:
+        super().store(row._replace(parent=1) if self.trial["mix"] else row)
+
+
+class OneConnectionForAMix(Requester):
+    def connections_of(self, lane: Lane) -> list[Lane]:
+        return [lane] * max(1, len(self.trial["mix"]))
+
+
 BROKEN = {one.__name__: one for one in Requester.__subclasses__()}
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ FILES = {
         "test_think_time.py",
         "test_tasks.py",
         "test_codecs.py",
+        "test_mixes.py",
         "test_tls.py",
     ),
 }

@@ -33,6 +33,9 @@ GARBAGE = "test_a_line_that_is_no_trial_is_refused"
 VERSION = "test_another_version_is_refused_by_name"
 SMOKE = "test_the_smoke_test_stops_after_the_check"
 
+MIXED = "test_each_request_asks_what_the_seed_draws_and_its_row_says_so"
+MIX_KEPT = "test_each_worker_has_a_kept_connection_for_each_operation"
+
 PARTS = "test_a_task_is_a_row_and_its_calls_directly_follow_it"
 OWN_REQUESTS = "test_each_call_of_a_task_has_a_request_of_its_own"
 ONE_CONNECTION = "test_per_request_means_one_connection_for_a_whole_task"
@@ -124,6 +127,9 @@ REQUESTERS = {
     "CallsAreDue": DUE_TASKS,
     "CodesUnderAnyLoad": ONLY_OF_A_CALL,
     "EncodesAndDoesNotDecode": CODED,
+    "AnotherMix": MIXED,
+    "RowsOfTheFirstOperation": MIXED,
+    "OneConnectionForAMix": MIX_KEPT,
     "PassesAnAuthorityOver": AUTHORITY,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
@@ -140,7 +146,7 @@ OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "ErrorsAsReplies"): set(),
     ("respond", "AnyVersionWillDo"): set(),
     ("request", "AnyIdentityWillDo"): set(),
-    ("request", "OpensAnewForEveryRequest"): {LANES, RESTS},
+    ("request", "OpensAnewForEveryRequest"): {LANES, MIX_KEPT, RESTS},
     ("request", "AnotherGenerator"): {ONCE},
 }
 

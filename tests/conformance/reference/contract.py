@@ -120,4 +120,7 @@ def _filled(fields: dict[str, Any], rule: dict[str, Any], definitions: dict[str,
             part = next((way["$ref"] for way in inner.get("anyOf", ()) if "$ref" in way), None)
             if part is not None and filled[key] is not None:
                 filled[key] = _filled(filled[key], definitions[part.rpartition("/")[2]], definitions)
+        if "$ref" in inner.get("items", {}) and isinstance(filled.get(key), list):
+            of = definitions[inner["items"]["$ref"].rpartition("/")[2]]
+            filled[key] = [_filled(one, of, definitions) for one in filled[key]]
     return filled

@@ -137,6 +137,14 @@ class NoSuchTrial(Exception):
     """The trial asks for what there is not."""
 
 
+def mix_order(weights: list[int], seed: int) -> list[int]:
+    """The place of each request's operation in its mix, from 0; NoSuchTrial for what is no mix."""
+    if len(weights) < 2:
+        raise NoSuchTrial("a mix has two operations or more")
+    drawn = [below(word, sum(weights)) for word in words(f"mix/{seed}", 65_536)]
+    return [sum(x >= sum(weights[: place + 1]) for place in range(len(weights))) for x in drawn]
+
+
 def requests(operation: str, payload: dict[str, Any], seed: int) -> Callable[[int], Asked]:
     """What the request of a sequence number carries; NoSuchTrial where operation and payload do not fit."""
     kind = payload["kind"]

@@ -15,6 +15,7 @@ class Lane:
 
     connection: Connection | None = None
     number: int = -1
+    each: list[Lane] = field(default_factory=list)  # of a mix, one for each operation
 
 
 @dataclass

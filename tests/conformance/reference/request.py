@@ -9,22 +9,23 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.conformance.reference.coding import PART, Coding
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
-from tests.conformance.reference.generator import NoSuchTrial, arrivals, first_rest, requests, rest, think_times
+from tests.conformance.reference.generator import NoSuchTrial, arrivals, first_rest, rest, think_times
+from tests.conformance.reference.mixes import MESSAGES, Mixing
 from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.phases import Lane, Phase
 from tests.conformance.reference.record import HEADER, Row, packed
 from tests.conformance.reference.respond import leave, print_line
-from tests.conformance.reference.wire import WIRES, Came, Connection, Ended, ProtocolError, Undecodable
+from tests.conformance.reference.wire import WIRES, Connection, Ended, ProtocolError, Undecodable
 
 CLIENT, CODEC_CLIENT = "reference", "reference-codec"
 NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
-REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
+REQUEST, TASK, MIXED = 0, 1, 6
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
-MESSAGES = {"timestamp", "add", "echo", "image", "exchange", "transfer"}
 
 
 class Failed(Exception):
@@ -35,7 +36,7 @@ class Failed(Exception):
         self.kind = kind
 
 
-class Requester:
+class Requester(Mixing, Coding):
     """One process. What a broken one does otherwise is a method of its own."""
 
     met: str | None = None  # what the responder called itself
@@ -58,7 +59,7 @@ class Requester:
         leave(0)
 
     def read(self, text: str) -> dict[str, Any]:
-        return with_defaults("trial", read_line("trial", text))
+        return {"mix": [], **with_defaults("trial", read_line("trial", text))}
 
     def await_end_of_stdin(self) -> None:
         self.hear()
@@ -101,18 +102,6 @@ class Requester:
             return
         self.measure()
 
-    def asks_for_a_call(self) -> bool:
-        """Whether the trial has what a codec alone cannot have."""
-        trial, load = self.trial, self.trial["load"]
-        is_other = (
-            trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
-        )
-        is_other = is_other or load["rate_per_s"] is not None or load["think_s"]
-        return bool(is_other or trial["target"] is not None)
-
-    def requests(self) -> Any:
-        return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
-
     def check(self) -> None:
         target = self.trial["target"]
         name, fields = self.asks(1)
@@ -128,13 +117,19 @@ class Requester:
                     self.met = connection.ask("identity", {}).get("identity")
                 if not self.is_identity(self.met):
                     raise Failed("wrong-reply", f"another responder answers: {self.met!r}, not {target['identity']!r}")
-            with self.dial() as connection:
-                reply, sent, received = connection.ask_and_count(name, fields)
+            came = []
+            for one in self.each_asked():
+                with self.dial() as connection:
+                    came.append((*one, *connection.ask_and_count(*one)))
         except (OSError, Ended, Undecodable, ProtocolError) as error:
             raise Failed(self.status_of(error), f"before measuring: {error}") from error
-        if not self.is_right(name, fields, reply):
-            raise Failed("wrong-reply", f"{name}: {str(reply)[:60]}")
-        print_line({"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received})
+        for name, fields, reply, *_ in came:
+            if not self.is_right(name, fields, reply):
+                raise Failed("wrong-reply", f"{name}: {str(reply)[:60]}")
+        bodies = [{"sent": sent, "received": received} for *_, sent, received in came]
+        first = {f"body_bytes_{way}": size for way, size in bodies[0].items()}
+        more = {"mix": bodies} if self.trial["mix"] else {}
+        print_line({"type": "checked", "contract": VERSION, **first, **more})
 
     def is_identity(self, who: Any) -> bool:
         expected = self.trial["target"]["identity"]
@@ -202,7 +197,8 @@ class Requester:
         self.play(phase)
         self.enter_not_sent(phase)
         for lane in self.lanes:
-            self.drop(lane)
+            for one in self.connections_of(lane):
+                self.drop(one)
         print_line(self.done_line(self.summary()))
 
     def due(self) -> list[int]:
@@ -231,8 +227,9 @@ class Requester:
     def work(self, phase: Phase, number: int, lane: Lane) -> None:
         thinks = phase.number == MEASURED and self.trial["load"]["think_s"] > 0
         rested_ns = 0
-        if self.reuses() and lane.connection is None and not self.is_codec:
-            self.open(lane, phase)
+        for one in self.connections_of(lane):
+            if self.reuses() and one.connection is None and not self.is_codec:
+                self.open(one, phase)
         if thinks:
             rested_ns = phase.begin_ns + self.first_rest(number)
             phase.rest(rested_ns)
@@ -274,6 +271,7 @@ class Requester:
         lane.connection, lane.number = None, -1
 
     def one(self, phase: Phase, lane: Lane, sequence: int, intended_ns: int) -> Row:
+        lane = self.connections_of(lane)[max(0, self.place(sequence) - 1)]
         asked = [self.asks(number) for number in self.numbers(sequence)]
         sent = received = -1
         parts: list[Row] = []
@@ -303,36 +301,10 @@ class Requester:
         row = Row(sequence, phase.number, number, intended_ns or sent_ns, sent_ns, received_ns, -1, sent, received, 0)
         if self.trial["calls"] > 1:
             self.parts[sequence] = parts
-        return row._replace(status=STATUS[status], kind=self.kind())
-
-    def coded(self, phase: Phase, sequence: int) -> Row:
-        """A request and its reply, encoded and decoded: a sample in two parts."""
-        name, fields = self.asks(sequence)
-        reply = answer(name, fields, "")
-        sent_ns = time.monotonic_ns()
-        decoded, decoded_reply, stamps, sent, received = self.code(name, fields, reply)
-        whole = (sent_ns, sent_ns, time.monotonic_ns())
-        status = "ok" if (decoded, decoded_reply) == (fields, reply) else "wrong-reply"
-        if status != "ok":
-            self.errors.setdefault(status, "not what was encoded")
-        bodies, (begun, encoded, ended) = sent + received, stamps
-        self.parts[sequence] = [
-            Row(1, phase.number, 0, begun, begun, encoded, -1, bodies, 0, 0, PART, sequence),
-            Row(2, phase.number, 0, encoded, encoded, ended, -1, 0, bodies, 0, PART, sequence),
-        ]
-        return Row(sequence, phase.number, 0, *whole, -1, sent, received, STATUS[status], CODEC)
-
-    def code(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> tuple[Any, Any, Any, int, int]:
-        """Both messages as they were decoded; when that began, and both were encoded, and decoded; both sizes."""
-        begun = time.monotonic_ns()
-        body, answered = self.wire.request_body(name, fields), self.wire.reply_body(name, reply)
-        encoded = time.monotonic_ns()
-        decoded = self.wire.read_request(Came(name, body))
-        decoded_reply = self.wire.read_reply(name, Came(name, answered))
-        return decoded, decoded_reply, (begun, encoded, time.monotonic_ns()), len(body), len(answered)
+        return row._replace(status=STATUS[status], kind=self.kind(), parent=self.place(sequence))
 
     def kind(self) -> int:
-        return REQUEST if self.trial["calls"] == 1 else TASK
+        return MIXED if self.trial["mix"] else REQUEST if self.trial["calls"] == 1 else TASK
 
     def numbers(self, sequence: int) -> range:
         """Of the requests that a sample makes: one, or those of a task."""
@@ -401,8 +373,9 @@ class Requester:
         now_ns = time.monotonic_ns()
         for at in (phase.due or [])[phase.taken :]:
             intended_ns = phase.begin_ns + at
-            row = Row(next(self.sequences), MEASURED, -1, intended_ns, now_ns, now_ns, -1, -1, -1, STATUS["not-sent"])
-            self.store(row._replace(kind=self.kind()))
+            stamps = (intended_ns, now_ns, now_ns)
+            row = Row(next(self.sequences), MEASURED, -1, *stamps, -1, -1, -1, STATUS["not-sent"])
+            self.store(row._replace(kind=self.kind(), parent=self.place(row.sequence)))
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
         return {

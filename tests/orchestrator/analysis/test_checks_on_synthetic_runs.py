@@ -52,7 +52,7 @@ def test_a_clean_run_fails_nothing_and_warns_of_nothing(name, seed):
 
 def expected_idle(planned):
     """What has nothing to look at in such a run."""
-    idle = {"event stream"}
+    idle = {"event stream", "mix"}
     if "controls" not in planned:
         idle.add("control")
     if "placements" not in planned:

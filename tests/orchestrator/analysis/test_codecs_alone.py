@@ -35,6 +35,7 @@ NOT_OF_A_CODEC = {
     "CPU time",
     "lost packets",
     "event stream",
+    "mix",
 }
 
 

@@ -1,0 +1,98 @@
+"""The operations of a mix, each by itself: what a cell's samples say of them, all trials together. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from orchestrator.analysis import intervals
+from orchestrator.analysis import statistics as st
+from orchestrator.analysis.evidence import COLUMNS, Samples
+from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.summary import Distribution, MixedSummary
+from orchestrator.experiment.plan.mixes import shares
+from orchestrator.experiment.plan.plan import Operation
+from services.python.contract.lines import STATUSES
+
+COLUMNS_OF_MIXES = (*COLUMNS, "parent")
+"""What is read of a mix's samples."""
+
+
+class OperationsOfMix:
+    """Takes in each trial of a cell, and says what came of each operation."""
+
+    def __init__(self, operation: Operation) -> None:
+        count = len(operation.mix)
+        self._operation = operation
+        self._latencies: list[list[Nanoseconds]] = [[] for _ in range(count)]
+        self._failed: list[list[int]] = [[] for _ in range(count)]
+        self._errors: list[Counter[str]] = [Counter() for _ in range(count)]
+        self._bodies: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        self._not_sent = [0] * count
+        self._window_s = 0.0
+
+    def add(self, parts: Sequence[Samples], window_s: float | None) -> None:
+        """The samples of all requesters of a trial, and how long their window was."""
+        self._window_s += window_s or 0.0
+        for place in range(len(self._operation.mix)):
+            latencies, failed = [], 0
+            for samples in parts:
+                is_it = samples.places == place + 1
+                right = is_it[samples.ok]
+                latencies.append(samples.latency_ns[right])
+                statuses, counts = np.unique(samples.status[is_it & samples.failed], return_counts=True)
+                named = {_status(int(s)): int(n) for s, n in zip(statuses, counts, strict=True)}
+                self._errors[place].update(named)
+                failed += sum(named.values())
+                sent, received = samples.bytes_sent[right], samples.bytes_received[right]
+                if right.any() and sent.min() >= 0 and received.min() >= 0:
+                    self._bodies[place].append((int(sent.sum()), int(received.sum())))
+                self._not_sent[place] += int((samples.never_sent_places == place + 1).sum())
+            self._latencies[place].append(np.sort(np.concatenate(latencies)) if latencies else np.empty(0, np.int64))
+            self._failed[place].append(failed)
+
+    def summary(self, limit_ns: float) -> tuple[MixedSummary, ...]:
+        """Each operation, in the order of the mix; `limit_ns` is the time-out."""
+        due = [
+            sum(map(len, self._latencies[n])) + sum(self._failed[n]) + self._not_sent[n]
+            for n in range(len(self._failed))
+        ]
+        return tuple(
+            self._of(place, share, due[place] / sum(due) if sum(due) else None, limit_ns)
+            for place, share in enumerate(shares(self._operation))
+        )
+
+    def _of(self, place: int, share: float, drawn: float | None, limit_ns: float) -> MixedSummary:
+        trials, failed = self._latencies[place], self._failed[place]
+        ok, errors = sum(map(len, trials)), sum(failed)
+        medians = [st.quantile(o, 0.5, f) for o, f in zip(trials, failed, strict=True) if o.size + f]
+        is_known = bool(medians) and all(0 < median < math.inf for median in medians)
+        bodies = self._bodies[place]
+        return MixedSummary(
+            label=self._operation.mix[place].label,
+            share=share,
+            drawn=drawn,
+            requests=ok + errors,
+            errors=dict(self._errors[place]),
+            not_sent=self._not_sent[place],
+            distribution=_distribution(trials, failed, limit_ns),
+            median_interval=intervals.of_trials([m / st.NS_PER_MS for m in medians]).interval() if is_known else None,
+            throughput_per_s=ok / self._window_s if self._window_s else None,
+            body_bytes=(sum(s for s, _ in bodies) / ok, sum(r for _, r in bodies) / ok) if ok and bodies else None,
+        )
+
+
+def _distribution(trials: Sequence[Nanoseconds], failed: Sequence[int], limit_ns: float) -> Distribution | None:
+    """As of a cell; None without a right reply. Its curve is left out."""
+    pooled = np.sort(np.concatenate(trials)) if trials else np.empty(0, dtype=np.int64)
+    if not pooled.size:
+        return None
+    each = [st.percentiles(o, f) for o, f in zip(trials, failed, strict=True) if o.size + f]
+    return st.without_curve(st.over_trials(st.distribution(pooled, sum(failed), limit_ns), each))
+
+
+def _status(status: int) -> str:
+    return STATUSES[status] if 0 <= status < len(STATUSES) else f"status {status}"
