@@ -35,7 +35,8 @@ from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.searches import at, bounds, next_step
 from orchestrator.results.manifest import Manifest, TrialRecord
 

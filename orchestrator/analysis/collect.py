@@ -228,12 +228,8 @@ def _samples(
 ) -> Samples:
     if cell.kind == "stream":
         return StreamSamples(columns, cell, is_one_clock=is_one_clock)
-    return Samples(
-        columns,
-        is_open_loop=load.rate_per_s is not None,
-        in_flight=load.concurrency,
-        rests=rests(load, seed),
-    )
+    is_open_loop = load.rate_per_s is not None
+    return Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=rests(load, seed))
 
 
 def _is_one_machine(plan: Plan, placement: Placement) -> bool:

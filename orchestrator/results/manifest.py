@@ -68,7 +68,7 @@ Verdict = Literal["held", "not held", "no result"]
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A trial's part in a search (`plan.Find`): which of its rates it had, and whether the goals held at it.
+    """A trial's part in a search (`find.Find`): which of its rates it had, and whether the goals held at it.
 
     `no result`: the trial failed for another reason than its rate, and ends its search.
     """

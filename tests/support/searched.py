@@ -11,6 +11,7 @@ from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.cell_ids import cell_id
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import room
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.plan.searches import at
@@ -29,7 +30,7 @@ Capacity = Callable[[p.Cell, int, np.random.Generator], float]
 """Up to which rate goals hold, given the cell and the repeat."""
 
 
-def searching(plan: p.Plan, find: p.Find, *, repeats: int) -> p.Plan:
+def searching(plan: p.Plan, find: Find, *, repeats: int) -> p.Plan:
     """The same plan with a search for the rate of each of its cells."""
     load = Load(concurrency=find.concurrency or room(find.highest), duration_s=1.0, rate_per_s=find.highest)
     parts = {"stack": plan.stacks, "operation": plan.operations, "placement": plan.placements}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import short
-from orchestrator.experiment.plan.plan import Find
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.lines import Load
 

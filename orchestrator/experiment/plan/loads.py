@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
-from orchestrator.experiment.plan.plan import Find
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind

@@ -21,6 +21,7 @@ from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.databases import refusal_of_store
 from orchestrator.experiment.plan.external import is_elsewhere
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.pages import refusal_of_page
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
@@ -28,7 +29,6 @@ from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
-    Find,
     Operation,
     PayloadFile,
     Placement,

@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.knobs import HTTP_2
@@ -145,42 +146,6 @@ class Placement:
     to_zone: str | None = None
     link: Link = field(default_factory=Link)
     pin: Pin | None = None  # where a list of them was given; None: as the plan has it
-
-
-@dataclass(frozen=True, kw_only=True)
-class Find:
-    """A search for the highest rate at which the goals hold, among rates on a geometric scale.
-
-    They are `steps + 1` rates from `lowest` to `highest` (per second), `factor` apart. `concurrency` bounds the requests in
-    flight at every rate; None: enough for the rate (`loads.room`).
-    """
-
-    goals: tuple[Goal, ...]
-    lowest: float
-    highest: float
-    steps: int
-    concurrency: int | None = None
-
-    @property
-    def factor(self) -> float:
-        """A rate over the next lower one."""
-        return float((self.highest / self.lowest) ** (1 / self.steps))
-
-    @property
-    def probes(self) -> int:
-        """The most trials that a search takes: bisection of the rates, or below them all."""
-        return (self.steps + 1).bit_length()
-
-    @property
-    def text(self) -> str:
-        """What must hold: `p99 < 10 ms and errors < 1 %`."""
-        return " and ".join(goal.text for goal in self.goals)
-
-    def rate(self, step: int) -> float:
-        """The rate of a step from 0 on, per second, to four digits."""
-        if step in (0, self.steps):
-            return self.highest if step else self.lowest
-        return float(f"{self.lowest * self.factor**step:.4g}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MO
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.experiment.plan.mixes import PER_UNIT
 from orchestrator.experiment.plan.payloads import GENERATED
@@ -25,7 +26,6 @@ from orchestrator.experiment.plan.plan import (
     SCHEMA_VERSION,
     Cell,
     External,
-    Find,
     Link,
     Operation,
     PayloadFile,

@@ -14,8 +14,9 @@ from itertools import product
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import MOST_PER_S, Arrivals, FindSpec, LoadSpec
 from orchestrator.experiment.plan.cell_ids import cell_id
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import room
-from orchestrator.experiment.plan.plan import Cell, Find
+from orchestrator.experiment.plan.plan import Cell
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate
 from services.python.contract.limits import Kind

@@ -18,7 +18,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.goal import Goal
-from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.searches import bounds, next_step
 from orchestrator.report.render import render
 from orchestrator.results.lines import Failure

@@ -15,6 +15,7 @@ from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
@@ -245,7 +246,7 @@ def test_cost_is_that_of_all_processes() -> None:
 
 
 def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:
-    goal = p.Find(goals=(Goal(statistic="p90", below=0.001),), lowest=100.0, highest=1600.0, steps=4)
+    goal = Find(goals=(Goal(statistic="p90", below=0.001),), lowest=100.0, highest=1600.0, steps=4)
     cell = read_plan(a_run(**SHARED_RATE).stored.plan).cells[0]
     paths = [tmp_path / f"{number}.timings" for number in range(2)]
     for slow, path in zip((15, 0), paths, strict=True):  # of 100: too many of its own, and few of all

@@ -16,6 +16,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.reading import read_plan
 from services.python.contract.lines import Load
 from tests.support.codec_runs import a_codec_run
@@ -226,7 +227,7 @@ def test_a_run_at_one_load_names_the_experiment_that_searches() -> None:
 
 @pytest.mark.slow
 def test_rates_that_were_found_decide_capacity_and_nothing_else() -> None:
-    find = p.Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=40)
+    find = Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=40)
     true = {"rest": 400.0, "grpc": 800.0}
 
     def capacity(cell: p.Cell, _repeat: int, rng: np.random.Generator) -> float:

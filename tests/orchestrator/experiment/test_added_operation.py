@@ -41,7 +41,7 @@ def spec(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_calls_that_need_no_payload_are_added_and_nothing_else(spec: Any) -> None:
-    assert set(spec.model_fields) == set(model.OPERATION_NAMES) | {"stock", "subtract"}
+    assert set(spec.model_fields) == set(model.OPERATION_NAMES) | {"stock", "subtract", "mix"}
     asked = spec.model_validate({"stock": {"load": {"requests": 3}}})
     assert (asked.name, asked.options.load.requests) == ("stock", 3)
     for other in ({"watch": {}}, {"exchange": {}}, {"stock": {"bytes": "1kB"}}, {"stock": {}, "add": {}}):

@@ -14,7 +14,8 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
 from orchestrator.experiment.plan.estimate import estimate, short_of_room
-from orchestrator.experiment.plan.plan import Find, Plan
+from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.plan.searches import at, bounds, next_step

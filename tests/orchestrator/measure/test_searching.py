@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from orchestrator import errors
+from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import room
-from orchestrator.experiment.plan.plan import Find, Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.searches import bounds, next_step
 from orchestrator.measure.run import Run
 from orchestrator.results.manifest import TrialRecord

@@ -15,6 +15,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.scorecard import scorecard_lines
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.find import Find
 from orchestrator.report import render
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
@@ -23,7 +24,7 @@ from tests.support.runs import a_plan, a_run
 from tests.support.searched import a_search_run, searching
 from tests.support.summaries import a_run as a_drawn_run
 
-FIND = p.Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=6)
+FIND = Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=6)
 
 
 def searched() -> RunSummary:
