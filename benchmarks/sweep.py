@@ -1,7 +1,7 @@
 """What several distances in one run cost, against the same trials at one distance: `python -m benchmarks.sweep`, as root.
 
 From the root of the repository. Kinds of runs take turns in the lab, in an order that is reversed from round to round,
-each with hosts of its own, made and taken down:
+each with hosts of its own, made and taken down; a run before them, which is not kept, downloads what the hosts need:
 
 * `sweep`: five distances, each cell once at each of them in a block;
 * `blocks`: the same trials at one distance, in five times as many blocks;
@@ -132,6 +132,7 @@ def main() -> None:
     print(f"before: {told(before)}\n", flush=True)
     passed = ["--share-machine"] if options.share_machine else []
     runs = []
+    run("blocks", 1, 0, passed)  # what is downloaded and packed once, for whichever kind comes first
     kinds = ("sweep", *options.kinds)
     for number, kind in enumerate(orders(kinds, options.rounds)):
         one = run(kind, options.blocks, 1 + number // len(kinds), passed)
