@@ -11,25 +11,21 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.conditions import conditions, keep
-from benchmarks.harness.ends import IDENTITY, pin_requester, pin_to_responder
+from benchmarks.harness.ends import pin_requester, responder
 from benchmarks.harness.pairs import interval_of_median
 from benchmarks.store_program import BARE, enter
 from orchestrator.errors import MissingError
 from orchestrator.hosts.local import postgresql
 from services.python.contract.lines import Payload
 from services.python.contract.offers import find_protocol
-from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec
 from services.python.operations import OPERATIONS
 from services.python.stores import seed
@@ -43,20 +39,9 @@ _ROWS = seed.ACCOUNTS + seed.TRANSACTIONS
 def ratios(protocol: str, implementation: str, client: str, *, pairs: int, requests: int) -> dict[str, Any]:
     """The store's median over the bare one's, pair by pair; medians in microseconds."""
     enter()
-    serve = Serve(protocol=protocol, implementation=implementation, identity=IDENTITY, operations=[STORED, BARE])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.store_program"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=pin_to_responder,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(serve.to_json() + "\n")
-        process.stdin.flush()
-        port = json.loads(process.stdout.readline())["port"]
+    both = (STORED, BARE)
+    with responder(protocol, implementation, operations=both, program="benchmarks.store_program") as (_, ready):
+        port = ready["port"]
         make = OPERATIONS[STORED].requests(Payload(), 1)
         declared = find_protocol(protocol).client(client)
         connections = {}
@@ -73,9 +58,6 @@ def ratios(protocol: str, implementation: str, client: str, *, pairs: int, reque
                     ask(request)
                     took.append(time.perf_counter_ns() - sent)
                 medians[name].append(statistics.median(took) / 1e3)
-    finally:
-        process.stdin.close()
-        process.wait(timeout=30)
     pairs_of = [stored / bare for stored, bare in zip(medians[STORED], medians[BARE], strict=True)]
     return {
         "stack": f"{protocol}/{implementation}, {client}",

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,11 +16,17 @@ IDENTITY = "benchmark"
 
 
 @contextmanager
-def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+def responder(
+    protocol: str,
+    implementation: str,
+    *,
+    operations: Sequence[str] = (),
+    program: str = "services.python.programs.respond",
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """The process and its ready line; it is gone when the block ends."""
-    serve = Serve(protocol=protocol, implementation=implementation, identity=IDENTITY)
+    serve = Serve(protocol=protocol, implementation=implementation, identity=IDENTITY, operations=list(operations))
     process = subprocess.Popen(
-        [sys.executable, "-m", "services.python.programs.respond"],
+        [sys.executable, "-m", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

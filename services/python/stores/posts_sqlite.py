@@ -7,13 +7,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from services.python.stores import posts_seed as seed
-from services.python.stores.base import Runs, Spent, StoreError, now_ns
+from services.python.stores.base import Runs, Spent, StoreError
 from services.python.stores.posts_seed import Comment, Post, User
+from services.python.stores.sqlite_pool import PATIENCE_S, lent
 
-_PATIENCE_S = 30.0
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
 _SHAPE = 1
 _IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
@@ -85,24 +85,10 @@ class InSqlite:
 
     @contextmanager
     def _connection(self, spent: Spent) -> Iterator[sqlite3.Connection]:
-        """One of the pool, for one query, and back; what that took is added to `spent`. StoreError."""
-        asked_ns = now_ns()
-        try:
-            connection = self._connections.get(timeout=_PATIENCE_S)
-        except Empty:
-            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
-        had_ns = now_ns()
-        try:
-            yield connection
-        except sqlite3.Error as error:
-            raise StoreError(f"the database: {type(error).__name__}: {error}") from error
-        finally:
-            self._connections.put(connection)
-            done_ns = now_ns()
+        """One of the pool, for one query."""
+        with lent(self._connections, spent) as connection:
             spent.queries += 1
-            spent.pool_ns += had_ns - asked_ns
-            spent.database_ns += done_ns - had_ns
-            spent.store_ns += now_ns() - asked_ns
+            yield connection
 
 
 @contextmanager
@@ -151,7 +137,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
-        timeout=_PATIENCE_S,
+        timeout=PATIENCE_S,
         isolation_level=None,
         check_same_thread=_IN_THIS_THREAD_TOO,
     )

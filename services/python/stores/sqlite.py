@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from services.python.stores import seed
 from services.python.stores.base import (
@@ -24,17 +24,16 @@ from services.python.stores.base import (
     Spent,
     StoreError,
     missing,
-    now_ns,
     overflowing,
     refuse_other_rows,
     refuse_unfit,
 )
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.sqlite_pool import PATIENCE_S, lent
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
 _SHAPE = 1  # of the tables, in SQLite's header as the user's version
 _AT_ONCE = 5_000  # rows
-_PATIENCE_S = 30.0
 _IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
 
 _TABLES = """
@@ -79,7 +78,7 @@ class SqliteStore:
 
     def account(self, number: int, spent: Spent) -> Account | None:
         """See `base.Store`."""
-        with self._connection(spent) as connection:
+        with lent(self._connections, spent) as connection:
             found: Account | None = connection.execute(
                 "SELECT account, owner, balance FROM accounts WHERE account = ?", (number,)
             ).fetchone()
@@ -88,7 +87,7 @@ class SqliteStore:
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
         """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
-        with self._connection(spent) as connection, self._writing:
+        with lent(self._connections, spent) as connection, self._writing:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 made = _pay(connection, payer, payee, amount)
@@ -101,7 +100,7 @@ class SqliteStore:
 
     def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
         """See `base.Store`."""
-        with self._connection(spent) as connection:
+        with lent(self._connections, spent) as connection:
             return connection.execute(
                 "SELECT number, payer, payee, amount FROM transactions WHERE payer = ? ORDER BY number DESC LIMIT ?",
                 (payer, count),
@@ -109,31 +108,11 @@ class SqliteStore:
 
     def page(self, after: int, count: int, spent: Spent) -> list[Account]:
         """See `base.Store`."""
-        with self._connection(spent) as connection:
+        with lent(self._connections, spent) as connection:
             return connection.execute(
                 "SELECT account, owner, balance FROM accounts WHERE account > ? ORDER BY account LIMIT ?",
                 (after, count),
             ).fetchall()
-
-    @contextmanager
-    def _connection(self, spent: Spent) -> Iterator[sqlite3.Connection]:
-        """One of the pool, and back; what waiting for it and working with it took is added to `spent`. StoreError."""
-        asked_ns = now_ns()
-        try:
-            connection = self._connections.get(timeout=_PATIENCE_S)
-        except Empty:
-            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
-        had_ns = now_ns()
-        try:
-            yield connection
-        except sqlite3.Error as error:
-            raise StoreError(f"the database: {type(error).__name__}: {error}") from error
-        finally:
-            self._connections.put(connection)
-            done_ns = now_ns()
-            spent.pool_ns += had_ns - asked_ns
-            spent.database_ns += done_ns - had_ns
-            spent.store_ns += now_ns() - asked_ns
 
 
 def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
@@ -222,7 +201,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
-        timeout=_PATIENCE_S,
+        timeout=PATIENCE_S,
         isolation_level=None,
         check_same_thread=_IN_THIS_THREAD_TOO,
     )
