@@ -192,7 +192,7 @@ def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pyte
         assert isinstance(store, sqlite.SqliteStore)
         with (
             sqlite_pool.lent(store._connections, Spent()),
-            pytest.raises(StoreError, match="no connection .* was free"),
+            pytest.raises(StoreError, match="was free"),
         ):
             store.account(1, Spent())
         assert store.account(1, Spent()) == seed.accounts()[0]
