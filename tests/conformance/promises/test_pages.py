@@ -46,11 +46,12 @@ def test_its_parts_are_asked_verified_and_recorded(ends: Implementation, tmp_pat
     assert stats["peers"] == sockets + 2
     assert stats["store"]["queries"] == 3 * TASKS + STORE_OF_THE_CHECK
     assert [row.kind for row in trial.rows] == [TASK, PART, PART, PART] * TASKS
+    in_turn = []
     for place in range(0, 4 * TASKS, 4):
         task, *parts = trial.rows[place : place + 4]
         assert [(part.sequence, part.parent) for part in parts] == [(n, task.sequence) for n in (1, 2, 3)]
-        in_turn = all(one.received_ns <= later.sent_ns for one, later in pairwise(parts))
-        assert in_turn is (fetch == "in-a-row")
+        in_turn.append(all(one.received_ns <= later.sent_ns for one, later in pairwise(parts)))
+    assert all(in_turn) is (fetch == "in-a-row")  # at once a busy machine may still serve one after the other
 
 
 def test_another_number_of_calls_is_refused(ends: Implementation, tmp_path: Path):
