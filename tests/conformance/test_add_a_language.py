@@ -40,6 +40,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.busy
 def test_the_page_followed_with_a_tiny_responder(tmp_path: Path):
     program = tmp_path / "respond.py"

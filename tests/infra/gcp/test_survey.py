@@ -149,6 +149,7 @@ def doctor(cloud: dict[str, str], place: Path, *words: str, **changes: str) -> s
     )
 
 
+@pytest.mark.slow
 def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCompute, tmp_path: Path) -> None:
     compute.quota.used["IN_USE_ADDRESSES"] = 8
     done = doctor(cloud, tmp_path)

@@ -66,6 +66,7 @@ def with_echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_further_language_is_planned_and_measured(with_echo: Path, tmp_path: Path) -> None:
     assert protocols()["tcp"].responder().language.name == "python", "the defaults stay what they were"
     path = tmp_path / "x.yaml"

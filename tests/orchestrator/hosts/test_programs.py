@@ -143,6 +143,7 @@ def test_a_process_that_got_the_number_of_an_orphan_is_spared(tmp_path: Path) ->
         other.kill()
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_program_that_ignores_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "PATIENCE_S", 0.2)
     monkeypatch.setattr(programs, "KILL_S", 2.0)
