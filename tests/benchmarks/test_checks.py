@@ -62,6 +62,7 @@ def test_the_largest_error_is_found_unless_the_document_says_that_it_is_not(faul
     assert is_found == (stored != [None])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", [*SCENARIOS, *STREAMS])
 def test_a_clean_run_of_every_scenario_fails_no_check(scenario: str):
     run, kind = clean_run(5, **{**SCENARIOS, **STREAMS}[scenario]), "stream" if scenario in STREAMS else "call"

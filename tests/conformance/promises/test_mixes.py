@@ -13,7 +13,7 @@ from tests.conformance.reference.generator import below, words
 from tests.conformance.reference.server import Asked, Error, Server
 from tests.conformance.reference.wire import WIRES
 
-pytestmark = pytest.mark.busy
+pytestmark = [pytest.mark.busy, pytest.mark.slow]
 
 Asking = tuple[str, str]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.kit import Implementation, Trial
 from tests.conformance.reference.record import Row
 
-pytestmark = pytest.mark.busy
+pytestmark = [pytest.mark.busy, pytest.mark.slow]
 
 REQUEST, MISLEADING = 0, 5
 TOLD = {"timing_rules": "misleading"}
