@@ -59,6 +59,7 @@ def bodies(stream: bytes, name: bytes = b"gzip") -> list[bytes]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "implementation"), others_slow(RESPONDERS, is_default_responder))
 def test_both_bodies_are_gzip_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:
     with responder(protocol, implementation=implementation) as (_, ready):

@@ -164,6 +164,7 @@ def test_a_port_that_is_taken_is_one_line_and_status_1(protocol: str, implementa
         assert f"cannot listen on {wire.HOST}:{port}" in stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     ("protocol", "client", "concurrency"),

@@ -38,6 +38,7 @@ def payload_of(operation: str, folder: Path) -> dict[str, Any]:
     }.get(operation, {"kind": "none"})
 
 
+@pytest.mark.slow
 def test_every_reply_is_verified_and_counted_on_both_ends(
     ends: Implementation, pair: tuple[str, str, str, str], tmp_path: Path
 ):

@@ -31,6 +31,7 @@ def write(folder: Path, duration: str) -> None:
     (folder / "piped.yaml").write_text(YAML.replace("DURATION", duration))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["plan", "piped.yaml"], ["plan", "piped.yaml", "--json"], ["services"], ["--help"], ["schema"]],

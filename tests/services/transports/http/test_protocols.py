@@ -152,6 +152,7 @@ def test_the_responder_sees_the_connections_that_the_policy_implies(
         assert kept["peers"] - apart["peers"] <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "implementation", "client", "connection"),
     [(name, protocols()[name].responders[0].name, "pycurl", "reuse") for name in HTTP]
