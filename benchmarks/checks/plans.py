@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.checks.realistic import BODIES, FAR, HERE
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.mixed import Mixed
 from tests.support.event_runs import a_stream_plan
+from tests.support.mixes import MIX
 
 
 def far(_size: float) -> dict[str, Any]:
@@ -98,26 +98,6 @@ def fixed_orders(size: float) -> dict[str, Any]:
 def ten_blocks(_size: float) -> dict[str, Any]:
     """Ten blocks."""
     return {"blocks": 10}
-
-
-MIX = p.Operation(
-    id="mix-80-add-20-echo-1kb",
-    name="mix",
-    label="mix 80 % add, 20 % echo 1 kB",
-    request_bytes=206,
-    reply_bytes=206,
-    mix=(
-        Mixed(weight=4, name="add", label="add", request_bytes=8, reply_bytes=8),
-        Mixed(
-            weight=1,
-            name="echo",
-            label="echo 1 kB",
-            payload={"kind": "bytes", "size": 1000},
-            request_bytes=1000,
-            reply_bytes=1000,
-        ),
-    ),
-)
 
 
 def mixed(_size: float) -> dict[str, Any]:

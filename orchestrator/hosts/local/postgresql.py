@@ -204,7 +204,7 @@ def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes])
             raise MissingError(
                 f"PostgreSQL {found.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
             )
-        time.sleep(0.05)
+        time.sleep(0.05)  # the server says that it is ready in a file, which nothing awaits
 
 
 def _accepts(folder: Path) -> bool:

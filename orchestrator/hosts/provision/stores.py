@@ -1,4 +1,4 @@
-"""Databases on hosts of their own: what Ansible is told of them, and how responders reach them."""
+"""Databases on hosts of their own: what Ansible needs for them, and how responders reach them."""
 
 from __future__ import annotations
 

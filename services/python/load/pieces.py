@@ -114,7 +114,7 @@ class _Task:
         return CallFailed(failure.status, f"{self._pieces[place].name}: {words}")
 
     async def _step(self, place: int, asked: Request) -> Step:
-        """One call; one that fails is told, and not raised."""
+        """One call; the failure of one is returned, and not raised."""
         clock = self._clock
         sent_ns = clock()
         try:

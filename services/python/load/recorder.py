@@ -126,7 +126,7 @@ class Recorder:
         self._kind = KINDS.index(kind)
         self._is_in_parts = self._kind not in (REQUEST, MIXED)
         self._parent_of, self._each_has = parent_of, each_has
-        self._is_told = has_misleading_rows or self._kind != REQUEST  # more than one row of plain stamps
+        self._is_plain = self._kind == REQUEST and not has_misleading_rows  # one row a sample, of stamps alone
         self._belonging = MISLEADING if has_misleading_rows else PART
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
@@ -285,7 +285,7 @@ class Recorder:
     ) -> None:
         sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]
-        if self._is_told:
+        if not self._is_plain:
             stamps = (intended_ns, sent_ns, received_ns)
             self._store_in_parts(sequence, connection_number, stamps, (sent, received, status), parts)
             return

@@ -116,7 +116,7 @@ class AsyncpgStore:
 
 @contextmanager
 def opened(dsn: str, size: int) -> Iterator[tuple[AsyncpgStore, dict[str, str]]]:
-    """The store in a database as seeded, made where it is not there, and what is to be told of it; StoreError.
+    """The store in a database as seeded, made where it is not there, and its settings for the record; StoreError.
 
     Its connections end with the process: an event loop that is not running closes nothing.
     """

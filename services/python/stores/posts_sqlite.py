@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Runs, Spent, StoreError
 from services.python.stores.posts_seed import Comment, Post, User
-from services.python.stores.sqlite_pool import PATIENCE_S, lent
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_strange
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
 _SHAPE = 1
-_IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
 _TABLES = """
 CREATE TABLE users (user INTEGER PRIMARY KEY, name TEXT NOT NULL, about TEXT NOT NULL, joined INTEGER NOT NULL);
 CREATE TABLE posts (
@@ -93,74 +91,28 @@ class InSqlite:
 
 @contextmanager
 def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
-    """The store in a file, made where there is none, and what is to be told of it; StoreError for any other file."""
+    """The store in a file, made where there is none, and its settings for the record; StoreError for any other file."""
     if not path.exists():
         _make(path)
-    every: list[sqlite3.Connection] = []
-    try:
-        with _explained(path):
-            every += (_connected(path) for _ in range(size))
-            _refuse_strange(path, every[0])
-        connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
-        for connection in every:
-            connections.put(connection)
+    with explained(path), closing(connected(path)) as connection:
+        _refuse_strange(path, connection)
+    with pooled(path, size, connected) as connections:
         yield InSqlite(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, only read"}
-    finally:
-        for connection in every:
-            with suppress(sqlite3.Error):
-                connection.close()
 
 
 def _make(path: Path) -> None:
-    """Make the file, which appears whole or not at all."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with _explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
-            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
-            connection.execute("BEGIN")
-            connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?)", seed.users())
-            connection.executemany("INSERT INTO posts VALUES (?, ?, ?, ?, ?)", seed.posts())
-            connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())
-            connection.execute("COMMIT")
-            connection.executescript(
-                f"{_INDEXES}; PRAGMA application_id={_MARK}; PRAGMA user_version={_SHAPE}; ANALYZE;"
-            )
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=PATIENCE_S,
-        isolation_level=None,
-        check_same_thread=_IN_THIS_THREAD_TOO,
-    )
+    with made(path, _TABLES, _INDEXES, mark=_MARK, shape=_SHAPE) as connection:
+        connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?)", seed.users())
+        connection.executemany("INSERT INTO posts VALUES (?, ?, ?, ?, ?)", seed.posts())
+        connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())
 
 
 def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
     """StoreError unless the file is ours and holds the seeded rows and no others; it is left as it is."""
-    mark, shape = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if (mark, shape) != (_MARK, _SHAPE):
-        raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
-    connection.execute("PRAGMA journal_mode=WAL")
+    refuse_strange(path, connection, mark=_MARK, shape=_SHAPE)
     rows = [seed.lines(connection.execute(query)) for query in _ALL]
     if (found := seed.digest(*rows)) != seed.DIGEST:
         raise StoreError(
             f"the database {path} has other rows than the seed (digest {found[:12]}, not {seed.DIGEST[:12]})."
             " It is left as it is"
         )
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """StoreError in place of what SQLite raises."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreError(f"the database {path}: it cannot be used: {error}") from error

@@ -97,7 +97,7 @@ class PsycopgStore:
 
 @contextmanager
 def opened(dsn: str, size: int) -> Iterator[tuple[PsycopgStore, dict[str, str]]]:
-    """The store in a database as seeded, made where it is not there, and what is to be told of it; StoreError."""
+    """The store in a database as seeded, made where it is not there, and its settings for the record; StoreError."""
     with common.held(dsn) as (_, version):
         pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
             dsn,

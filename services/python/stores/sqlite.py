@@ -7,7 +7,6 @@ database's time.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -22,19 +21,17 @@ from services.python.stores.base import (
     Progress,
     Runs,
     Spent,
-    StoreError,
     missing,
     overflowing,
     refuse_other_rows,
     refuse_unfit,
 )
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
-from services.python.stores.sqlite_pool import PATIENCE_S, lent
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_strange
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
 _SHAPE = 1  # of the tables, in SQLite's header as the user's version
 _AT_ONCE = 5_000  # rows
-_IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
 
 _TABLES = """
 CREATE TABLE accounts (
@@ -137,21 +134,10 @@ def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) ->
 
 @contextmanager
 def opened(path: Path, size: int) -> Iterator[tuple[SqliteStore, dict[str, str]]]:
-    """The store in a file as seeded, made where there is none, and what is to be told of it; StoreError."""
+    """The store in a file as seeded, made where there is none, and its settings for the record; StoreError."""
     seeded(path)
-    connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
-    every = []
-    try:
-        with _explained(path):
-            for _ in range(size):
-                connection = _connected(path)
-                every.append(connection)
-                connections.put(connection)
+    with pooled(path, size, _connected) as connections:
         yield SqliteStore(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, synchronous=NORMAL"}
-    finally:
-        for connection in every:
-            with suppress(sqlite3.Error):
-                connection.close()
 
 
 def seeded(path: Path, on_progress: Progress | None = None) -> bool:
@@ -159,9 +145,9 @@ def seeded(path: Path, on_progress: Progress | None = None) -> bool:
     is_new = not path.exists()
     if is_new:
         _make(path, on_progress or (lambda _done: None))
-    with _explained(path), closing(_connected(path)) as connection:
-        _refuse_strange(path, connection)
-        with _explained(path, "it has another schema"):
+    with explained(path), closing(_connected(path)) as connection:
+        refuse_strange(path, connection, mark=_MARK, shape=_SHAPE)
+        with explained(path, "it has another schema"):
             connection.executescript(_AS_SEEDED)
             has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
             accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
@@ -170,41 +156,20 @@ def seeded(path: Path, on_progress: Progress | None = None) -> bool:
 
 
 def _make(path: Path, on_progress: Progress) -> None:
-    """Make the file, which appears whole or not at all."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with _explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
-            # Until it is whole nobody reads it, and what a power cut leaves is made again.
-            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
-            connection.execute("BEGIN")
-            done = 0
-            for rows, insert in (
-                (((*row, row[2]) for row in seed.accounts()), "INSERT INTO accounts VALUES (?, ?, ?, ?)"),
-                (iter(seed.transactions()), "INSERT INTO transactions VALUES (?, ?, ?, ?)"),
-            ):
-                while some := list(islice(rows, _AT_ONCE)):
-                    connection.executemany(insert, some)
-                    done += len(some)
-                    on_progress(done)
-            connection.execute("COMMIT")
-            connection.executescript(f"{_INDEX}; PRAGMA application_id={_MARK}; PRAGMA user_version={_SHAPE}; ANALYZE;")
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+    with made(path, _TABLES, _INDEX, mark=_MARK, shape=_SHAPE) as connection:
+        done = 0
+        for rows, insert in (
+            (((*row, row[2]) for row in seed.accounts()), "INSERT INTO accounts VALUES (?, ?, ?, ?)"),
+            (iter(seed.transactions()), "INSERT INTO transactions VALUES (?, ?, ?, ?)"),
+        ):
+            while some := list(islice(rows, _AT_ONCE)):
+                connection.executemany(insert, some)
+                done += len(some)
+                on_progress(done)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    # By a URI that makes no file: what was removed meanwhile is an error.
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=PATIENCE_S,
-        isolation_level=None,
-        check_same_thread=_IN_THIS_THREAD_TOO,
-    )
+    connection = connected(path)
     try:
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -212,23 +177,3 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
-    mark, shape = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if mark != _MARK:
-        raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
-    if shape != _SHAPE:
-        raise StoreError(f"the database {path} has schema {shape}, not {_SHAPE}; delete the file, and it is made anew")
-    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    if mode != "wal":
-        raise StoreError(f"the database {path} cannot be in WAL mode on this file system; it is in mode {mode}")
-
-
-@contextmanager
-def _explained(path: Path, why: str = "it cannot be used") -> Iterator[None]:
-    """StoreError in place of what SQLite raises."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreError(f"the database {path}: {why}: {error}") from error

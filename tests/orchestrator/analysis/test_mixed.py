@@ -13,32 +13,13 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.report.render import render
 from services.python.contract.lines import STATUSES
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
+from tests.support.mixes import MIX
 from tests.support.pages import Document
 from tests.support.runs import a_run
-
-MIX = p.Operation(
-    id="mix-80-add-20-echo-1-kB",
-    name="mix",
-    label="mix 80 % add, 20 % echo 1 kB",
-    request_bytes=206,
-    reply_bytes=206,
-    mix=(
-        Mixed(weight=4, name="add", label="add", request_bytes=8, reply_bytes=8),
-        Mixed(
-            weight=1,
-            name="echo",
-            label="echo 1 kB",
-            payload={"kind": "bytes", "size": 1000},
-            request_bytes=1000,
-            reply_bytes=1000,
-        ),
-    ),
-)
 
 
 def mixed_run(spoil: Any = None, **planned: Any) -> Any:

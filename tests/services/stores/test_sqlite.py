@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from services.python.stores import seed, sqlite, sqlite_pool
+from services.python.stores import seed, sqlite, sqlite_file
 from services.python.stores.base import Spent, StoreError
 from services.python.stores.opening import opened
 
@@ -174,24 +174,24 @@ class Slow:
 
 def test_waiting_for_a_connection_is_told_apart_from_using_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now, spent = [0], Spent()
-    monkeypatch.setattr(sqlite_pool, "now_ns", lambda: now[0])
+    monkeypatch.setattr(sqlite_file, "now_ns", lambda: now[0])
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
         store = held.store
         assert isinstance(store, sqlite.SqliteStore)
         slow: Any = Slow(store._connections, now)
-        with sqlite_pool.lent(slow, spent):
+        with sqlite_file.lent(slow, spent):
             now[0] += 1_000
     assert (spent.pool_ns, spent.database_ns, spent.store_ns) == (700, 1_020, 1_720)
 
 
 @pytest.mark.slow
 def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_pool, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(sqlite_file, "PATIENCE_S", 0.01)
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
         store = held.store
         assert isinstance(store, sqlite.SqliteStore)
         with (
-            sqlite_pool.lent(store._connections, Spent()),
+            sqlite_file.lent(store._connections, Spent()),
             pytest.raises(StoreError, match="was free"),
         ):
             store.account(1, Spent())
