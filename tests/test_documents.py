@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.experiment.plan.planning import make_plan
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "protos").glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -35,6 +37,21 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("`tests/nowhere.py`, `tests/conftest.py`, [gone](gone.md)\nCreate `tests/new.py`:\n")
     assert missing(page) == ["tests/nowhere.py", "gone.md"]
+
+
+PLANNED = ("database", "streams", "mix", "stability", "one-query-or-three")
+HEAD = {"name": "x", "question": "Why?", "stacks": ["rest", "grpc"], "operations": "timestamp"}
+
+
+@pytest.mark.parametrize("page", PLANNED)
+def test_the_first_yaml_of_a_page_is_planned_as_it_stands(page: str, tmp_path: Path) -> None:
+    """Beside a name, a question and what it leaves out, as a newcomer would copy it."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    (shown, *_) = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    given = set(re.findall(r"^(\w+):", shown, re.MULTILINE))
+    file = tmp_path / "x.yaml"
+    file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in HEAD.items() if key not in given) + shown)
+    assert make_plan(file).cells
 
 
 # What only an implementation has: a path into its code, a module of it, or the way to run one.

@@ -28,6 +28,7 @@ from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.spread import CellSpread
@@ -156,6 +157,7 @@ class Answer:
     rate_comparisons: tuple[RateComparison, ...] = ()
     shows_spreads: bool = False  # where it is asked which stack is the most predictable
     stability: tuple[str, ...] = ()  # which one is; also among the verdicts
+    rules: tuple[str, ...] = ()  # how many misleading timing rules checks find out; also among the verdicts
     spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
     scorecard: Scorecard | None = None
 
@@ -172,8 +174,8 @@ class Answer:
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
-        warned = self.answer_at - bool(self.busy) - len(self.stability)
-        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *self.stability)
+        warned = self.answer_at - bool(self.busy) - len(self.stability) - len(self.rules)
+        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *self.rules, *self.stability)
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         if self.found_rates:
             return (*before, *([self.busy] if self.busy else []), *told)
@@ -213,6 +215,7 @@ def answer(summary: RunSummary) -> Answer:
     settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
     labels = naming.in_tables(summary)
+    rules = figure_words.sentences(summary.timing_rules)
     table = tuple(
         replace(
             _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),
@@ -226,7 +229,7 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=table,
         reference=common_reference(table),
-        answer_at=_before(summary) + len(summary.stability) + bool(summary.busy),
+        answer_at=_before(summary) + len(rules) + len(summary.stability) + bool(summary.busy),
         busy=summary.busy,
         crossings=along.crossings(summary.curves),
         answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
@@ -250,6 +253,7 @@ def answer(summary: RunSummary) -> Answer:
         rate_comparisons=summary.rate_comparisons,
         shows_spreads=bool(summary.plan.get("stability")),
         stability=summary.stability,
+        rules=rules,
         spreads=summary.spreads,
         scorecard=summary.scorecard,
     )

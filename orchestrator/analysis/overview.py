@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import OF_THE_CALL, phrases, short
+from orchestrator.experiment.model.pin_factor import PIN
 
 Cells = Mapping[str, CellSummary]
 
@@ -182,12 +183,17 @@ def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[
         members = series[(operation, stack, *rest)]
         near, far = (end(members, key=lambda c: cells[c.cell].ping_floor or 0.0) for end in (min, max))
         lead = _lead(near, cells)
-        if lead is None or cells[near.cell].placement == cells[far.cell].placement or said == _MOST_SERIES:
+        if lead is None or not _are_apart(cells[near.cell], cells[far.cell]) or said == _MOST_SERIES:
             continue
         said += 1
         where = f"{operation} {_call(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
         yield f"For {where}, {lead.label} takes {lead.in_words(f' less time than {lead.loser}')};"
         yield f"over distance {_course(lead, far, cells)}."
+
+
+def _are_apart(near: CellSummary, far: CellSummary) -> bool:
+    """Whether one is farther than the other: both ends on one host are as near with one CPU as with two (`pin`)."""
+    return near.placement != far.placement and near.factors.get(PIN) == far.factors.get(PIN)
 
 
 def _in_order(series: Mapping[tuple[str, ...], object]) -> Callable[[tuple[str, ...]], tuple[int, ...]]:

@@ -26,6 +26,7 @@ from orchestrator.experiment.plan.plan import Plan
 
 SIX = "experiments/six_protocols.yaml"
 SPREAD: Final = "p99_to_p50"  # what the most predictable stack is known by
+_OF_A_MIX = "its p99 over its median is how far its operations lie apart"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,7 @@ def _row(
     scores = [_score(criterion, cell, invalid.get(cell.id, ())) for cell in setting.cells]
     of = [c for c in compared if c.statistic == criterion.statistic and c.reference_cell == setting.reference]
     if all(score.basis == "not measured" for score in scores):
-        best, ahead = f"not measured here; {SIX} measures it", frozenset[str]()
+        best, ahead = _not_measured(criterion, setting), frozenset[str]()
     elif not setting.reference:
         best, ahead = _uncompared(setting), frozenset[str]()
     else:
@@ -128,6 +129,12 @@ def _row(
         is_resolved=bool(ahead),
         scores=tuple(replace(score, is_best=score.cell in ahead) for score in scores),
     )
+
+
+def _not_measured(criterion: _Criterion, setting: _Setting) -> str:
+    if criterion.statistic == SPREAD and any(cell.mixed for cell in setting.cells):
+        return f"not asked of a mix: {_OF_A_MIX}"
+    return f"not measured here; {SIX} measures it"
 
 
 def _uncompared(setting: _Setting) -> str:
@@ -172,6 +179,8 @@ def _why_none(criterion: _Criterion, cell: CellSummary) -> str:
         return "no trial gave a sample"
     if criterion.statistic == "median":
         return words.no_reply(cell.failed, cell.requests, cell.kind)
+    if criterion.statistic == SPREAD and cell.mixed:
+        return _OF_A_MIX
     if criterion.statistic == SPREAD:
         return (
             "p99 falls among requests without a right reply"
@@ -263,7 +272,7 @@ CRITERIA = (
         statistic=SPREAD,
         evidence="cell",
         text=words.ratio,
-        value=lambda cell: cell.distribution.p99_to_p50 if cell.distribution else None,
+        value=lambda cell: cell.distribution.p99_to_p50 if cell.distribution and not cell.mixed else None,
         interval=lambda cell: _geometric(cell, SPREAD)[1],
         why_none="",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -94,11 +94,15 @@ def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
 
 def sentence(cells: Iterable[CellSummary]) -> str:
     """Which part of the handling time limits which cells; empty where none has half of it."""
-    found: dict[Where, list[StoreRow]] = {}
-    for row in rows(cells):
+    found: dict[Where, list[tuple[CellSummary, StoreRow]]] = {}
+    told = [(cell, row) for cell in cells if (row := _row_of(cell)) is not None]
+    for cell, row in told:
         if row.bottleneck in _BOTTLENECKS:
-            found.setdefault(row.bottleneck, []).append(row)
-    return " ".join(_told(where, of) for where, of in found.items())
+            found.setdefault(row.bottleneck, []).append((cell, row))
+    parts = [{*_parts(cell)} for cell, _ in told]
+    common = set.intersection(*parts) if len(told) > 1 else set()
+    loads = len({cell.load for cell, _ in told})
+    return " ".join(_told(where, of, common, loads) for where, of in found.items())
 
 
 def queries(cells: Sequence[CellSummary]) -> str:
@@ -133,15 +137,30 @@ def _grouped(of: Mapping[str, Sequence[float]]) -> str:
     return "; ".join(f"{number} with {words.listed(askers)}" for number, askers in _alike(of).items())
 
 
-def _told(where: Where, of: Sequence[StoreRow]) -> str:
-    worst = sorted(of, key=lambda row: row.times.share(where), reverse=True)
-    named = [
-        f"{row.stack}, {row.asked}, {row.store}{f' with {row.pool}' if row.pool else ''}"
-        f" ({words.percent(row.times.share(where))} of the handling time)"
-        for row in worst[:_MOST_NAMED]
-    ]
-    others = f"; and of {words.count(len(worst) - len(named), 'more cell')}" if len(worst) > len(named) else ""
-    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{others}."
+def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[str], loads: int) -> str:
+    """Cells that differ in their load alone are named once; what all cells of the run have in common, not at all."""
+    alike: dict[str, list[tuple[CellSummary, StoreRow]]] = {}
+    for cell, row in sorted(of, key=lambda each: each[1].times.share(where), reverse=True):
+        parts = [part for part in _parts(cell) if part not in common]
+        name = ", ".join((row.stack, *parts, f"{row.store}{f' with {row.pool}' if row.pool else ''}"))
+        alike.setdefault(name, []).append((cell, row))
+    named = [_named_once(name, where, found, loads) for name, found in list(alike.items())[:_MOST_NAMED]]
+    others = len(of) - sum(len(found) for found in list(alike.values())[:_MOST_NAMED])
+    more = f"; and of {words.count(others, 'more cell')}" if others else ""
+    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{more}."
+
+
+def _named_once(name: str, where: Where, found: Sequence[tuple[CellSummary, StoreRow]], loads: int) -> str:
+    share = words.percent(found[0][1].times.share(where))
+    if len(found) > 1:
+        return f"{name}, under {len(found)} of {loads} loads (up to {share} of the handling time)"
+    load = f", {found[0][0].load}" if loads > 1 else ""
+    return f"{name}{load} ({share} of the handling time)"
+
+
+def _parts(cell: CellSummary) -> tuple[str, ...]:
+    """What is asked, but for store and load."""
+    return (cell.operation, cell.placement, *_call(cell))
 
 
 def _row_of(cell: CellSummary) -> StoreRow | None:
@@ -160,7 +179,7 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,
-        asked=", ".join((cell.operation, cell.placement, *_call(cell), cell.load)),
+        asked=", ".join((*_parts(cell), cell.load)),
         store=_named(cell, store),
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,

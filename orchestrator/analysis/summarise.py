@@ -95,7 +95,8 @@ def summarise(run: Run) -> RunSummary:
     is_asked = plan.stability and searched is None
     spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
     stability = predictability.sentences(spreads, cells) if said else ()
-    said = (*said[:before], *stability, *said[before:])
+    rules = figure_words.sentences(timing_rules) if said else ()
+    said = (*said[:before], *rules, *stability, *said[before:])
     summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -103,7 +104,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_besides(plan, manifest.plan), *figure_words.sentences(timing_rules)) if said else (),
+        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,

@@ -83,6 +83,8 @@ def judge(cell: CellEvidence) -> Finding | None:
     assert loudest is not None  # noqa: S101 - narrows the type
     if cell.is_external and loudest.verdict == "pass":
         loudest = _of_one_end(loudest)
+    elif cell.is_store_beside and loudest.verdict == "pass":
+        loudest = _beside_a_store(loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -110,6 +112,8 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise and cell.is_external and cell.is_one_machine:  # the responder is one of the others
             noise = replace(noise, foreign=None)
+        if noise and cell.is_store_beside:  # so is PostgreSQL, for whose work its responder waits
+            noise = replace(noise, foreign=None, pressure=None)
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -126,6 +130,19 @@ def _of_one_end(quiet: Finding) -> Finding:
         verdict="cannot tell",
         explanation=f"The requester's host was quiet; what disturbed the responder is not known: {words.NOT_OURS}.",
         action="See for yourself that nothing else runs where it answers.",
+    )
+
+
+def _beside_a_store(quiet: Finding) -> Finding:
+    """What counters of the whole machine say where PostgreSQL works on it, too: its processes are counted by nobody."""
+    return replace(
+        quiet,
+        verdict="cannot tell",
+        explanation=(
+            "Neither a hypervisor nor a quota took time away; whether other programs did is not known, as PostgreSQL runs"
+            " on this machine, and its work is not told from theirs."
+        ),
+        action="See for yourself that nothing else runs there.",
     )
 
 

@@ -39,7 +39,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence={**evidence, "clock_resolution_ns": resolution},
-                    explanation=f"{extra} requests share a send stamp, but the clock's steps are {words.ns(resolution)}.",
+                    explanation=f"{extra:,} requests share a send stamp, but the clock's steps are {words.ns(resolution)}.",
                     action="Measure on a host whose monotonic clock has nanosecond resolution.",
                 )
             )
@@ -49,7 +49,9 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="fail" if many else "warn",
                     evidence=evidence,
-                    explanation=f"{extra} of {n:,} requests share a send stamp with another, up to {largest} the same one.",
+                    explanation=(
+                        f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one."
+                    ),
                     action="Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
                 )
             )

@@ -159,7 +159,8 @@ class _Operations(Strict):
     @model_validator(mode="after")
     def _one_operation(self) -> _Operations:
         if len(self.model_fields_set - {_SHARE}) != 1:
-            raise ValueError("name one operation per list item; its load and warm-up belong below its name")
+            below = "" if _SHARE in type(self).model_fields else "; its load and warm-up belong below its name"
+            raise ValueError(f"name one operation per list item{below}")
         return self
 
     @property

@@ -242,6 +242,9 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
         return f"{context['error']}."
     if kind == "too_long":
         return f"the list has {context['actual_length']:,} items; it may have at most {context['max_length']:,}."
+    if kind == "too_short":
+        least, has = context["min_length"], context["actual_length"]
+        return f"at least {least:,} are needed; {'there is' if has == 1 else 'there are'} {has:,}."
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'", context["expected"])
         return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known)}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.levels import Level
 
+PIN = "pin"
+
 OF_PINNING: tuple[Factor, ...] = (
     Factor(
-        name="pin",
+        name=PIN,
         title="CPUs of both ends",
         kind="level",
         compared_as="with {}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from orchestrator.catalogue.offers import Operation
 from orchestrator.experiment.model.factor import Values
@@ -30,26 +30,36 @@ def makes_stores(provider: str, cells: Iterable[Cell]) -> bool:
     return PROVIDERS[provider].makes_hosts and not os.environ.get(GIVEN) and ask_postgresql(cells)
 
 
+def is_beside(provider: str, cell: Cell) -> bool:
+    """Whether the PostgreSQL of a cell runs on the machine that both ends' counters are of: here, and as a host of a lab."""
+    of = PROVIDERS[provider]
+    return ask_postgresql([cell]) and (of.hosts_are_this_machine or not of.makes_hosts)
+
+
 def connections(cells: Iterable[Cell]) -> int:
     """How many connections a server must take: the largest pool's, and some to spare."""
     pools = (cell.factors.get(POOL) for cell in cells)
     return max((pool if isinstance(pool, int) else _POOL for pool in pools), default=_POOL) + _SPARE
 
 
-def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, is_external: bool) -> str | None:
-    """Why a cell cannot have its store, with what to do instead; None where it can."""
+def refusal_of_store(call: Values, asked_for: Sequence[Operation], kind: Kind, *, is_external: bool) -> str | None:
+    """Why a cell cannot have its store, with what to do instead; None where it can. A mix asks for several operations."""
     if kind == "codec":
         return None
-    if operation is not None and STORE in operation.resources and workers_of(call) > 1:
+    of_a_store = [operation for operation in asked_for if STORE in operation.resources]
+    if of_a_store and workers_of(call) > 1:
         return (
-            f"`{WORKERS}: {call[WORKERS]}` with {operation.name}: each worker would have a store of its own, and undo what"
-            f" the others' payments change. Give `{WORKERS}: 1`"
+            f"`{WORKERS}: {call[WORKERS]}` with {of_a_store[0].name}: each worker would have a store of its own, and undo"
+            f" what the others' payments change. Give `{WORKERS}: 1`"
         )
     if not resources(call):
         return None
     asked = next(f"`{name}: {value}`" for name, value in resources(call).items())
-    if operation is None or STORE not in operation.resources:
-        return f"{asked}: {'this' if operation is None else operation.name} asks no store. Leave `{STORE}` out"
+    if len(asked_for) != 1:
+        return f"{asked}: a mix is answered from the responder's memory. Leave `{STORE}` out"
+    (operation,) = asked_for
+    if not of_a_store:
+        return f"{asked}: {operation.name} asks no store. Leave `{STORE}` out"
     if is_external:
         return f"{asked}: the responder runs already, and what it asks is not known. Leave `{STORE}` out"
     store = call.get(STORE, NONE)

@@ -121,7 +121,10 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     or refusal_of_processes(call, least, kind)
                     or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
                     or refusal_of_store(
-                        call, operations.get(operation.name), kind, is_external=entry.external is not None
+                        call,
+                        [operations[name] for name in mixes.names(operation) if name in operations],
+                        kind,
+                        is_external=entry.external is not None,
                     )
                     or refusal_of_page(call, operation, operations.get(operation.name))
                 ):

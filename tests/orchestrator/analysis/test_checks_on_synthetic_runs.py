@@ -253,6 +253,39 @@ def test_processes_that_wait_for_each_other_are_no_busy_machine(foreign_ticks, v
     assert result.evidence["pressure"] == pytest.approx(foreign_ticks / 1000)
 
 
+@pytest.mark.parametrize(
+    ("store", "provider", "verdict"),
+    [
+        ("none", "local", "warn"),
+        ("sqlite", "local", "warn"),
+        ("postgresql", "local", "cannot tell"),
+        ("postgresql", "lab", "cannot tell"),
+        ("postgresql", "gcp", "warn"),
+    ],
+)
+def test_the_work_of_a_database_on_the_machine_is_not_called_other_programs(store, provider, verdict):
+    """Three seconds of ten are nobody's that orch counts; with PostgreSQL beside the ends they may be its own."""
+
+    def spoil(draft):
+        draft.stats["cpu_s"], draft.stats_before["cpu_s"], draft.done["cpu_s"] = 1.0, 0.0, 1.0
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, pressure_us=9_000_000, busy=600)
+
+    plan = replace(a_plan(calls=[{"connection": "reuse", "store": store}]), provider=provider)
+    found = of(a_run(plan, spoil=spoil), "noise")
+    assert {result.verdict for result in found} == {verdict}
+    assert ("PostgreSQL runs on this machine" in found[0].explanation) == (verdict == "cannot tell")
+
+
+def test_what_a_hypervisor_takes_is_told_beside_a_database_too():
+    def spoil(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=200)
+
+    assert (
+        verdicts(a_run(a_plan(calls=[{"connection": "reuse", "store": "postgresql"}]), spoil=spoil))["noise"] == "warn"
+    )
+
+
 @pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
 def test_in_a_lab_the_other_end_of_the_wire_is_no_foreign_work(provider, verdict):
     def spoil(draft):

@@ -206,7 +206,14 @@ def test_no_latency_comparison_or_sentence_knows_what_misleads(judged: RunSummar
     assert plain.comparisons == judged.comparisons
     assert [cell.distribution for cell in plain.cells] == [cell.distribution for cell in judged.cells]
     assert [cell.trials for cell in plain.cells] == [cell.trials for cell in judged.cells]
-    assert plain.verdicts[:-1] == judged.verdicts[:-1]
+    assert plain.verdicts[1:] == judged.verdicts[1:]
+
+
+def test_whether_they_are_found_out_is_what_the_answer_begins_with(judged: RunSummary) -> None:
+    told = answer(judged)
+    assert told.headline()[0].startswith("Checks find out 5 of 6 misleading timing rules")
+    assert "by the median, grpc (thin) takes" in told.verdicts[told.answer_at]
+    assert sum(told.rules[0] == text for text in told.headline()) == 1
 
 
 def test_samples_hold_no_row_of_a_rule() -> None:

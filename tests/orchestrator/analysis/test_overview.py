@@ -81,3 +81,12 @@ def test_several_stacks_are_told_against_the_reference_and_those_alike_together(
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_where_nothing_is_told_nothing_is_summed_up(blocks):
     assert first_sentence(blocks=blocks, placements=places(30.0)).startswith("Not resolved: ")
+
+
+def test_one_cpu_rather_than_two_is_no_distance():
+    pinned = [
+        p.Placement(id=f"local-{pin}", name=f"local-{pin}", kind="local", pin=pin) for pin in ("apart", "together")
+    ]
+    said = first_sentence(placements=pinned)
+    assert "faster in both" in said or "in both settings" in said
+    assert "distance" not in said

@@ -22,6 +22,7 @@ from services.python.contract.lines import Load
 from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import Draft
 from tests.support.event_runs import a_stream_run
+from tests.support.mixes import MIX
 from tests.support.runs import a_plan, a_run
 from tests.support.searched import a_search_run, searching
 
@@ -314,3 +315,11 @@ def test_codecs_alone_have_no_wire() -> None:
 
 def test_it_survives_json() -> None:
     assert RunSummary.from_json(apart().to_json()).scorecard == apart().scorecard
+
+
+def test_of_a_mix_nobody_is_the_most_predictable_as_its_p99_and_median_are_two_operations() -> None:
+    card = card_of(summarise(a_run(operation=MIX)))
+    found = row(card, "predictable")
+    assert found.best == "not asked of a mix: its p99 over its median is how far its operations lie apart"
+    assert [score.basis for score in found.scores] == ["not measured", "not measured"]
+    assert row(card, "latency").is_resolved

@@ -162,6 +162,18 @@ def test_memory_has_no_bottleneck_and_no_pool() -> None:
     assert store_tables.rows(a_run().cells) == ()
 
 
+def test_cells_that_differ_in_their_load_alone_are_named_once_without_what_all_have_in_common() -> None:
+    run = stored(BY_DATABASE, BY_DATABASE)
+    first, second = (replace(cell, stack_label="rest") for cell in run.cells)
+    loads = (first, replace(second, load="another load"))
+    said = store_tables.sentence(loads)
+    assert said == (
+        "The database is the bottleneck of rest, PostgreSQL by psycopg with a pool of 4 connections, under 2 of 2 loads"
+        " (up to 70 % of the handling time)."
+    )
+    assert "another load (70 %" in store_tables.sentence((replace(first, stack_label="grpc"), loads[1]))
+
+
 def test_many_cells_are_counted() -> None:
     run = stored(*[BY_DATABASE] * 5)
     assert "and of 2 more cells." in store_tables.sentence(run.cells)

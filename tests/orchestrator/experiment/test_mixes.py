@@ -60,7 +60,7 @@ def test_a_mix_may_have_its_own_load_and_stand_beside_other_operations(tmp_path:
     ("items", "place", "message"),
     [
         ("{share: 80 %, add: {}}, {share: 10 %, timestamp: {}}", "5:", "the shares are 90 % together, not 100 %"),
-        ("{share: 100 %, add: {}}", "5:", "'of'"),
+        ("{share: 100 %, add: {}}", "5:", "'of': at least 2 are needed; there is 1."),
         ("{add: {}}, {share: 20 %, timestamp: {}}", "5:", "share"),
         ("{share: 80 %}, {share: 20 %, timestamp: {}}", "5:", "name one operation per list item"),
         ("{share: 80 %, ad: {}}, {share: 20 %, timestamp: {}}", "5:30:", "Did you mean add?"),
@@ -103,3 +103,14 @@ def test_a_plan_with_a_mix_of_one_is_refused(tmp_path: Path) -> None:
     document["operations"][0]["mix"].pop()
     with pytest.raises(ValueError, match=r"operations\.0\.mix"):
         read_plan(document)
+
+
+OF_A_STORE = "  - mix: {of: [{share: 80 %, balance: {}}, {share: 20 %, payment: {}}]}\n"
+
+
+def test_a_mix_is_answered_from_memory_and_by_one_worker_where_it_asks_for_rows(tmp_path: Path) -> None:
+    assert planned(tmp_path, OF_A_STORE).cells
+    with pytest.raises(ExperimentError, match="`store: sqlite`: a mix is answered from the responder's memory"):
+        planned(tmp_path, OF_A_STORE + "store: sqlite\n")
+    with pytest.raises(ExperimentError, match="`workers: 4` with balance: each worker would have a store of its own"):
+        planned(tmp_path, OF_A_STORE + "workers: 4\nload: {concurrency: 4, requests: 100}\npin: 'off'\n")
