@@ -7,12 +7,18 @@ from collections.abc import Sequence
 from orchestrator.analysis.series import Curves, Gap
 
 MOST = 4  # sentences that stand beside the answer; all of them stand beside their pictures
+_UNTOLD = 2  # the rank of those that are told nowhere
 _MOST_CROSSED = 2  # that belong to the answer itself
 
 
 def sentences(curves: Sequence[Curves]) -> tuple[str, ...]:
-    """Of the differences, first those with a crossing, then those told anywhere: each with its axis and its setting."""
-    return tuple(text for text, _ in sorted(_told(curves), key=lambda told: _rank(told[1])))[:MOST]
+    """Of the differences, first those with a crossing, then those told anywhere: each with its axis and its setting.
+
+    Those that are told nowhere are left out beside others that are.
+    """
+    ranked = sorted(_told(curves), key=lambda told: _rank(told[1]))
+    some = [text for text, gap in ranked if _rank(gap) < _UNTOLD]
+    return tuple(some or [text for text, _ in ranked])[:MOST]
 
 
 def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
@@ -20,10 +26,28 @@ def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
     return tuple(text for text, gap in _told(curves) if gap.crossing is not None)[:_MOST_CROSSED]
 
 
+def placed(
+    said: tuple[str, ...], curves: Sequence[Curves], groups: set[str], behind: int, stored: str
+) -> tuple[str, ...]:
+    """The verdicts with what is said of differences along an axis, ahead of the sentences on single settings.
+
+    They stand `behind` so many verdicts at least, the answer among them. What limits requests to a store (`stored`, also
+    among the verdicts) comes right behind from where on another one is ahead.
+    """
+    told, crossed = sentences(curves), set(crossings(curves))
+    if stored in said:
+        said = tuple(text for text in said if text != stored)
+        first = sum(text in crossed for text in told)
+        told = (*told[:first], stored, *told[first:])
+    settings = tuple(f"{group}: " for group in groups)
+    place = next((n for n, text in enumerate(said) if n >= behind and text.startswith(settings)), len(said))
+    return (*said[:place], *told, *said[place:]) if said else ()
+
+
 def _rank(gap: Gap) -> int:
     if gap.crossing is not None:
         return 0
-    return 1 if any(point.standing in ("faster", "slower") for point in gap.points) else 2
+    return 1 if any(point.standing in ("faster", "slower") for point in gap.points) else _UNTOLD
 
 
 def _told(curves: Sequence[Curves]) -> list[tuple[str, Gap]]:

@@ -102,7 +102,8 @@ def sentence(cells: Iterable[CellSummary]) -> str:
     parts = [{*_parts(cell)} for cell, _ in told]
     common = set.intersection(*parts) if len(told) > 1 else set()
     loads = len({cell.load for cell, _ in told})
-    return " ".join(_told(where, of, common, loads) for where, of in found.items())
+    most_first = sorted(found.items(), key=lambda item: len(item[1]), reverse=True)
+    return " ".join(_told(where, of, common, loads) for where, of in most_first)
 
 
 def queries(cells: Sequence[CellSummary]) -> str:
@@ -144,8 +145,9 @@ def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[
         parts = [part for part in _parts(cell) if part not in common]
         name = ", ".join((row.stack, *parts, f"{row.store}{f' with {row.pool}' if row.pool else ''}"))
         alike.setdefault(name, []).append((cell, row))
-    named = [_named_once(name, where, found, loads) for name, found in list(alike.items())[:_MOST_NAMED]]
-    others = len(of) - sum(len(found) for found in list(alike.values())[:_MOST_NAMED])
+    most = list(alike.items())[: _MOST_NAMED if len(alike) <= _MOST_NAMED else 1]  # of many one, as an example
+    named = [_named_once(name, where, found, loads) for name, found in most]
+    others = len(of) - sum(len(found) for _, found in most)
     more = f"; and of {words.count(others, 'more cell')}" if others else ""
     return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{more}."
 

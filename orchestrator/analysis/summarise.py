@@ -16,6 +16,7 @@ from orchestrator.analysis import (
     congestion,
     predictability,
     probes,
+    store_tables,
     unresolved,
     validity,
 )
@@ -32,7 +33,7 @@ from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.judge import rule_figures
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.scorecard import scorecard
-from orchestrator.analysis.series import Curves, Delivered
+from orchestrator.analysis.series import Delivered
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
@@ -91,7 +92,9 @@ def summarise(run: Run) -> RunSummary:
         not_valid = [text for text in (validity.sentence(cells, checks),) if text]
         found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
-    said = _with_along(said, drawn, {c.group for c in comparisons}, before + bool(why or busy) + 1)
+    said = along.placed(
+        said, drawn, {c.group for c in comparisons}, before + bool(why or busy) + 1, store_tables.sentence(cells)
+    )
     is_asked = plan.stability and searched is None
     spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
     stability = predictability.sentences(spreads, cells) if said else ()
@@ -139,16 +142,6 @@ def _searched(run: Run) -> Plan | None:
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
         return None
     return read_plan(document)
-
-
-def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[str], behind: int) -> tuple[str, ...]:
-    """The verdicts with what is said of differences along an axis, ahead of the sentences on single settings.
-
-    They stand `behind` so many verdicts at least, the answer among them.
-    """
-    settings = tuple(f"{group}: " for group in groups)
-    place = next((n for n, text in enumerate(said) if n >= behind and text.startswith(settings)), len(said))
-    return (*said[:place], *along.sentences(curves), *said[place:]) if said else ()
 
 
 def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:

@@ -88,15 +88,16 @@ def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, i
     """Each stack's median at each place, with its interval, and its name at the end of its line."""
     traces = [_latencies(line, shared, colours) for line in panel.lines]
     ends = [(line.label, line.stack, shared.latency.share(line.points[-1].median)) for line in panel.lines]
+    height_px = _height(ends, _LATENCY_PX)
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
         "yaxis": _values(f"median latency, {shared.unit.name}", shared.latency, shared.unit),
-        "annotations": _labels(ends, colours, _LATENCY_PX),
+        "annotations": _labels(ends, colours, height_px),
         "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
     }
     label = f"Median latency by {shared.title}: {panel.title}."
-    return figure(slug, label, traces, layout, _LATENCY_PX)
+    return figure(slug, label, traces, layout, height_px)
 
 
 def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure | None:
@@ -114,11 +115,12 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
         )
         for gap in panel.gaps
     ]
+    height_px = _height(ends, _GAP_PX)
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
         "yaxis": _values(f"difference to {to}, {shared.gap_unit.name}", shared.gap, shared.gap_unit),
-        "annotations": _labels(ends, colours, _GAP_PX),
+        "annotations": _labels(ends, colours, height_px),
         "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "shapes": [
             *(band for gap in panel.gaps for band in _crossed(gap, colours)),
@@ -134,7 +136,7 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
         ],
     }
     label = f"Difference of the median latency to {to}, by {shared.title}: {panel.title}."
-    return figure(slug, label, [_differences(gap, shared, colours) for gap in panel.gaps], layout, _GAP_PX)
+    return figure(slug, label, [_differences(gap, shared, colours) for gap in panel.gaps], layout, height_px)
 
 
 def _is_said(curves: Curves) -> bool:
@@ -252,6 +254,12 @@ def _crossed(gap: Gap, colours: dict[str, int]) -> list[dict[str, Any]]:
         },
         {"type": "line", **upright, "x0": at, "x1": at, "line": {"color": series(colours[gap.stack]), "dash": "dot"}},
     ]
+
+
+def _height(ends: Sequence[tuple[str, str, float]], least_px: int) -> int:
+    """Of a picture that has room for all names beside the ends of its lines."""
+    lines = sum(1 + _wrapped(label).count("<br>") for label, _, _ in ends)
+    return max(least_px, _TOP_PX + _BOTTOM_PX + _LINE_PX * lines)
 
 
 def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], height_px: int) -> list[dict[str, Any]]:

@@ -27,7 +27,16 @@ FIRST, SECOND, THIRD = (gap(f"{name}.", "faster", "slower", crosses=True) for na
 
 
 def test_what_crosses_stands_before_what_is_told_and_that_before_what_is_not() -> None:
-    assert along.sentences(drawn(OPEN, TOLD, FIRST)) == ("first.", "told.", "open.")
+    assert along.sentences(drawn(OPEN, TOLD, FIRST)) == ("first.", "told.")
+    assert along.sentences(drawn(OPEN, OPEN)) == ("open.", "open.")
+
+
+def test_what_limits_a_store_stands_between_crossings_and_other_differences() -> None:
+    said = ("in all.", "one: it.", "two: it.", "limits.", "clients.")
+    found = along.placed(said, drawn(TOLD, FIRST), {"one", "two"}, 1, "limits.")
+    assert found == ("in all.", "first.", "limits.", "told.", "one: it.", "two: it.", "clients.")
+    assert along.placed(said[:3], drawn(TOLD), {"one", "two"}, 1, "") == ("in all.", "told.", "one: it.", "two: it.")
+    assert along.placed((), drawn(TOLD), set(), 1, "") == ()
 
 
 def test_few_of_many_are_said_and_of_crossings_fewer_still_belong_to_the_answer() -> None:

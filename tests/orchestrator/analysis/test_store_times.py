@@ -176,7 +176,7 @@ def test_cells_that_differ_in_their_load_alone_are_named_once_without_what_all_h
 
 def test_many_cells_are_counted() -> None:
     run = stored(*[BY_DATABASE] * 5)
-    assert "and of 2 more cells." in store_tables.sentence(run.cells)
+    assert "(70 % of the handling time); and of 4 more cells." in store_tables.sentence(run.cells)
 
 
 def test_answer_terminal_page_and_json_say_it() -> None:

@@ -132,6 +132,16 @@ def test_two_references_are_told_apart_by_the_names_of_their_lines():
     assert sorted(text.replace("<br>", " ") for text in notes) == ["grpc (to rest (fastapi))", "grpc (to tcp)"]
 
 
+def test_a_picture_is_as_tall_as_the_names_beside_it():
+    """Of ten differences to two references none is cut off, nor covers another one."""
+    one = DISTANCE.panels[0].gaps[0]
+    long = [replace(one, label=f"graphql (strawberry {n}) with a query by each resolver") for n in range(10)]
+    panel = replace(DISTANCE.panels[0], gaps=(*long, replace(one, reference_label="tcp")))
+    few, many = (gap_curves("g", of, scales(DISTANCE), COLOURS) for of in (DISTANCE.panels[0], panel))
+    assert many.height_px > 2 * few.height_px
+    assert all(0 <= note["y"] <= 1 for note in drawn(many)["layout"]["annotations"])
+
+
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=6))
 def test_names_do_not_cover_each_other_and_stay_in_order(places):
     found = apart(sorted(places), [0.1] * len(places))
