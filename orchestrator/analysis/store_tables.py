@@ -40,8 +40,8 @@ NOTE: Final = (
     " of a task. Of a stream it is that of an event, its part of the page of rows that it was read in, and its share of the"
     " interval between two events. Of it: the responder's own queue (waiting for one of its threads, or for its event loop),"
     " waiting for a connection of the pool, the database, and the operation's own code. Queries: how many a request took, or"
-    " all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are summed"
-    " up, also where they overlap."
+    " all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are"
+    " summed up, also where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {
     "queue": "the responder's own queue",
@@ -172,8 +172,7 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
 
 
 def _time_for(cell: CellSummary) -> float | None:
-    """What the handling of a sample is a part of, ms: its latency; of an event, which is stamped and sent when it was read, the
-    interval until the next one is due."""
+    """What the handling of a sample is a part of, ms: its latency; of an event the interval until the next one is due."""
     if cell.stream is not None:
         return cell.stream.interval
     return cell.distribution.median if cell.distribution else None

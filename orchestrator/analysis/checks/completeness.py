@@ -134,7 +134,7 @@ def _unaccounted(cell: CellEvidence) -> list[Finding]:
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:
-    """Missing and repeated trials, and time that is missing; whether each event is recorded is for the check `event stream`."""
+    """Missing and repeated trials, and time that is missing; whether each event is recorded, `event stream` says."""
     findings = _repeated(cell.trials, "trials of this cell") + _unaccounted(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))

@@ -2,7 +2,7 @@
 
 The table is that of `protos/store.md`, and has every number from 1 to the last: event n of a subscription to what follows
 transaction a is transaction a + n, and behind the last one comes the first again. The sender reads rows in pages, with one
-query each, where the store says that it is asked; it asks for the next page when the last row of the one before is handed over.
+query each, where the store says; it asks for the next page when the last row of the one before is handed over.
 """
 
 from __future__ import annotations

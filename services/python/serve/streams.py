@@ -3,7 +3,7 @@
 A protocol asks for the next event when it has handed over the one before, so that a slow reader holds back its own stream
 and no queue grows. What is late is sent at once, one after the other: no event of the schedule is left out.
 
-What events carry may come in pages, from a store say: each is asked for when the last event of the one before is handed over.
+What events carry may come in pages, from a store say: each is asked for when the last event of the one before went out.
 One that takes longer than until the next event is due makes that one late, and no other stream waits for it.
 """
 

@@ -95,7 +95,7 @@ def test_a_stream_of_a_table_has_a_store_pool_and_driver_as_calls_have(write: Wr
     cell = next(cell for cell in plan.cells if cell.id.startswith("sse") and "sqlite" in cell.id)
     assert cell.id == "sse-uvicorn-aiohttp__activity-100-per-s__local__reuse__sqlite__c2"
     assert (cell.factors["per_second"], cell.factors["bytes"], cell.factors["store"]) == (100.0, None, "sqlite")
-    assert {operation.label for operation in plan.operations} == {"activity 100/s", "activity 1,000/s"}
+    assert {operation.label for operation in plan.operations} == {"activity 100/s", "activity 1000/s"}
     assert ask_postgresql(plan.cells)
     assert read_plan(plan.to_dict()) == plan
     compared = {pair.factor for pair in pairs(plan)}
