@@ -39,8 +39,8 @@ NOTE: Final = (
     " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls"
     " of a task. Of a stream it is that of an event, its part of the page of rows that it was read in, and its share of the"
     " interval between two events. Of it: the responder's own queue (waiting for one of its threads, or for its event loop),"
-    " waiting for a connection of the pool, the database, and the operation's own code. Queries: how many a request took, or"
-    " all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are"
+    " waiting for a connection of the pool, the database, and the operation's own code. Queries: how many each request took,"
+    " or all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are"
     " summed up, also where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {

@@ -54,7 +54,7 @@ def failures(run: RunFolder) -> dict[str, tuple[str, str]]:
 
 @contextmanager
 def killing(dsn: str) -> Iterator[None]:
-    """Have the server of this DSN die without a word, when the second responder (the first is a smoke test's) sends its rows."""
+    """Have the server of this DSN die without a word while the second responder, after a smoke test's, sends rows."""
     folder = Path(dsn.split()[0].removeprefix("host="))
     pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
     is_over = threading.Event()
