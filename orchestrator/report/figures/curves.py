@@ -267,7 +267,8 @@ def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], hei
     plot_px = height_px - _TOP_PX - _BOTTOM_PX
     ordered = sorted(ends, key=lambda end: end[2])
     heights = [_LINE_PX * (1 + _wrapped(label).count("<br>")) / plot_px for label, _, _ in ordered]
-    places = apart([min(max(share, 0.0), 1.0) for _, _, share in ordered], heights)
+    top = 1 - (heights[-1] - _LINE_PX / plot_px) / 2 if heights else 1.0  # a name of several lines ends below the edge
+    places = apart([min(max(share, 0.0), top) for _, _, share in ordered], heights, top)
     return [
         {
             "text": _wrapped(label),
@@ -292,13 +293,13 @@ def _wrapped(label: str) -> str:
     return "<br>".join(plain(line) for part in parts for line in wrap(part, _LABEL_LETTERS))
 
 
-def apart(places: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Ascending places from 0 to 1, moved so far apart that things of these heights do not cover each other."""
+def apart(places: Sequence[float], heights: Sequence[float], top: float = 1.0) -> list[float]:
+    """Ascending places from 0 to `top`, moved so far apart that things of these heights do not cover each other."""
     found: list[float] = []
     for place, height in zip(places, heights, strict=True):
         least = found[-1] + (heights[len(found) - 1] + height) / 2 if found else place
         found.append(max(place, least))
-    over = found[-1] - 1.0 if found else 0.0
+    over = found[-1] - top if found else 0.0
     for number in range(len(found) - 1, -1, -1):
         if over <= 0:
             break

@@ -142,6 +142,14 @@ def test_a_picture_is_as_tall_as_the_names_beside_it():
     assert all(0 <= note["y"] <= 1 for note in drawn(many)["layout"]["annotations"])
 
 
+def test_a_name_of_several_lines_beside_the_highest_line_is_not_cut_off():
+    panel = DISTANCE.panels[0]
+    high = replace(panel, gaps=(replace(panel.gaps[0], label="graphql (strawberry) with a query by each resolver"),))
+    note, *_ = drawn(gap_curves("g", high, scales(replace(DISTANCE, panels=(high,))), COLOURS))["layout"]["annotations"]
+    assert note["text"].count("<br>") >= 2
+    assert note["y"] < 0.95
+
+
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=6))
 def test_names_do_not_cover_each_other_and_stay_in_order(places):
     found = apart(sorted(places), [0.1] * len(places))
