@@ -244,13 +244,42 @@ def test_processes_that_wait_for_each_other_are_no_busy_machine(foreign_ticks, v
     """Four requesters on one CPU: something waits nearly always, but for others at most as long as they run."""
 
     def spoil(draft):
-        draft.stats["cpu_s"], draft.stats_before["cpu_s"], draft.done["cpu_s"] = 5.0, 0.0, 9.0
+        draft.stats["cpu_s"], draft.stats_warm["cpu_s"], draft.done["cpu_s"] = 5.0, 0.0, 9.0
         draft.done["host_before"] = host_counters(0)
         draft.done["host_after"] = host_counters(10 * S, pressure_us=9_000_000, busy=1400 + foreign_ticks)
 
     (result, _) = of(a_run(spoil=spoil), "noise")
     assert result.verdict == verdict
     assert result.evidence["pressure"] == pytest.approx(foreign_ticks / 1000)
+
+
+def test_what_the_responder_did_in_the_warm_up_hides_no_foreign_work():
+    """The requester's host is read when the warm-up is over: only what the responder used since is its own there."""
+
+    def spoil(draft):
+        for name, cpu_s in (("stats_before", 0.2), ("stats_warm", 8.2), ("stats", 10.2)):
+            draft.__dict__[name]["cpu_s"] = cpu_s
+        draft.done["cpu_s"], draft.done["host_before"] = 3.0, host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=500 + 300)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.verdict == "warn"
+    assert result.evidence["foreign"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("store", "steal", "verdict"),
+    [("postgresql", 0, "cannot tell"), ("postgresql", 200, "warn"), ("sqlite", 0, "warn"), ("none", 0, "warn")],
+)
+def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, steal, verdict):
+    """Its server is part of what is measured, and counts its CPU time nowhere; SQLite runs within the responder."""
+
+    def spoil(draft):
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000, steal=steal)
+
+    plan = a_plan(calls=[{"connection": "reuse", "store": store}])
+    assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
 
 
 @pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
