@@ -112,7 +112,9 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise and _is_among_the_others(cell):
-            noise = replace(noise, foreign=None, pressure=None)  # whose time that is, and who waited for it, is not known
+            noise = replace(
+                noise, foreign=None, pressure=None
+            )  # whose time that is, and who waited for it, is not known
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -123,8 +125,7 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
 
 
 def _is_among_the_others(cell: CellEvidence) -> bool:
-    """Whether somebody who takes part runs on the requester's machine and does not say how much CPU time that takes:
-    a responder that runs already, or the server of a database."""
+    """Whether a responder that runs already or a database's server works on the requester's machine: neither is counted."""
     return cell.is_one_machine and (cell.is_external or ask_postgresql([cell.cell]))
 
 
