@@ -11,6 +11,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.databases import ask_postgresql
+from orchestrator.results.manifest import TrialRecord
 from services.python.contract.counters import HostCounters
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
@@ -104,14 +105,15 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     responder_s = record.responder_cpu_s or 0.0
     measured_s = record.responder_measured_cpu_s  # a requester looks at its host when the warm-up is over
     requester_s = [part.done.cpu_s or 0.0 for part in trial.parts]
-    both_s = (responder_s if measured_s is None else measured_s) + sum(requester_s)
+    database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
+    both_s = (responder_s if measured_s is None else measured_s) + sum(requester_s) + (database_s or 0.0)
     of_host: dict[str, float] = {}
     for part, own_s in zip(trial.parts, requester_s, strict=True):
         of_host[part.host] = of_host.get(part.host, 0.0) + own_s
     for part in trial.parts:
         own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
-        if noise and _is_among_the_others(cell):
+        if noise and cell.is_one_machine and (cell.is_external or database_s is None):
             noise = replace(
                 noise, foreign=None, pressure=None
             )  # whose time that is, and who waited for it, is not known
@@ -122,6 +124,13 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         noise = replace(noise, steal=None, pressure=None, foreign=None)
     if noise:
         yield noise
+
+
+def _database_s(record: TrialRecord) -> float | None:
+    """The most that a database's server used: it works while a connection is lent. None where that is not told."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    return None if before is None or after is None else float(after.database_s - before.database_s)
 
 
 def _is_among_the_others(cell: CellEvidence) -> bool:
@@ -135,8 +144,8 @@ def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:
         return replace(
             quiet,
             verdict="cannot tell",
-            explanation="Little CPU time was stolen or throttled; what others used is not known: the database's server is"
-            " one of them.",
+            explanation="Little CPU time was stolen or throttled; what others used is not told from what the database's"
+            " server did while it was asked.",
             action="See for yourself that nothing else runs here, or give the database a host of its own.",
         )
     return replace(

@@ -268,15 +268,26 @@ def test_what_the_responder_did_in_the_warm_up_hides_no_foreign_work():
 
 
 @pytest.mark.parametrize(
-    ("store", "steal", "verdict"),
-    [("postgresql", 0, "cannot tell"), ("postgresql", 200, "warn"), ("sqlite", 0, "warn"), ("none", 0, "warn")],
+    ("store", "steal", "asked_s", "verdict"),
+    [
+        ("postgresql", 0, None, "cannot tell"),
+        ("postgresql", 0, 14.5, "cannot tell"),
+        ("postgresql", 0, 2.0, "warn"),
+        ("postgresql", 200, None, "warn"),
+        ("sqlite", 0, 14.5, "warn"),
+        ("none", 0, None, "warn"),
+    ],
 )
-def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, steal, verdict):
-    """Its server is part of what is measured, and counts its CPU time nowhere; SQLite runs within the responder."""
+def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, steal, asked_s, verdict):
+    """Its server is part of what is measured, and used no more than connections were lent; SQLite is in the responder."""
 
     def spoil(draft):
         draft.done["host_before"] = host_counters(0)
         draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000, steal=steal)
+        if asked_s is not None:
+            none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+            draft.stats_warm["store"] = {"requests": 0, **none}
+            draft.stats["store"] = {**none, "requests": 1_000, "handling_s": asked_s, "database_s": asked_s}
 
     plan = a_plan(calls=[{"connection": "reuse", "store": store}])
     assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
