@@ -59,7 +59,14 @@ def two_ways(rng: np.random.Generator, n: int) -> Floats:
     return values
 
 
-SHAPES: dict[str, Shape] = {"narrow": narrow, "tail": tail, "two ways": two_ways}
+def stalls(rng: np.random.Generator, n: int) -> Floats:
+    """Log-normal, and one request in five hundred waits forty times as long: two in a trial."""
+    waits = np.where(rng.random(n) < 0.002, rng.exponential(40.0, n), 0.0)
+    values: Floats = rng.lognormal(0.0, 0.5, n) + waits
+    return values
+
+
+SHAPES: dict[str, Shape] = {"narrow": narrow, "tail": tail, "stalls": stalls, "two ways": two_ways}
 
 
 def a_trial(rng: np.random.Generator, shape: Shape, scale: float) -> TrialSpread:

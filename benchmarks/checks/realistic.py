@@ -105,7 +105,8 @@ def _host_noise(draft: Draft, rng: np.random.Generator) -> None:
     asked_s = float(draft.done["cpu_s"])
     answered_s = float(draft.stats["cpu_s"]) - float(draft.stats_before["cpu_s"])
     draft.done["host_before"] = draft.stats_before["host"] = host_counters(0)
-    draft.done["host_after"] = _counters(rng, elapsed_ns, asked_s + (answered_s if is_one_host else 0.0))
+    measured_s = float(draft.stats["cpu_s"]) - float(draft.stats_warm["cpu_s"])
+    draft.done["host_after"] = _counters(rng, elapsed_ns, asked_s + (measured_s if is_one_host else 0.0))
     draft.stats["host"] = _counters(rng, elapsed_ns, answered_s + (asked_s if is_one_host else 0.0))
     draft.done["cpu_share"] = min(0.8, draft.done["cpu_share"] * float(rng.lognormal(0, 0.1)))
     if draft.cell.placement != "local" and draft.done["wire"]:

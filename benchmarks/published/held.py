@@ -35,7 +35,7 @@ WORST: Sequence[Verdict] = (
     "agrees",
 )
 
-_POINTS = 2.5  # of a percentage, as `orch audit` allows
+_POINTS = 2.5  # of one percentage, as `orch audit` allows
 _SHARE = 0.1  # of a factor, or a peak
 _KEPT_TRIPS = 1.75  # round trips from which a call took more than one
 
@@ -173,7 +173,9 @@ def _faster(figures: Figures, pair: tuple[str, str], test: Faster | Slower) -> F
         return Finding(verdict="agrees", text=text)
     low, high = interval
     saved, gained = (100 * (1 - high), 100 * (1 - low)), (100 * (1 / high - 1), 100 * (1 / low - 1))
-    fits = any(of[0] - _POINTS <= test.percent[1] and test.percent[0] <= of[1] + _POINTS for of in (saved, gained))
+    least, most = test.percent
+    rounded = _POINTS if least == most else 0.0  # a range allows as much as its author meant
+    fits = any(of[0] - rounded <= most and least <= of[1] + rounded for of in (saved, gained))
     return Finding(verdict="agrees" if fits else "in direction", text=text)
 
 

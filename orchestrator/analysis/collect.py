@@ -36,7 +36,6 @@ from orchestrator.analysis.strips import StripMaker
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.model.page_factors import is_in_pieces
-from orchestrator.experiment.plan.databases import is_beside
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.reading import read_plan
@@ -87,7 +86,6 @@ def collect(
             replace(
                 c,
                 is_one_machine=_is_one_machine(plan, c.placement),
-                is_store_beside=is_beside(plan.provider, c.cell),
                 is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
                 or c.placement.kind != "local",
                 one_host=_one_host(c, cells),

@@ -54,13 +54,14 @@ def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "lin
     """Where the mean difference changes its sign, once; None where it does not, or more than once, or in few blocks.
 
     `places`: k ascending places of the axis, above zero for the scale `log`, along which is then interpolated. `by_block`:
-    differences, one row for each of n blocks and one column for each place. Also None where on one side no place has a
+    differences, one row for each of n blocks and one column for each place. Along `log` a difference that grows with the
+    place itself, as time does with bytes, crosses later than the line has it: there the interval reaches from where the
+    one begins to where the other ends. Also None where on one side no place has a
     difference that is told from zero: a sign that is nowhere known does not change.
     """
     blocks, count = by_block.shape
     if blocks < FEWEST_BLOCKS or count < 2:
         return None
-    along = [log(place) for place in places] if scale == "log" else list(places)
     means = by_block.mean(axis=0)
     if np.any(means == 0) or int(np.count_nonzero(np.diff(np.sign(means)))) != 1:
         return None
@@ -83,11 +84,17 @@ def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "lin
     u = -segments[where].a / segments[where].b
     low, high = _below(segments, where, u, t), _above(segments, where, u, t)
 
-    def place(found: tuple[int, float]) -> float:
-        at = along[found[0]] + found[1] * (along[found[0] + 1] - along[found[0]])
-        return exp(at) if scale == "log" else at
+    of = _along_log if scale == "log" else _along
+    return Crossing(at=of(places, (where, u)), low=of(places, low), high=_along(places, high))
 
-    return Crossing(at=place((where, u)), low=place(low), high=place(high))
+
+def _along(places: Sequence[float], found: tuple[int, float]) -> float:
+    low, high = places[found[0]], places[found[0] + 1]
+    return low + found[1] * (high - low)
+
+
+def _along_log(places: Sequence[float], found: tuple[int, float]) -> float:
+    return exp(_along([log(place) for place in places], found))
 
 
 def _below(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:

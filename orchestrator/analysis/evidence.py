@@ -379,7 +379,6 @@ class CellEvidence:
     replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
-    is_store_beside: bool = False  # PostgreSQL runs on the machine whose counters are read
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None

@@ -47,6 +47,15 @@ def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
     )
 
 
+def storeless(record: TrialRecord) -> tuple[int, int] | None:
+    """Measured requests that had no connection to a database, and all of them; None where the responder did not tell."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    if before is None or after is None:
+        return None
+    return after.storeless - before.storeless, after.requests - before.requests
+
+
 def unaccounted(times: StoreTimes) -> str:
     """Whether time is missing from the parts of the handling time, or counted twice; empty where they add up to it."""
     off = sum(getattr(times, where) for where in PLACES) - times.handling

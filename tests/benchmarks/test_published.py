@@ -300,5 +300,5 @@ def test_committed_summaries_are_of_declared_runs_of_a_commit() -> None:
 
 
 def test_a_command_names_its_run() -> None:
-    spec = Spec(name="a", experiment="experiments/a.yaml", minutes=1, needs="root")
+    spec = Spec(name="a", experiment="experiments/a.yaml", minutes=1, needs="root", as_root=True)
     assert spec.command == "sudo .venv/bin/python -m benchmarks.published run a"

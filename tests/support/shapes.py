@@ -36,8 +36,8 @@ def stamps(
     By the trial's schedule in an open loop, else each worker's next send follows its last reply, with think time a rest.
     """
     rows = latency.size
-    if cell.load.think_s:
-        return _rested(rng, cell, latency, start_ns, seed)
+    if cell.load.think_s or (cell.mixed and cell.load.concurrency > 1 and cell.load.rate_per_s is None):
+        return _as_ready(rng, cell, latency, start_ns, seed)
     in_turn = np.arange(rows) % cell.load.concurrency
     if cell.load.rate_per_s is not None:
         warm = cell.warmup.requests
@@ -60,18 +60,20 @@ def stamps(
     return sent, sent, in_turn, None
 
 
-def _rested(
+def _as_ready(
     rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Intended and sent of a closed loop with think time, whose each row is, and `paused_s`; requests by who is ready."""
+    """Intended and sent of a closed loop, whose each row is, and `paused_s`: whoever is ready takes the next number.
+
+    Of a mix, whose order is checked, and with think time.
+    """
     rows, workers, warm = latency.size, cell.load.concurrency, cell.warmup.requests
     intended, sent, worker = (np.empty(rows, dtype=np.int64) for _ in range(3))
     drawn = rests(cell.load, seed)
-    assert drawn is not None
     own_ns, begin_ns = 0, start_ns
     for first, last in ((0, warm), (warm, rows)):
-        thinks = first == warm
-        ready = [(begin_ns + (drawn.first_ns(w) if thinks else w * 7_001), w, 0) for w in range(workers)]
+        thinks = drawn is not None and first == warm
+        ready = [(begin_ns + (drawn.first_ns(w) if drawn and thinks else w * 7_001), w, 0) for w in range(workers)]
         heapq.heapify(ready)
         own_ns = 0
         for row in range(first, last):
@@ -83,7 +85,7 @@ def _rested(
             worker[row] = who
             own_ns += own
             own = int(rng.integers(3_000, 9_000))
-            rest_ns = drawn.after_ns(row - first) if thinks else 0
+            rest_ns = drawn.after_ns(row - first) if drawn and thinks else 0
             heapq.heappush(ready, (int(sent[row] + latency[row]) + own + rest_ns, who, own - 2_000))
         begin_ns = int((sent + latency)[:last].max()) + 1_000_000 if last else start_ns
     return intended, sent, worker, own_ns / workers / 1e9

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from orchestrator.analysis import store_times, words
 from orchestrator.analysis.checks import worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
+from orchestrator.experiment.model.store_factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.lines import STATUSES
@@ -106,6 +107,8 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _unaccounted(cell)
+    if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL):
+        findings += _storeless(cell.trials)
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
@@ -131,6 +134,21 @@ def _unaccounted(cell: CellEvidence) -> list[Finding]:
         if (off := store_times.unaccounted(times))
     ]
     return findings if 2 * len(findings) > len(told) else []
+
+
+def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
+    """Of a responder over a database: requests that it answered without a connection to that, as from a cache."""
+    for trial in trials:
+        lacking, requests = store_times.storeless(trial.record) or (0, 0)
+        if lacking:
+            yield Finding(
+                verdict="fail",
+                evidence={"trial": trial.record.index, "storeless": lacking, "requests": requests},
+                weight=lacking,
+                explanation=f"In {trial.called} the responder asked the database nothing for"
+                f" {words.count(lacking, 'request')} of {requests:,}.",
+                action="Have it ask the database for every request, or leave `store` out: this is no service over one.",
+            )
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:

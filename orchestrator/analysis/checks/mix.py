@@ -1,30 +1,62 @@
-"""mix: each request asks the operation that the seed draws for it, and all of them ask as many as their shares say."""
+"""mix: each request asks the operation that the seed draws for it, in that order, and all of them as their shares say.
+
+A number is given when a worker takes it. So of those below the highest that was sent no more can be unsent than other
+workers are there; more were put off, as by a requester that asks each operation's requests together.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.evidence import NOT_SENT, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.plan.mixes import shares
 from services.python.load.phases import MIXED, mix_order
 
 _BEYOND_CHANCE = 4.5  # standard deviations: one count in 150,000
 
-Seen = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Sequence numbers and places of all rows, those of the warm-up and those never sent too.
+
+    Of the measured ones how many numbers were passed over at one moment at most, and how many others may hold one.
+    """
+
+    numbers: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    passed_over: int
+    others: int
 
 
 def observe(samples: Samples) -> Seen | None:
-    """Sequence numbers and places of all rows, those of the warm-up and those never sent too; None of no mix."""
+    """None of no mix."""
     columns = samples.columns
     if not samples.is_mix:
         return None
-    return columns["sequence"].astype(np.int64), columns["parent"].astype(np.int64)
+    return Seen(
+        numbers=columns["sequence"].astype(np.int64),
+        places=columns["parent"].astype(np.int64),
+        passed_over=_passed_over(samples),
+        others=samples.in_flight - 1,
+    )
+
+
+def _passed_over(samples: Samples) -> int:
+    columns = samples.columns
+    sent = (columns["phase"] == 1) & (columns["status"] != NOT_SENT)
+    if not sent.any():
+        return 0
+    numbers = columns["sequence"][sent]
+    in_order = numbers[np.lexsort((numbers, columns["sent_ns"][sent]))]
+    highest = np.maximum.accumulate(np.searchsorted(np.sort(numbers), in_order))
+    return int((highest - np.arange(numbers.size)).max())
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -35,7 +67,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
-    numbers, places = seen
+    numbers, places = seen.numbers, seen.places
     weights = [mixed.weight for mixed in cell.operation.mix]
     drawn = np.asarray(mix_order(weights, part.seed), dtype=np.int64) + 1
     wrong = int((places != drawn[(numbers - 1) % MIXED]).sum())
@@ -47,6 +79,15 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             evidence=evidence,
             weight=wrong,
             explanation=f"{words.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed draws.",
+            action="Do not publish this cell: what was measured is not the mix that was planned.",
+        )
+    if seen.passed_over > seen.others:
+        return Finding(
+            verdict="fail",
+            evidence={**evidence, "passed_over": seen.passed_over, "others": seen.others},
+            weight=seen.passed_over,
+            explanation=f"{words.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
+            f" {words.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order drawn.",
             action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
     off = _furthest(counts, shares(cell.operation), min(int(numbers.size), MIXED))

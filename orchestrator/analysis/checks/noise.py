@@ -10,6 +10,8 @@ from typing import TypeAlias
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
+from orchestrator.experiment.plan.databases import ask_postgresql
+from orchestrator.results.manifest import TrialRecord
 from services.python.contract.counters import HostCounters
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
@@ -81,10 +83,8 @@ def judge(cell: CellEvidence) -> Finding | None:
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
-    if cell.is_external and loudest.verdict == "pass":
-        loudest = _of_one_end(loudest)
-    elif cell.is_store_beside and loudest.verdict == "pass":
-        loudest = _beside_a_store(loudest)
+    if loudest.verdict == "pass" and (cell.is_external or _is_among_the_others(cell)):
+        loudest = _of_one_end(cell, loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -100,20 +100,23 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
 
 
 def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
-    stats_before, stats = trial.record.stats_before, trial.record.stats
-    responder_s = trial.record.responder_cpu_s or 0.0
+    record = trial.record
+    stats_before, stats = record.stats_before, record.stats
+    responder_s = record.responder_cpu_s or 0.0
+    measured_s = record.responder_measured_cpu_s  # a requester looks at its host when the warm-up is over
     requester_s = [part.done.cpu_s or 0.0 for part in trial.parts]
-    both_s = responder_s + sum(requester_s)
+    database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
+    both_s = (responder_s if measured_s is None else measured_s) + sum(requester_s) + (database_s or 0.0)
     of_host: dict[str, float] = {}
     for part, own_s in zip(trial.parts, requester_s, strict=True):
         of_host[part.host] = of_host.get(part.host, 0.0) + own_s
     for part in trial.parts:
         own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
-        if noise and cell.is_external and cell.is_one_machine:  # the responder is one of the others
-            noise = replace(noise, foreign=None)
-        if noise and cell.is_store_beside:  # so is PostgreSQL, for whose work its responder waits
-            noise = replace(noise, foreign=None, pressure=None)
+        if noise and cell.is_one_machine and (cell.is_external or database_s is None):
+            noise = replace(
+                noise, foreign=None, pressure=None
+            )  # whose time that is, and who waited for it, is not known
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -123,26 +126,33 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         yield noise
 
 
-def _of_one_end(quiet: Finding) -> Finding:
-    """What a quiet requester's host says where the responder's is not known."""
+def _database_s(record: TrialRecord) -> float | None:
+    """The most that a database's server used: it works while a connection is lent. None where that is not told."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    return None if before is None or after is None else float(after.database_s - before.database_s)
+
+
+def _is_among_the_others(cell: CellEvidence) -> bool:
+    """Whether a responder that runs already or a database's server works on the requester's machine: neither is counted."""
+    return cell.is_one_machine and (cell.is_external or ask_postgresql([cell.cell]))
+
+
+def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:
+    """What a quiet requester's host says where the responder's, or the database's, is not known."""
+    if not cell.is_external:
+        return replace(
+            quiet,
+            verdict="cannot tell",
+            explanation="Little CPU time was stolen or throttled; what others used is not told from what the database's"
+            " server did while it was asked.",
+            action="See for yourself that nothing else runs here, or give the database a host of its own.",
+        )
     return replace(
         quiet,
         verdict="cannot tell",
         explanation=f"The requester's host was quiet; what disturbed the responder is not known: {words.NOT_OURS}.",
         action="See for yourself that nothing else runs where it answers.",
-    )
-
-
-def _beside_a_store(quiet: Finding) -> Finding:
-    """What counters of the whole machine say where PostgreSQL works on it, too: its processes are counted by nobody."""
-    return replace(
-        quiet,
-        verdict="cannot tell",
-        explanation=(
-            "Neither a hypervisor nor a quota took time away; whether other programs did is not known, as PostgreSQL runs"
-            " on this machine, and its work is not told from theirs."
-        ),
-        action="See for yourself that nothing else runs there.",
     )
 
 

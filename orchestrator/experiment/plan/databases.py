@@ -30,12 +30,6 @@ def makes_stores(provider: str, cells: Iterable[Cell]) -> bool:
     return PROVIDERS[provider].makes_hosts and not os.environ.get(GIVEN) and ask_postgresql(cells)
 
 
-def is_beside(provider: str, cell: Cell) -> bool:
-    """Whether the PostgreSQL of a cell runs on the machine that both ends' counters are of: here, and as a host of a lab."""
-    of = PROVIDERS[provider]
-    return ask_postgresql([cell]) and (of.hosts_are_this_machine or not of.makes_hosts)
-
-
 def connections(cells: Iterable[Cell]) -> int:
     """How many connections a server must take: the largest pool's, and some to spare."""
     pools = (cell.factors.get(POOL) for cell in cells)

@@ -81,8 +81,9 @@ class StoreTimes(Part):
     `handling_s` is from the decoded request to the reply in plain values, and its parts are `queue_s` (waiting for a thread
     or the event loop), `pool_s` (waiting for a connection to the database), `database_s` (with it) and `service_s` (the
     operation's own code), each measured where it passes. Requests that were answered with an error are left out.
-    `queries`: how many the store was asked, by those that count them (`posts.md`). Of a stream, each event whose row was
-    read counts as a request.
+    `queries`: how many the store was asked, by those that count them (`posts.md`). `storeless`: how many of the requests had
+    no connection to a database (those of rows in memory, all of them). Of a stream, each event whose row was read counts as
+    a request.
     """
 
     requests: Count
@@ -92,6 +93,7 @@ class StoreTimes(Part):
     database_s: Seconds
     service_s: Seconds
     queries: Count = 0
+    storeless: Count = 0
 
 
 @part

@@ -169,6 +169,7 @@ class Control:
             database_s=now.database_ns / _NS,
             service_s=now.service_ns / _NS,
             queries=now.queries,
+            storeless=now.storeless,
         )
 
 

@@ -67,7 +67,7 @@ class Times:
     `handling_ns` is taken by the dispatcher, from the decoded request to the reply in plain values. The parts are taken
     where they pass: `queue_ns` waiting for a thread and, back on an event loop, for the loop; `pool_ns` waiting for a
     connection; `database_ns` with it; `service_ns` in the operation's own code. `queries`: how many the store was
-    asked, where it counts them.
+    asked, where it counts them. `storeless`: requests that had no connection to a database, as of rows in memory.
     """
 
     requests: int = 0
@@ -77,6 +77,7 @@ class Times:
     database_ns: int = 0
     service_ns: int = 0
     queries: int = 0
+    storeless: int = 0
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,6 +92,8 @@ class Times:
             self.pool_ns += spent.pool_ns
             self.database_ns += spent.database_ns
             self.queries += spent.queries
+            if not spent.database_ns:
+                self.storeless += requests
 
     def copy(self) -> Times:
         """All sums as they are together at one moment."""
@@ -103,6 +106,7 @@ class Times:
                 database_ns=self.database_ns,
                 service_ns=self.service_ns,
                 queries=self.queries,
+                storeless=self.storeless,
             )
 
 

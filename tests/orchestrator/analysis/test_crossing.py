@@ -60,6 +60,19 @@ def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) ->
     assert 0.92 <= held / runs <= 0.98
 
 
+@pytest.mark.parametrize("share", [0.01, 0.2])
+@pytest.mark.parametrize("grows_with", ["place", "logarithm"])
+def test_along_a_logarithmic_axis_the_interval_holds_both_ways_to_grow(grows_with: str, share: float) -> None:
+    """A time for each byte is a curve between two sizes of such an axis, and crosses later than its chord."""
+    places, true = (1e2, 1e3, 1e4, 1e5, 1e6), 30_000.0
+    of = np.array(places) / true - 1 if grows_with == "place" else np.log(np.array(places) / true)
+    random = np.random.default_rng(7)
+    runs = [crossing(places, of + random.normal(0, share, (5, len(places))), "log") for _ in range(200)]
+    held = [each.low <= true <= each.high for each in runs if each is not None]
+    assert len(held) > 150
+    assert sum(held) >= 0.92 * len(held)
+
+
 def test_a_sign_that_is_nowhere_known_does_not_change() -> None:
     by_block = np.tile(np.array([-0.05, 0.05, 2.0, 5.0, 10.0]), (5, 1))
     by_block[:, 0] = [-0.5, 0.4, -0.5, 0.4, -0.05]

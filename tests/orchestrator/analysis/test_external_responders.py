@@ -14,7 +14,7 @@ from orchestrator.report.groups import groups
 from orchestrator.report.render import render
 from tests.support.judged import of, verdicts
 from tests.support.pages import Document
-from tests.support.runs import Draft, MemoryRun, a_plan, a_run
+from tests.support.runs import Draft, MemoryRun, S, a_plan, a_run, host_counters
 
 GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
 FAR = Placement(id="external", name="external", kind="external", link=Link(rtt_ms=20.0))
@@ -226,3 +226,13 @@ def test_the_report_explains_a_value_below_a_floor_that_is_not_the_given_respond
 def test_where_no_floor_is_shown_there_is_nothing_to_explain():
     page = " ".join(Document(render(summarise(alone()))).text.split())
     assert "which it did not start, there is none" not in page
+
+
+def test_a_given_responder_at_work_here_is_no_foreign_work_and_who_waits_for_it_is_not_known():
+    def spoil(draft: Draft) -> None:
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000)
+
+    (result,) = of(alone(spoil=spoil), "noise")
+    assert result.verdict == "cannot tell"
+    assert result.evidence["foreign"] is result.evidence["pressure"] is None

@@ -179,3 +179,24 @@ def test_round_trips_of_several_sizes_are_not_counted() -> None:
     far = p.Placement(id="far", name="far", kind="cross-region", link=p.Link(rtt_ms=30.0))
     found = of(mixed_run(placements=[far]), "round-trips")
     assert {result.verdict for result in found} == {"not applicable"}
+
+
+@pytest.mark.parametrize("at_once", [10, 1000])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_requests_that_were_put_off_to_ask_one_operation_after_the_other_fail(at_once: int, workers: int) -> None:
+    """Numbers and operations are those drawn, and so is every count: only the order of sending is another."""
+
+    def spoil(draft: Draft) -> None:
+        rows = draft.columns
+        measured = np.flatnonzero(rows["phase"] == 1)
+        for begin in range(0, measured.size, at_once):
+            some = measured[begin : begin + at_once]
+            in_batches = some[np.argsort(rows["parent"][some], kind="stable")]
+            for name in ("intended_ns", "sent_ns", "received_ns"):
+                rows[name][in_batches] = rows[name][some].copy()
+
+    load = p.Load(requests=1000, concurrency=workers)
+    assert verdicts(mixed_run(load=load))["mix"] == "pass"
+    (result, _) = of(mixed_run(spoil, load=load), "mix")
+    assert result.verdict == "fail"
+    assert "not sent in the order drawn" in result.explanation

@@ -21,6 +21,7 @@ from orchestrator.report.render import render
 from services.python.contract import responder_lines as lines
 from tests.support import judged
 from tests.support.event_runs import a_stream_run
+from tests.support.runs import a_plan
 from tests.support.runs import a_run as run_made_up
 from tests.support.summaries import a_run
 
@@ -232,6 +233,27 @@ def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
 
     assert {found.verdict for found in judged.of(run_made_up(spoil=told), "completeness")} == {"pass"}
     assert len(drafts) > 2
+
+
+@pytest.mark.parametrize(
+    ("store", "lacking", "verdict"),
+    [("sqlite", 0, "pass"), ("sqlite", 1, "fail"), ("postgresql", 1, "fail"), ("none", 100, "pass")],
+)
+def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
+    store: str, lacking: int, verdict: str
+) -> None:
+    """The check's request, in the warm-up's count, is no part of it."""
+
+    def told(draft: Any) -> None:
+        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+        draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **none}
+        times = {"handling_s": 1.0, "database_s": 1.0}
+        draft.stats["store"] = {**none, "requests": 102, "storeless": 1 + lacking, **times}
+
+    plan = a_plan(calls=[{"connection": "reuse", "store": store}])
+    found = judged.of(run_made_up(plan, spoil=told), "completeness")[0]
+    assert found.verdict == verdict
+    assert ("asked the database nothing for 1 request of 100" in found.explanation) is (verdict == "fail")
 
 
 def test_what_reading_the_clock_takes_is_no_gap() -> None:

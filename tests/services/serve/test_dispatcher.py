@@ -136,6 +136,21 @@ def test_the_parts_of_a_stores_handling_time_are_counted_where_they_pass(
     assert (times.requests, times.pool_ns, times.database_ns, times.service_ns) == (3, 900, 1500, 3)
     assert times.queue_ns == (6 if is_queued else 0)
     assert times.handling_ns == 3 * (810 + 3)
+    assert times.storeless == 0
+
+
+def test_a_request_that_a_store_answers_without_its_database_is_counted() -> None:
+    """As from a cache: every second one has no connection."""
+
+    class Caching(Slow):
+        def account(self, number: int, spent: Spent) -> tuple[int, str, int]:
+            return (number, "amber kelp", 7) if number % 2 else super().account(number, spent)
+
+    held = Held(store=cast(Any, Caching([0], "inline")))
+    dispatcher = Dispatcher(identity="me", held={"balance": held})
+    for number in (1, 2, 3, 4, 5):
+        dispatcher.answer("balance", {"account": number}, "peer")
+    assert (held.times.copy().requests, held.times.copy().storeless) == (5, 3)
 
 
 def test_a_request_to_a_store_that_fails_is_not_counted() -> None:
