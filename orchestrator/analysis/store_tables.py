@@ -37,10 +37,11 @@ HEADS: Final = (
 NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
     " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls"
-    " of a task. Of it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a"
-    " connection of the pool, the database, and the operation's own code. Queries: how many a request took, or all calls of"
-    " a task, on average (-: this store does not count them); of a nested query's resolvers the times are summed up, also"
-    " where they overlap."
+    " of a task. Of a stream it is that of an event, its part of the page of rows that it was read in, and its share of the"
+    " interval between two events. Of it: the responder's own queue (waiting for one of its threads, or for its event loop),"
+    " waiting for a connection of the pool, the database, and the operation's own code. Queries: how many each request took,"
+    " or all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are"
+    " summed up, also where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {
     "queue": "the responder's own queue",
@@ -66,7 +67,7 @@ class StoreRow:
     pool: str
     times: StoreTimes
     queries: float  # that a sample takes, those of all its calls; 0 where the store does not count them
-    of_latency: float | None  # the handling time over the median latency
+    of_latency: float | None  # the handling time over the median latency; of events over the interval between two
     bottleneck: (
         Where | None
     )  # where half of the handling time goes, if that is a quarter of the latency; with a database
@@ -108,7 +109,7 @@ def queries(cells: Sequence[CellSummary]) -> str:
     }
     by_operation: dict[str, dict[str, list[float]]] = {}
     for cell in cells:
-        if cell.id in counted:
+        if cell.id in counted and cell.kind != "stream":  # which reads pages, a whole one or the last of a table
             by_operation.setdefault(cell.operation, {}).setdefault(_asker(cell, cells), []).append(counted[cell.id])
     told = [f"{operation}: {_grouped(of)}" for operation, of in by_operation.items() if len(_alike(of)) > 1]
     return f"Queries to the store for each sample, on average: {'; '.join(told)}." if told else ""
@@ -151,8 +152,8 @@ def _row_of(cell: CellSummary) -> StoreRow | None:
 def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
     has_database = store not in (None, BY_NAME[STORE].default)
-    latency = cell.distribution.median if cell.distribution else None
-    of_latency = times.handling * _calls(cell) / latency if latency else None
+    time_ms = _time_for(cell)
+    of_latency = times.handling * _calls(cell) / time_ms if time_ms else None
     queries = times.queries * _calls(cell)
     # Of several queries that together take longer than the sample some overlap: no part of that can be said to limit it.
     do_overlap = queries > 1 and of_latency is not None and of_latency > 1
@@ -168,6 +169,13 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
         of_latency=of_latency,
         bottleneck=times.most if is_much and not do_overlap else None,
     )
+
+
+def _time_for(cell: CellSummary) -> float | None:
+    """What the handling of a sample is a part of, ms: its latency; of an event the interval until the next one is due."""
+    if cell.stream is not None:
+        return cell.stream.interval
+    return cell.distribution.median if cell.distribution else None
 
 
 def _call(cell: CellSummary) -> tuple[str, ...]:

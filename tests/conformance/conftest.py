@@ -27,7 +27,7 @@ PARTS = {
     "pinging": "ping",
     "describing": "describe",
 }
-STREAMS = {"events"}
+STREAMS = {"events", "activity"}
 CODED_ALONE = {"evolution"}
 REFUSING = {"stream", *STREAMS}  # what an end says that reads or sends none
 
@@ -133,9 +133,12 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
 
 
 def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client: each responder with the first client that reads streams, and the reverse."""
+    """Protocol, responder, client, stream: each responder with the first client that reads streams, and the reverse.
+
+    Other streams than `events` are among the tests that take longer.
+    """
     for protocol in ends.protocols:
-        if not STREAMS & set(protocol["operations"]):
+        if not (streams := STREAMS & set(protocol["operations"])):
             continue
         responders, clients = (
             [one["name"] for one in protocol[role] if not REFUSING & set(one.get("refuses", {}))]
@@ -143,8 +146,11 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
         )
         both = [(responder, clients[0]) for responder in responders]
         both += [(responders[0], client) for client in clients[1:]]
-        for responder, client in both if everything else both[:1]:
-            yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"
+        for operation in sorted(streams):
+            marks = [] if operation == "events" else [pytest.mark.slow]
+            for responder, client in both if everything else both[:1]:
+                pair = protocol["name"], responder, client, operation
+                yield pytest.param(pair, marks=marks), f"{protocol['name']}/{responder}-{client}-{operation}"
 
 
 def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:

@@ -81,7 +81,7 @@ def test_a_stream_is_carried_where_streams_are_and_nowhere_else() -> None:
     assert STREAMING.keys() >= {"websocket", "sse", "grpc"}
     for name, protocol in protocols().items():
         assert ("ticks" in protocol.operations) is (name in STREAMING), name
-        assert (protocol.operations == {"events", "ticks"}) is (protocol.streams == "alone"), name
+        assert (protocol.operations == {"events", "activity", "ticks"}) is (protocol.streams == "alone"), name
 
 
 def _first_tick(protocol: str, client: str, port: int) -> Any:

@@ -32,6 +32,7 @@ PATIENCE_S = 30
 
 def trial(protocol: str, client: str, port: int, record: Path, **changes: Any) -> Trial:
     asked: dict[str, Any] = {
+        "operation": "events",
         "payload": Payload(kind="events", size=50, per_second=200.0),
         "load": Load(concurrency=2, duration_s=0.1),
         "warmup": Warmup(requests=0, at_least_s=0.0),
@@ -39,7 +40,7 @@ def trial(protocol: str, client: str, port: int, record: Path, **changes: Any) -
         **changes,
     }
     target = Target(host="127.0.0.1", port=port, identity="nonce")
-    return Trial(target=target, protocol=protocol, client=client, operation="events", record=str(record), **asked)
+    return Trial(target=target, protocol=protocol, client=client, record=str(record), **asked)
 
 
 def stats(started: Program) -> dict[str, Any]:
@@ -82,6 +83,50 @@ def test_every_event_comes_once_in_order_and_has_a_row(
     # The check's event, one of each client's warm-up, and those that were measured.
     assert (said["events"]["offered"], said["events"]["sent"]) == (43, 43)
     assert said["answered"] == 1 + 1 + 2 + 2
+
+
+TABLES = [
+    ("websocket", "uvicorn", "websockets", "none"),
+    pytest.param("grpc", "grpcio", "grpc-aio", "none", marks=pytest.mark.slow),
+    *(
+        pytest.param(*pair, "sqlite", marks=pytest.mark.slow)
+        for pair in (
+            ("websocket", "uvicorn", "aiohttp"),
+            ("sse", "uvicorn", "aiohttp"),
+            ("sse", "starlette", "aiohttp"),
+            ("grpc", "grpc-aio", "grpc-aio"),
+            ("grpc", "grpcio", "grpc-aio"),
+            ("socketio", "python-socketio", "socketio"),
+            ("graphqlws", "strawberry", "aiohttp"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client", "store"), TABLES)
+def test_every_row_of_a_table_comes_once_and_the_store_tells_where_its_time_went(
+    protocol: str, implementation: str, client: str, store: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    kept = {"store": store, "database": str(tmp_path / "store.sqlite3")} if store == "sqlite" else {"store": store}
+    asked = {"operation": "activity", "payload": Payload(kind="events", per_second=2000.0)}
+    with responder(protocol, implementation=implementation, operations=["activity"], resources=kept) as (
+        started,
+        ready,
+    ):
+        lines = make_trial(trial(protocol, client, ready["port"], record, **asked))
+        said = stats(started)
+    done = lines[-1]
+    assert done["type"] == "done", lines
+    counts = {"offered": 400, "delivered": 400, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
+    assert (done["events"], done["errors"], done["verified"]) == (counts, {}, 400)
+    told = said["store"]
+    assert (said["events"]["sent"], told["requests"]) == (403, 403)
+    # The check, the warm-up of two clients, and two pages of each that is measured: a third where the table ends within.
+    assert told["queries"] in ((7, 9) if store == "sqlite" else (0,))
+    parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
+    assert 0 < parts <= told["handling_s"]
+    assert (told["database_s"] > 0) is (store == "sqlite")
 
 
 def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:

@@ -106,7 +106,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
-    findings += _unaccounted(cell.trials)
+    findings += _unaccounted(cell)
     if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL):
         findings += _storeless(cell.trials)
     findings += _repeated(cell.trials, "trials of this cell")
@@ -115,17 +115,18 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst(findings)
 
 
-def _unaccounted(trials: Sequence[TrialEvidence]) -> list[Finding]:
+def _unaccounted(cell: CellEvidence) -> list[Finding]:
     """Of a responder that asks a store: parts of its handling time that do not add up to it, in most trials.
 
     A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
     """
-    told = [(trial, times) for trial in trials if (times := store_times.of_trial(trial.record)) is not None]
+    a_sample = "an event" if cell.cell.kind == "stream" else "a request"
+    told = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
     findings = [
         Finding(
             verdict="fail",
             evidence={"trial": trial.record.index, "accounted": times.accounted, **vars(times)},
-            explanation=f"The responder's handling took {words.ms(times.handling)} a request, and its parts (waiting,"
+            explanation=f"The responder's handling took {words.ms(times.handling)} {a_sample}, and its parts (waiting,"
             f" database, service) add up to {words.percent(times.accounted)} of that: {off}.",
             action="Do not read where the responder's time goes; its latencies are not touched by this.",
         )
@@ -151,8 +152,8 @@ def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:
-    """Missing and repeated trials; whether each event is recorded is for the check `event stream`."""
-    findings = _repeated(cell.trials, "trials of this cell")
+    """Missing and repeated trials, and time that is missing; whether each event is recorded, `event stream` says."""
+    findings = _repeated(cell.trials, "trials of this cell") + _unaccounted(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     made = words.count(len(cell.trials), "trial")

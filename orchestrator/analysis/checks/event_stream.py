@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.analysis import words
+from orchestrator.analysis import store_times, words
 from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
@@ -36,6 +36,8 @@ _BEGUN_LATE, _BEGUN_TOO_LATE = (
 )  # of a stream's time: from there on its clients were not sent events all at once
 _BEGUN_NS = 250_000_000  # what no client waits for unless somebody else is served first
 _LONGER_GAPS = 1.5  # times as long as they would be without the sender's lateness: a third of them is its doing
+_LONG_READING = 0.5  # of the interval between two events, which is all the time that there is for it
+_NS_PER_MS = 1e6
 _FASTEST = 0.25  # of TCP's own round trip: no event is under way for less
 _CHECK_REQUESTS = 2  # of each requester, before it begins: identity, and one event
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
@@ -226,7 +228,8 @@ def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, 
             verdict="fail" if kept < _FEWEST_KEPT * wanted else "warn",
             evidence={**evidence, "wanted": wanted},
             weight=1 - kept,
-            explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: {_why_slow(trial)}.",
+            explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: "
+            f"{_why_slow(trial, stream)}.",
             action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
         )
     elif is_slowed:
@@ -262,8 +265,12 @@ def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, 
         )
 
 
-def _why_slow(trial: TrialEvidence) -> str:
-    """Who kept the sender from its rate, by the core that was busy; either where none was."""
+def _why_slow(trial: TrialEvidence, stream: StreamTrial) -> str:
+    """What kept the sender from its rate: reading its events, or whose core was busy; either end where none was."""
+    if (reading := store_times.of_trial(trial.record)) is not None:
+        share = reading.handling * _NS_PER_MS / stream.interval_ns
+        if share >= _LONG_READING:
+            return f"reading an event's row took {words.percent(share)} of the time between two"
     sender = trial.summary.responder_cpu_share if trial.summary else None
     readers = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
     could_not = "" if sender is None or sender <= SATURATED else f" (its core was {words.percent(sender)} busy)"

@@ -23,6 +23,7 @@ from orchestrator.experiment.model.options import (
     OptionsOfAny,
     PlainOptions,
     PositiveDuration,
+    StreamOptions,
     TransferOptions,
     WarmupSpec,
 )
@@ -151,6 +152,10 @@ class _Operations(Strict):
     ] = None
     image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
     events: Annotated[EventsOptions | None, Field(description="A subscription in, events out at a rate.")] = None
+    activity: Annotated[
+        StreamOptions | None,
+        Field(description="A subscription in, the rows of the table of transactions out as events, at a rate."),
+    ] = None
     evolution: Annotated[
         EvolutionOptions | None,
         Field(description="Records written with one schema and read with another; codecs alone."),

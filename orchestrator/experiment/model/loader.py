@@ -309,5 +309,6 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "transfer": options.TransferOptions,
         "evolution": options.EvolutionOptions,
         "events": options.EventsOptions,
+        "activity": options.StreamOptions,
     }
     return by_key.get(names[-1], options.PlainOptions)

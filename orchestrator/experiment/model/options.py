@@ -248,12 +248,17 @@ class ImageOptions(PlainOptions):
     )
 
 
-class EventsOptions(OptionsOfAny):
-    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
+class StreamOptions(OptionsOfAny):
+    """A stream of events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
 
     per_second: Annotated[
         OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
     ] = None
+
+
+class EventsOptions(StreamOptions):
+    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
+
     bytes: Annotated[
         OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
     ] = None

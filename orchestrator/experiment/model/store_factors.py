@@ -31,6 +31,7 @@ OF_THE_STORE: tuple[Factor, ...] = (
         description="Keep accounts and transactions in the responder's memory (none), or in a database: SQLite in WAL mode"
         " (sqlite), or PostgreSQL (postgresql)",
         column="store",
+        has_streams=True,
     ),
     Factor(
         name=POOL,
@@ -55,6 +56,7 @@ OF_THE_STORE: tuple[Factor, ...] = (
             why="a pool without a connection answers nobody",
         ),
         description="How many connections to the database the responder keeps, 1 to 1000; 10 unless given (standard)",
+        has_streams=True,
     ),
     Factor(
         name=DRIVER,
@@ -68,6 +70,7 @@ OF_THE_STORE: tuple[Factor, ...] = (
         ),
         description="By which library the responder asks PostgreSQL: psycopg 3 in threads (psycopg), or asyncpg on its event"
         " loop (asyncpg)",
+        has_streams=True,
     ),
 )
 

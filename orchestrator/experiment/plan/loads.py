@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
 from orchestrator.experiment.plan.find import Find
@@ -153,18 +154,24 @@ def _rests(thinks: Sequence[float], thinking: Sequence[Thinking]) -> list[tuple[
 def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Load, ...]:
     """So many clients for so long. What else the experiment says of its load is for its other operations, if it has any."""
     common = located.experiment.load
-    all_are_streams = all(spec.name == "events" for spec in located.experiment.operations)
-    for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if all_are_streams else [])):
+    is_for_streams = _all_are_streams(located)
+    for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if is_for_streams else [])):
         for key in ("requests", "rate", "arrivals", "at_most", "think", "thinking", "steps"):
             if getattr(spec, key) is not None:
                 located.add(
                     (*where, key),
                     f"a stream has no `{key}`: `concurrency` clients are sent events for `duration`, and"
-                    " `events: {per_second: ...}` says how many a second.",
+                    f" `{path[-1]}: {{per_second: ...}}` says how many a second.",
                 )
     duration = own.duration or common.duration or _DEFAULT_STREAM_S
     clients = own.concurrency or common.concurrency or (1,)
     return tuple(Load(concurrency=number, duration_s=duration) for number in clients)
+
+
+def _all_are_streams(located: Located) -> bool:
+    """Whether nothing but streams is asked: what is said of all then is said of them."""
+    known = catalogue().operations
+    return all(spec.name in known and known[spec.name].kind == "stream" for spec in located.experiment.operations)
 
 
 def room(rate_per_s: float, requests: int | None = None) -> int:
@@ -229,7 +236,7 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     if kind == "stream":
         if own.requests is not None:
             located.add((*path, "warmup", "requests"), _NO_REQUESTS)
-        elif common.requests is not None and all(spec.name == "events" for spec in located.experiment.operations):
+        elif common.requests is not None and _all_are_streams(located):
             located.add(("warmup", "requests"), _NO_REQUESTS)
         own = own.model_copy(update={"requests": 0})
 

@@ -23,6 +23,7 @@ from orchestrator.experiment.model.options import (
     EvolutionOptions,
     ImageOptions,
     PlainOptions,
+    StreamOptions,
     TransferOptions,
 )
 from orchestrator.experiment.plan.mixes import mixes
@@ -150,6 +151,8 @@ def _payloads(
         yield from _evolutions(item, options)
     elif isinstance(options, EventsOptions):
         yield from _events(item, options)
+    elif isinstance(options, StreamOptions):
+        yield from _streams(item, spec.name, options)
     else:
         asked = catalogue().operations[spec.name]
         sent, returned = (
@@ -228,6 +231,22 @@ def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
             payload={"kind": "events", "size": size, "per_second": per_second},
             request_bytes=0,  # one subscription for all of them
             reply_bytes=size + _SUBSCRIPTION_BYTES,
+        )
+        yield Asked(operation=operation, file=None, item=item)
+
+
+def _streams(item: int, name: str, options: StreamOptions) -> Iterator[Asked]:
+    """Of an operation whose events have no size that anybody chooses."""
+    fields = catalogue().operations[name].reply.values()
+    for per_second in options.per_second or (_EVENTS_PER_S,):
+        rate = format_rate(per_second)
+        operation = Operation(
+            id=f"{name}-{_slug(rate.removesuffix('/s'))}-per-s",
+            name=name,
+            label=f"{name} {rate}",
+            payload={"kind": "events", "per_second": per_second},
+            request_bytes=0,  # one subscription for all of them
+            reply_bytes=sum(_FIELD_BYTES[kind] for kind in fields) + _SUBSCRIPTION_BYTES,
         )
         yield Asked(operation=operation, file=None, item=item)
 

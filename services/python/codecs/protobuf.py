@@ -295,6 +295,27 @@ STREAMS: Mapping[str, Method] = {
             "data": message.data,
         },
     ),
+    "activity": Method(
+        name="Activity",
+        request=pb.ActivityRequest,
+        reply=pb.ActivityEvent,
+        is_stream=True,
+        pack_request=lambda request: pb.ActivityRequest(**request),
+        unpack_request=lambda message: {
+            "interval_ns": message.interval_ns,
+            "count": message.count,
+            "after": message.after,
+        },
+        pack_reply=lambda event: pb.ActivityEvent(**event),
+        unpack_reply=lambda message: {
+            "sequence": message.sequence,
+            "sent_ns": message.sent_ns,
+            "transaction": message.transaction,
+            "payer": message.payer,
+            "payee": message.payee,
+            "amount": message.amount,
+        },
+    ),
 }
 """The messages of streams."""
 

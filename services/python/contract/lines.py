@@ -45,7 +45,7 @@ class Payload(Part):
     `bytes`: `size` pseudo-random bytes of the trial's seed. `records`: `count` structured records. `json` and `image`:
     the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
     decode every pixel.
-    `events`: `size` pseudo-random characters in each event, `per_second` of them.
+    `events`: `per_second` events, each of `size` pseudo-random characters, or of what its operation reads (`size` 0).
     `transfer`: send `size` known bytes, be sent `reply_size` of them.
     `evolution`: `count` records that a schema wrote and another reads, which differ by `schema_change`.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as

@@ -136,6 +136,21 @@ EVENTS = Message(
     reply={"sequence": "long", "sent_ns": "long", "data": "text"},
     is_stream=True,
 )
+ACTIVITY = Message(
+    name="activity",
+    request={"interval_ns": "long", "count": "long", "after": "integer"},
+    reply={
+        "sequence": "long",
+        "sent_ns": "long",
+        "transaction": "integer",
+        "payer": "integer",
+        "payee": "integer",
+        "amount": "integer",
+    },
+    is_stream=True,
+)
+OF_STREAMS: frozenset[str] = frozenset({EVENTS.name, ACTIVITY.name})
+"""Messages whose replies are the events of a stream."""
 
 
 def capitals(name: str) -> str:

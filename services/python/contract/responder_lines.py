@@ -82,7 +82,8 @@ class StoreTimes(Part):
     or the event loop), `pool_s` (waiting for a connection to the database), `database_s` (with it) and `service_s` (the
     operation's own code), each measured where it passes. Requests that were answered with an error are left out.
     `queries`: how many the store was asked, by those that count them (`posts.md`). `storeless`: how many of the requests had
-    no connection to a database (those of rows in memory, all of them).
+    no connection to a database (those of rows in memory, all of them). Of a stream, each event whose
+    row was read counts as a request.
     """
 
     requests: Count

@@ -313,6 +313,32 @@ class Event(_message.Message):
     data: str
     def __init__(self, sequence: _Optional[int] = ..., sent_ns: _Optional[int] = ..., data: _Optional[str] = ...) -> None: ...
 
+class ActivityRequest(_message.Message):
+    __slots__ = ("interval_ns", "count", "after")
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    interval_ns: int
+    count: int
+    after: int
+    def __init__(self, interval_ns: _Optional[int] = ..., count: _Optional[int] = ..., after: _Optional[int] = ...) -> None: ...
+
+class ActivityEvent(_message.Message):
+    __slots__ = ("sequence", "sent_ns", "transaction", "payer", "payee", "amount")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    SENT_NS_FIELD_NUMBER: _ClassVar[int]
+    TRANSACTION_FIELD_NUMBER: _ClassVar[int]
+    PAYER_FIELD_NUMBER: _ClassVar[int]
+    PAYEE_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    sent_ns: int
+    transaction: int
+    payer: int
+    payee: int
+    amount: int
+    def __init__(self, sequence: _Optional[int] = ..., sent_ns: _Optional[int] = ..., transaction: _Optional[int] = ..., payer: _Optional[int] = ..., payee: _Optional[int] = ..., amount: _Optional[int] = ...) -> None: ...
+
 class IdentityRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

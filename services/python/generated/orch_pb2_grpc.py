@@ -104,6 +104,11 @@ class OrchStub:
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
                 response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.Event.FromString,
                 _registered_method=True)
+        self.Activity = channel.unary_stream(
+                '/orch.v1.Orch/Activity',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.ActivityRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ActivityEvent.FromString,
+                _registered_method=True)
         self.Identity = channel.unary_unary(
                 '/orch.v1.Orch/Identity',
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.IdentityRequest.SerializeToString,
@@ -201,6 +206,13 @@ class OrchServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Activity(self, request, context):
+        """The same, of transactions (store.md): those that follow number `after`, and behind the last one the first again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Identity(self, request, context):
         """Which responder is this? Answers the nonce that it was started with.
         """
@@ -280,6 +292,11 @@ def add_OrchServicer_to_server(servicer, server):
                     servicer.Events,
                     request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.FromString,
                     response_serializer=services_dot_python_dot_generated_dot_orch__pb2.Event.SerializeToString,
+            ),
+            'Activity': grpc.unary_stream_rpc_method_handler(
+                    servicer.Activity,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ActivityRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.ActivityEvent.SerializeToString,
             ),
             'Identity': grpc.unary_unary_rpc_method_handler(
                     servicer.Identity,
@@ -665,6 +682,33 @@ class Orch:
             '/orch.v1.Orch/Events',
             services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
             services_dot_python_dot_generated_dot_orch__pb2.Event.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Activity(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/orch.v1.Orch/Activity',
+            services_dot_python_dot_generated_dot_orch__pb2.ActivityRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.ActivityEvent.FromString,
             options,
             channel_credentials,
             insecure,

@@ -18,6 +18,7 @@ An operation's request and reply are flat mappings of plain values, its message 
 | comments | user: int, count: int, each: int | comments: list of comment, post, author, text |
 | feed | user: int, count: int, each: int | those of user, posts and comments together |
 | events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
+| activity | interval_ns, count, after: int | a stream of sequence, sent_ns, transaction, payer, payee, amount: int |
 
 Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
 (data: bytes, reply_size: int -> data: bytes), and nobody `evolution` (count: int -> records), which codecs code alone.
@@ -30,6 +31,7 @@ from collections.abc import Mapping
 from services.python.contract.messages import IDENTITY, Message
 from services.python.operations import (
     accounts,
+    activity,
     add,
     echo,
     events,
@@ -45,7 +47,7 @@ from services.python.operations.base import Operation, PayloadError, Request
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
     for module in (timestamp, add, echo, image, events, transfer, evolution, exchange)
-} | {operation.name: operation for operation in (*accounts.OPERATIONS, *posts.OPERATIONS)}
+} | {operation.name: operation for operation in (*accounts.OPERATIONS, activity.OPERATION, *posts.OPERATIONS)}
 
 
 def message_named(operation: str) -> Message:

@@ -37,11 +37,16 @@ Event = Mapping[str, Any]
 
 @part
 class Schedule(Part):
-    """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n carries."""
+    """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n carries.
+
+    Where that is read from what the operation holds, `page` gives instead what `Stream.page` is asked for number n and those
+    behind it.
+    """
 
     count: int
     interval_ns: int
-    content: Callable[[int], dict[str, Any]]
+    content: Callable[[int], dict[str, Any]] | None = None
+    page: Callable[[int], Request] | None = None
 
 
 @part
@@ -49,12 +54,15 @@ class Stream(Part):
     """The events of an operation of kind `stream`.
 
     `subscription(payload, seed, seconds)` is the request for as many events as are due in so many seconds, at least one.
-    `schedule` says what it is sent; ValueError for a request that cannot be met. `verify` is of one event.
+    `schedule` says what it is sent; ValueError for a request that cannot be met. `verify` is of one event. `page`, of a
+    stream that is read from what its operation holds, answers as an operation that asks a store does: its reply has in
+    `events` what that event and those behind it carry, at least one.
     """
 
     subscription: Callable[[Payload, int, float], Request]
     schedule: Callable[[Request], Schedule]
     verify: Callable[[Request, Event], str | None]
+    page: Operation | None = None
 
 
 @part

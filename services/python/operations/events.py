@@ -14,26 +14,11 @@ from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
 from services.python.contract.messages import EVENTS
-from services.python.contract.streams import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS, schedule
-from services.python.operations.base import (
-    Event,
-    Make,
-    Operation,
-    PayloadError,
-    Reply,
-    Request,
-    Schedule,
-    Stream,
-    WallClockNs,
-    expect_kind,
-    shorten,
-)
+from services.python.operations.base import Event, Make, Operation, Reply, Request, Schedule, Stream, shorten
+from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply, whole
 
 _STARTS = 64  # different places at which an event's text begins
-_MOST_EVENTS = 1_000_000_000
-_FIELDS = ("interval_ns", "count", "size", "seed")
-_OF_AN_EVENT = {"sequence", "sent_ns", "data"}
-_LATEST_NS = 1 << 62  # 146 years since the host was started
+_OF_AN_EVENT = {*STAMPED, "data"}
 
 
 @lru_cache(maxsize=8)
@@ -49,11 +34,7 @@ def text_of(seed: int, size: int, number: int) -> str:
 
 
 def _subscription(payload: Payload, seed: int, seconds: float) -> Request:
-    expect_kind("events", payload, "events")
-    if not payload.per_second:
-        raise PayloadError("events: a rate above 0, not 0 a second")
-    interval_ns, count = schedule(payload.per_second, seconds)
-    return {"interval_ns": interval_ns, "count": count, "size": payload.size, "seed": seed}
+    return {**due("events", payload, seconds), "size": payload.size, "seed": seed}
 
 
 def _requests(payload: Payload, seed: int) -> Make:
@@ -62,13 +43,10 @@ def _requests(payload: Payload, seed: int) -> Make:
 
 
 def _schedule(request: Request) -> Schedule:
-    interval_ns, count, size, seed = (_whole(request, name) for name in _FIELDS)
-    is_interval = SHORTEST_INTERVAL_NS <= interval_ns <= LONGEST_INTERVAL_NS
-    if not is_interval or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
-        raise ValueError(
-            f"{count} events of {size} characters every {interval_ns} ns: there must be one to {_MOST_EVENTS:,}, of at "
-            f"most {MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} to {LONGEST_INTERVAL_NS:,} ns apart"
-        )
+    interval_ns, count = asked(request)
+    size, seed = whole(request, "size"), whole(request, "seed")
+    if size > MAX_PAYLOAD_BYTES:
+        raise ValueError(f"events of {size:,} characters: there must be at most {MAX_PAYLOAD_BYTES:,}")
     text = _text(seed, size)
 
     def content(number: int) -> dict[str, Any]:
@@ -78,23 +56,10 @@ def _schedule(request: Request) -> Schedule:
     return Schedule(count=count, interval_ns=interval_ns, content=content)
 
 
-def _whole(request: Request, name: str) -> int:
-    value = request.get(name)
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} must be a whole number from 0 on, not {shorten(value)}")
-    return value
-
-
-def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - there is no answer
-    raise ValueError("events are subscribed to: there is no single reply")
-
-
 def _verify(request: Request, event: Event | Reply) -> str | None:
-    number = event.get("sequence")
-    if type(number) is not int or not 1 <= number <= request["count"]:
-        return f"an event numbered {shorten(number)}, of {request['count']} asked for"
-    if type(stamp := event.get("sent_ns")) is not int or not 0 <= stamp <= _LATEST_NS:
-        return f"event {number} has the stamp {shorten(stamp)}"
+    if why := misnumbered(request, event):
+        return why
+    number = event["sequence"]
     if event.get("data") != text_of(request["seed"], request["size"], number):
         return f"event {number} carries {shorten(event.get('data'))}"
     if event.keys() != _OF_AN_EVENT:
@@ -108,7 +73,7 @@ OPERATION = Operation(
     kind="stream",
     payloads=("events",),
     requests=_requests,
-    answer=_answer,
+    answer=no_reply,
     verify=_verify,
     stream=Stream(subscription=_subscription, schedule=_schedule, verify=_verify),
 )

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from services.python.operations import OPERATIONS, Operation
-from services.python.serve.streams import EventTotals, Outgoing
+from services.python.serve.streams import EventTotals, Outgoing, Pages
 
 if TYPE_CHECKING:
     import socket
@@ -81,21 +81,22 @@ class Dispatcher:
     def step_async(
         self, of: str, step: Operation, request: Mapping[str, Any], peer: Peer | None = None
     ) -> dict[str, Any] | Awaitable[dict[str, Any]]:
-        """What one step of a nested request gives, on an event loop, as `answer_async` does; `of` holds the store.
+        """What one step of a nested request, or of a stream, gives, as `answer_async` does; `of` holds the store.
 
         `peer` is given with the first step of a request, which counts it.
         """
         if peer is not None:
             self._count(peer)
-        if of not in self.held:
-            raise ValueError(f"{of} was not among the operations of the serve line, so it holds nothing")
+        held = self._held_by(of)
         key = id(step), peer is not None
         if (answer := self._steps.get(key)) is None:
             from services.python.serve import timed
 
-            held, counts = self.held[of], int(peer is not None)
+            counts = int(peer is not None)
             if held.runs == "pool":
                 answer = timed.in_pool(self._pool, step, self.wall_clock_ns, held, counts)
+            elif held.runs == "loop":
+                answer = timed.on_loop(step, self.wall_clock_ns, held, counts)
             else:
                 answer = timed.inline(step, self.wall_clock_ns, held, counts)
             self._steps[key] = answer
@@ -110,7 +111,26 @@ class Dispatcher:
         stream = OPERATIONS[operation].stream
         if stream is None:
             raise ValueError(f"{operation} has a reply, and no events to subscribe to")
-        return Outgoing(stream.schedule(request), self.events)
+        schedule = stream.schedule(request)
+        if stream.page is None or schedule.page is None:
+            return Outgoing(schedule, self.events)
+        return Outgoing(schedule, self.events, self._pages(operation, stream.page, schedule.page))
+
+    def _pages(self, of: str, page: Operation, request_of: Callable[[int], Mapping[str, Any]]) -> Pages:
+        """Who reads what the events of a stream carry; `of` holds the store. Its events count, and no request."""
+        held = self._held_by(of)
+
+        def asked(number: int) -> dict[str, Any]:
+            from services.python.serve import timed
+
+            return timed.inline(page, self.wall_clock_ns, held, 0)(request_of(number))
+
+        return Pages(asked=asked, awaited=lambda number: self.step_async(of, page, request_of(number)))
+
+    def _held_by(self, operation: str) -> Any:
+        if operation not in self.held:
+            raise ValueError(f"{operation} was not among the operations of the serve line, so it holds nothing")
+        return self.held[operation]
 
     def _count(self, peer: Peer) -> None:
         with self._lock:
@@ -120,12 +140,11 @@ class Dispatcher:
     def _run(self, operation: Operation, request: Mapping[str, Any]) -> dict[str, Any]:
         if operation.open is None:
             return operation.answer(request, self.wall_clock_ns)
-        if operation.name not in self.held:
-            raise ValueError(f"{operation.name} was not among the operations of the serve line, so it holds nothing")
+        held = self._held_by(operation.name)
         timed = self._timed.get(operation.name)
         if timed is not None:
             return timed(request)
-        return operation.answer(request, self.wall_clock_ns, self.held[operation.name])
+        return operation.answer(request, self.wall_clock_ns, held)
 
     @cached_property
     def _timed(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
@@ -156,7 +175,11 @@ class Dispatcher:
         return found
 
     def _stored(self) -> dict[str, Any]:
-        return {name: held for name, held in self.held.items() if getattr(held, "times", None) is not None}
+        return {
+            name: held
+            for name, held in self.held.items()
+            if getattr(held, "times", None) is not None and OPERATIONS[name].stream is None
+        }
 
     @property
     def threads(self) -> int:

@@ -1,7 +1,8 @@
 """Answers of operations whose held store tells where the time of each request went (`stores.base.Times`).
 
 Each function here makes, once for an operation, what answers its requests, so that little stands between clock and store.
-`requests`: as how many each one counts (0: it is a further step of a request that is counted).
+`requests`: as how many each one counts (0: it is a further step of a request that is counted, or of a stream, whose events
+count: `stores.base.Spent`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def in_pool(
 
 
 def on_loop(
-    operation: Operation, wall_clock_ns: WallClockNs, held: Held
+    operation: Operation, wall_clock_ns: WallClockNs, held: Held, requests: int = 1
 ) -> Callable[[Request], Awaitable[dict[str, Any]]]:
     """What is awaited on this event loop; waiting for the loop itself counts where it is waited for."""
     awaited, add = operation.awaited, held.times.add
@@ -65,7 +66,7 @@ def on_loop(
         begun_ns = now_ns()
         reply = await awaited(request, wall_clock_ns, held, spent)
         ended_ns = now_ns()
-        add(now_ns() - asked_ns, 0, ended_ns - begun_ns - spent.store_ns, spent)
+        add(now_ns() - asked_ns, 0, ended_ns - begun_ns - spent.store_ns, spent, requests)
         return reply
 
     return answered

@@ -21,9 +21,18 @@ _PATIENCE_S = 30.0
 _OPEN_S = 20.0
 
 _PLACES = ("$1", "$2", "$3")
-_ACCOUNT, _PAGE, _LAST, _LOCK, _TAKE, _GIVE, _ENTER = (
+_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
     statement.format(*_PLACES)
-    for statement in (common.ACCOUNT, common.PAGE, common.LAST, common.LOCK, common.TAKE, common.GIVE, common.ENTER)
+    for statement in (
+        common.ACCOUNT,
+        common.PAGE,
+        common.LAST,
+        common.AFTER,
+        common.LOCK,
+        common.TAKE,
+        common.GIVE,
+        common.ENTER,
+    )
 )
 _FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
@@ -72,6 +81,12 @@ class AsyncpgStore:
         """See `base.Store`."""
         async with self._connection(spent) as connection:
             return [tuple(row) for row in await connection.fetch(_PAGE, after, count)]
+
+    async def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        async with self._connection(spent) as connection:
+            spent.queries += 1
+            return [tuple(row) for row in await connection.fetch(_AFTER, number, count)]
 
     @asynccontextmanager
     async def _connection(self, spent: Spent) -> AsyncIterator[Any]:

@@ -57,6 +57,7 @@ class Spent:
     database_ns: int = 0  # with it, until it is given back
     store_ns: int = 0  # both, and what is around them
     queries: int = 0
+    events: int = 0  # of a stream, whose rows these are: each of them counts as a request
 
 
 @dataclass(kw_only=True)
@@ -82,9 +83,9 @@ class Times:
         self._lock = threading.Lock()
 
     def add(self, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent, requests: int = 1) -> None:
-        """Count one request; or none, for a further step of one that is counted."""
+        """Count one request and the events that were read; or the latter alone, and for a further step of a request none."""
         with self._lock:
-            self.requests += requests
+            self.requests += requests + spent.events
             self.handling_ns += handling_ns
             self.queue_ns += queue_ns
             self.service_ns += service_ns
@@ -135,6 +136,9 @@ class Store(Protocol):
 
     def page(self, after: int, count: int, spent: Spent) -> list[Account]:
         """The accounts that follow a number, by number, at most so many."""
+
+    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
+        """The transactions that follow a number, by number, at most so many; of a database with one query."""
 
 
 @dataclass(frozen=True, kw_only=True)

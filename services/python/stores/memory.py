@@ -21,6 +21,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._accounts: list[Account] = list(seed.accounts())
         self._paid: dict[int, list[Transaction]] = {}  # since the start, oldest first
+        self._entered: list[Transaction] = []  # the same of all payers
         self._number = seed.TRANSACTIONS
         self._lock = threading.Lock()
 
@@ -41,7 +42,9 @@ class MemoryStore:
             self._number += 1
             self._accounts[payer - 1] = (payer, of_payer[1], left)
             self._accounts[payee - 1] = (payee, of_payee[1], raised)
-            self._paid.setdefault(payer, []).append((self._number, payer, payee, amount))
+            entered = self._number, payer, payee, amount
+            self._paid.setdefault(payer, []).append(entered)
+            self._entered.append(entered)
             return Payment(accepted=True, number=self._number, balance=left)
 
     def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:  # noqa: ARG002 - see the class
@@ -56,6 +59,16 @@ class MemoryStore:
         """See `base.Store`."""
         first = max(after, 0)
         return self._accounts[first : first + count]
+
+    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:  # noqa: ARG002 - see the class
+        """See `base.Store`."""
+        first = max(number, 0)
+        seeded = seed.transactions()[first : first + count]
+        if len(seeded) == count:
+            return list(seeded)
+        entered = max(first - seed.TRANSACTIONS, 0)
+        with self._lock:
+            return [*seeded, *self._entered[entered : entered + count - len(seeded)]]
 
     def _known(self, number: int) -> Account:
         if not 0 < number <= len(self._accounts):

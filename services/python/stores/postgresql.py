@@ -63,6 +63,10 @@ LAST = (
     f"SELECT number, payer, payee, amount FROM {SCHEMA}.transactions WHERE payer = {{0}}"  # noqa: S608
     " ORDER BY number DESC LIMIT {1}"
 )
+AFTER = (
+    f"SELECT number, payer, payee, amount FROM {SCHEMA}.transactions WHERE number > {{0}}"  # noqa: S608
+    " ORDER BY number LIMIT {1}"
+)
 LOCK = f"SELECT account, balance FROM {SCHEMA}.accounts WHERE account IN ({{0}}, {{1}}) ORDER BY account FOR UPDATE"  # noqa: S608
 TAKE = f"UPDATE {SCHEMA}.accounts SET balance = balance - {{0}} WHERE account = {{1}}"  # noqa: S608
 GIVE = f"UPDATE {SCHEMA}.accounts SET balance = balance + {{0}} WHERE account = {{1}}"  # noqa: S608

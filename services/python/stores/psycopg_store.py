@@ -17,12 +17,13 @@ _PATIENCE_S = 30.0
 _OPEN_S = 20.0
 
 _PLACES = ("%s",) * 3
-_ACCOUNT, _PAGE, _LAST, _LOCK, _TAKE, _GIVE, _ENTER = (
+_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
     statement.format(*_PLACES).encode()
     for statement in (
         common.ACCOUNT,
         common.PAGE,
         common.LAST,
+        common.AFTER,
         common.LOCK,
         common.TAKE,
         common.GIVE,
@@ -73,6 +74,12 @@ class PsycopgStore:
         """See `base.Store`."""
         with self._connection(spent) as connection:
             return connection.execute(_PAGE, (after, count)).fetchall()
+
+    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            spent.queries += 1
+            return connection.execute(_AFTER, (number, count)).fetchall()
 
     @contextmanager
     def _connection(self, spent: Spent) -> Iterator[psycopg.Connection[Any]]:

@@ -111,6 +111,15 @@ class SqliteStore:
                 (after, count),
             ).fetchall()
 
+    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        with lent(self._connections, spent) as connection:
+            spent.queries += 1
+            return connection.execute(
+                "SELECT number, payer, payee, amount FROM transactions WHERE number > ? ORDER BY number LIMIT ?",
+                (number, count),
+            ).fetchall()
+
 
 def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
     balances = dict(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.kit import IDENTITY, Implementation, Trial
+from tests.conformance.reference.store import TRANSACTIONS, after_of, row_of
 from tests.conformance.reference.streams import EventServer, Faults, due_in, events_of, subscribed, text_of
 
 pytestmark = pytest.mark.busy
@@ -16,6 +17,8 @@ pytestmark = pytest.mark.busy
 CLIENTS, PER_SECOND, SECONDS, SIZE = 2, 200.0, 0.1, 30
 EVENT, OF_RESPONDER = 3, 2
 QUERY = "events?interval_ns=2000000&count=20&size=10&seed=5"
+OF_THE_TABLE = {"operation": "activity", "payload": {"kind": "events", "per_second": PER_SECOND}}
+OF = {"events": {}, "activity": OF_THE_TABLE}
 
 
 def stream_trial(ends: Implementation, protocol: str, client: str, port: int, record: Path, **more: Any) -> Trial:
@@ -30,11 +33,11 @@ def stream_trial(ends: Implementation, protocol: str, client: str, port: int, re
 
 
 def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
-    ends: Implementation, stream_pair: tuple[str, str, str], tmp_path: Path
+    ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path
 ):
-    protocol, implementation, client = stream_pair
-    with ends.respond(protocol, implementation) as responder:
-        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record")
+    protocol, implementation, client, operation = stream_pair
+    with ends.respond(protocol, implementation, operations=[operation]) as responder:
+        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record", **OF[operation])
         stats = responder.stats()
     interval_ns, count = due_in(SECONDS, PER_SECOND)
     warm = due_in(0.02, PER_SECOND)[1]
@@ -64,6 +67,8 @@ def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
     every = 1 + CLIENTS * warm + offered
     assert (stats["events"]["offered"], stats["events"]["sent"]) == (every, every)
     assert stats["answered"] == 1 + 1 + 2 * CLIENTS
+    if operation == "activity":
+        assert stats["store"]["requests"] == every
 
 
 def test_a_sender_keeps_to_the_schedule_and_to_the_generator(ends: Implementation, sending: tuple[str, str]):
@@ -176,3 +181,74 @@ def test_a_slow_reader_reads_no_faster_than_it_was_told_and_is_given_the_time(
     came = sorted(row.received_ns for row in trial.rows if row.kind == EVENT and row.phase == 1)
     assert all(stamp - came[0] >= place * 10**9 // 8 for place, stamp in enumerate(came))
     assert [asked["count"] for asked in server.asked] == [1, 4, 20]
+
+
+def needs(ends: Implementation, operation: str) -> None:
+    if operation not in ends.operations("sse"):
+        pytest.skip(f"it has no {operation}")
+
+
+@pytest.mark.slow
+def test_a_sender_follows_the_table_and_begins_anew_behind_its_last_row(ends: Implementation, sending: tuple[str, str]):
+    needs(ends, "activity")
+    after, count = TRANSACTIONS - 120, 250  # more than a page on both sides of the end
+    with ends.respond(*sending, operations=["activity"]) as responder:
+        query = f"activity?interval_ns=20000&count={count}&after={after}"
+        with subscribed(responder.ready["port"], query, ends.patience_s) as reply:
+            events = list(events_of(reply))
+        stats = responder.stats()
+    assert [event.pop("sequence") for event in events] == list(range(1, count + 1))
+    stamps = [event.pop("sent_ns") for event in events]
+    assert stamps == sorted(stamps)
+    assert events == [row_of(after, number) for number in range(1, count + 1)]
+    assert (stats["events"]["sent"], stats["store"]["requests"]) == (count, count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "query",
+    [
+        "activity",
+        "activity?interval_ns=20000&count=1",
+        "activity?interval_ns=20000&count=0&after=0",
+        "activity?interval_ns=1&count=1&after=0",
+        "activity?interval_ns=20000&count=1&after=-1",
+        f"activity?interval_ns=20000&count=1&after={TRANSACTIONS}",
+    ],
+)
+def test_what_does_not_follow_the_table_is_an_error(ends: Implementation, sending: tuple[str, str], query: str):
+    needs(ends, "activity")
+    with ends.respond(*sending, operations=["activity"]) as responder:
+        with subscribed(responder.ready["port"], query, ends.patience_s) as reply:
+            assert 400 <= reply.status < 500
+        with subscribed(
+            responder.ready["port"], "activity?interval_ns=20000&count=1&after=0", ends.patience_s
+        ) as reply:
+            assert [event["transaction"] for event in events_of(reply)] == [1]
+
+
+@pytest.mark.slow
+def test_a_receiver_asks_from_where_the_seed_says_and_compares_every_row(
+    ends: Implementation, receiving: str, tmp_path: Path
+):
+    needs(ends, "activity")
+    server = EventServer(IDENTITY, Faults(wrong=frozenset({7}), dropped=frozenset({9})))
+    with server.running() as port:
+        more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0}, **OF_THE_TABLE}
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", **more)
+    assert [asked["after"] for asked in server.asked] == [after_of(7)] * 3
+    assert [asked.keys() for asked in server.asked] == [{"interval_ns", "count", "after"}] * 3
+    assert (trial.done["events"]["delivered"], trial.done["events"]["wrong"]) == (18, 1)
+    assert [row.sequence for row in trial.rows if row.status] == [7]
+
+
+@pytest.mark.slow
+def test_a_stream_that_says_why_it_ends_early_has_failed_in_its_words(
+    ends: Implementation, receiving: str, tmp_path: Path
+):
+    server = EventServer(IDENTITY, Faults(error_after=5))
+    with server.running() as port:
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", warmup={"at_least_s": 0})
+    assert trial.failed["kind"] == "protocol"
+    assert "the table is gone" in trial.failed["message"]
+    assert len([row for row in trial.rows if row.kind == EVENT and row.phase == 1]) == CLIENTS * 5

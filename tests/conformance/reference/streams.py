@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.conformance.reference.generator import stream
+from tests.conformance.reference.store import row_of
 
 NS = 10**9
 
@@ -52,6 +53,13 @@ def subscribed(port: int, query: str, timeout_s: float) -> Iterator[HTTPResponse
         connection.close()
 
 
+def _carried(asked: dict[str, int], number: int) -> dict[str, Any]:
+    """What an event carries besides its number and its stamp; of `activity`, which asks for what follows a row, a row."""
+    return (
+        row_of(asked["after"], number) if "after" in asked else {"data": text_of(asked["seed"], asked["size"], number)}
+    )
+
+
 @dataclass(frozen=True)
 class Faults:
     """What is done to events, by their numbers: an event that is `held` comes behind the next one."""
@@ -61,6 +69,7 @@ class Faults:
     held: frozenset[int] = frozenset()
     wrong: frozenset[int] = frozenset()
     cut_after: int = 0
+    error_after: int = 0
     never_ends: bool = False
 
 
@@ -128,8 +137,8 @@ class EventServer:
         for number in range(1, asked["count"] + 1):
             while (left_ns := begin + (number - 1) * asked["interval_ns"] - time.monotonic_ns()) > 0:
                 time.sleep(left_ns / NS)
-            data = text_of(asked["seed"], asked["size"], number + (number in faults.wrong))
-            event = {"sequence": number, "sent_ns": time.monotonic_ns(), "data": data}
+            carried = _carried(asked, number + (number in faults.wrong))
+            event = {"sequence": number, "sent_ns": time.monotonic_ns(), **carried}
             message = b"data: " + json.dumps(event, separators=(",", ":")).encode() + b"\n\n"
             if number in faults.held:
                 held = message
@@ -139,6 +148,9 @@ class EventServer:
             if held:
                 yield held
                 held = b""
+            if number == faults.error_after:
+                yield b'data: {"error":"the table is gone"}\n\n'
+                return
             if number == faults.cut_after:
                 yield None
                 return

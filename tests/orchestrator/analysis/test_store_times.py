@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +14,13 @@ from orchestrator.analysis import store_tables, store_times
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.store_time import StoreTimes
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.verdicts import verdicts
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report.render import render
 from services.python.contract import responder_lines as lines
 from tests.support import judged
+from tests.support.event_runs import a_stream_run
 from tests.support.runs import a_plan
 from tests.support.runs import a_run as run_made_up
 from tests.support.summaries import a_run
@@ -255,3 +257,51 @@ def test_the_conditions_name_the_databases_that_were_asked() -> None:
         dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
     )
     assert "Databases" not in dict(summarise(run_made_up()).conditions)
+
+
+@cache
+def a_stream() -> CellSummary:
+    """500 events/s, two milliseconds apart, of rows in PostgreSQL."""
+    return summarise(a_stream_run()).cells[0].having(store="postgresql", pool=4)
+
+
+def streamed(times: StoreTimes) -> CellSummary:
+    return replace(a_stream(), store_times=times)
+
+
+@pytest.mark.parametrize(
+    ("handling", "of_interval", "bottleneck"), [(0.4, 0.2, None), (0.6, 0.3, "database"), (5.0, 2.5, "database")]
+)
+def test_of_a_stream_the_interval_between_two_events_is_what_handling_is_held_against(
+    handling: float, of_interval: float, bottleneck: str | None
+) -> None:
+    parts = {"queue": 0.1 * handling, "pool": 0.0, "database": 0.8 * handling, "service": 0.1 * handling}
+    cell = streamed(StoreTimes(handling=handling, **parts, queries=0.01))
+    [row] = store_tables.rows([cell])
+    assert row.of_latency == pytest.approx(of_interval)
+    assert (row.bottleneck, row.texts[4]) == (bottleneck, "0.01")
+    said = f"The database is the bottleneck of {cell.stack_label}, {cell.operation}"
+    assert store_tables.sentence([cell]).startswith(said if bottleneck else "")
+    assert bool(store_tables.sentence([cell])) is (bottleneck is not None)
+
+
+def test_pages_that_are_cut_short_make_no_sentence_on_queries() -> None:
+    cells = [streamed(replace(BY_DATABASE, queries=number)) for number in (0.01, 0.0102)]
+    cells[1] = replace(cells[1], id="another", stack="other", stack_label="other")
+    assert store_tables.queries(cells) == ""
+    assert store_tables.queries([replace(cell, kind="call") for cell in cells]) != ""
+
+
+@pytest.mark.parametrize(("database_s", "verdict"), [(0.0088, "pass"), (0.007, "fail")])
+def test_parts_of_a_streams_handling_that_do_not_add_up_are_found_however_little_an_event_takes(
+    database_s: float, verdict: str
+) -> None:
+    def told(draft: Any) -> None:
+        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+        draft.stats_warm["store"] = {"requests": 0, **none}
+        parts = {"queue_s": 0.001, "database_s": database_s}  # 10 us an event, of ten pages of 1 ms
+        draft.stats["store"] = {**none, **parts, "requests": 1000, "queries": 10, "handling_s": 0.01}
+
+    found = judged.of(a_stream_run(spoil=told), "completeness")[0]
+    assert found.verdict == verdict
+    assert ("an event, and its parts" in found.explanation) is (verdict == "fail")

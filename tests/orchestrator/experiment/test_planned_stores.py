@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
+from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.databases import ask_postgresql
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.ask import Ask
 from tests.support.experiments import Write
@@ -72,3 +75,80 @@ def test_a_responder_is_told_of_a_file_of_the_run(store: dict[str, str], told: d
     host: Any = Host()
     ask = Ask(protocol="rest", responder="fastapi", client="raw", operation="balance", store=store)
     assert ask.resources_on(host) == told
+
+
+ACTIVITY = """\
+name: x
+question: Why?
+stacks: [websocket, sse, {protocol: grpc, responder: grpc-aio}]
+operations: [{activity: {per_second: [100/s, 1000/s]}}]
+load: {concurrency: 2, duration: 3s}
+"""
+
+
+def test_a_stream_of_a_table_has_a_store_pool_and_driver_as_calls_have(write: Write) -> None:
+    stores = "store: [none, sqlite, postgresql]\npool: [standard, 4]\ndriver: [psycopg, asyncpg]\nexclude:\n"
+    less = "  - {store: [none, sqlite], driver: asyncpg}\n  - {store: none, pool: 4}\n"
+    plan = make_plan(write(ACTIVITY + stores + less + "compare_by: [stack, store, driver]\n"))
+    assert {cell.kind for cell in plan.cells} == {"stream"}
+    assert len(plan.cells) == 3 * 2 * (1 + 2 + 4)
+    cell = next(cell for cell in plan.cells if cell.id.startswith("sse") and "sqlite" in cell.id)
+    assert cell.id == "sse-uvicorn-aiohttp__activity-100-per-s__local__reuse__sqlite__c2"
+    assert (cell.factors["per_second"], cell.factors["bytes"], cell.factors["store"]) == (100.0, None, "sqlite")
+    assert {operation.label for operation in plan.operations} == {"activity 100/s", "activity 1000/s"}
+    assert ask_postgresql(plan.cells)
+    assert read_plan(plan.to_dict()) == plan
+    compared = {pair.factor for pair in pairs(plan)}
+    assert compared == {"stack", "store", "driver"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (ACTIVITY + "pool: 4\n", "rows in memory need no connection"),
+        (ACTIVITY + "store: sqlite\ndriver: asyncpg\n", "is of PostgreSQL"),
+        (ACTIVITY.replace("activity", "events") + "store: sqlite\n", "events asks no store"),
+        (ACTIVITY + "workers: 2\n", "each worker would have a store of its own"),
+        (ACTIVITY + "connection: per-request\n", "no connection: per-request"),
+        (ACTIVITY.replace("sse", "rest"), "rest does not carry 'activity'"),
+        (
+            ACTIVITY.replace("responder: grpc-aio", "responder: grpcio") + "store: postgresql\ndriver: asyncpg\n",
+            "no event",
+        ),
+        (ACTIVITY.replace("duration: 3s", "requests: 9"), r"`activity: \{per_second: ...\}` says how many a second"),
+        (ACTIVITY.replace("duration: 3s", "duration: 3s, rate: 5/s"), "a stream has no `rate`"),
+        (ACTIVITY + "warmup: {requests: 9}\n", "no number of requests"),
+        (ACTIVITY.replace("100/s, 1000/s]", "100/s], bytes: 5 B"), "bytes"),
+        (ACTIVITY.replace("[100/s, 1000/s]", "0/s"), "per_second"),
+        (
+            ACTIVITY.replace(
+                "[{activity: {per_second: [100/s, 1000/s]}}]",
+                "{mix: {of: [{add: {}, share: 50 %}, {activity: {}, share: 50 %}]}}",
+            ).replace("sse, ", ""),
+            "'activity' is no call",
+        ),
+    ],
+)
+def test_what_a_stream_of_a_table_does_not_have_is_refused(write: Write, text: str, why: str) -> None:
+    with pytest.raises(ExperimentError, match=why):
+        make_plan(write(text))
+
+
+def test_two_streams_are_beside_each_other_and_calls_have_the_common_load(write: Write) -> None:
+    both = ACTIVITY.replace("[{activity", "[{events: {}}, {activity")
+    assert {cell.load.duration_s for cell in make_plan(write(both)).cells} == {3.0}
+    text = ACTIVITY.replace("[{activity", "[add, {activity").replace("sse, ", "").replace("duration: 3s", "requests: 9")
+    plan = make_plan(write(text))
+    assert {(cell.kind, cell.load.requests, cell.load.duration_s) for cell in plan.cells} == {
+        ("call", 9, None),
+        ("stream", None, 10.0),
+    }
+
+
+def test_the_shipped_experiment_of_a_table_plans() -> None:
+    plan = make_plan(Path(__file__).parents[3] / "experiments" / "activity.yaml")
+    assert {cell.kind for cell in plan.cells} == {"stream"}
+    assert {(cell.factors["store"], cell.load.concurrency) for cell in plan.cells} == {
+        (store, clients) for store in ("none", "sqlite", "postgresql") for clients in (1, 10)
+    }
+    assert len(plan.cells) == 3 * 3 * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import re
 import subprocess
@@ -21,6 +22,8 @@ from orchestrator.errors import MissingError
 from orchestrator.hosts import processes
 from orchestrator.hosts.local import postgresql as server
 from services.python.contract.lines import Payload
+from services.python.contract.offers import find_protocol
+from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
 from services.python.stores import postgresql, seed
 from services.python.stores.base import Spent, Store, StoreError
@@ -73,6 +76,8 @@ def test_it_answers_as_memory_does(database: str) -> None:
             assert store.account(10_001, Spent()) is None
             assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
             assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
+            assert store.after(99_998, 50, Spent()) == list(seed.transactions()[99_998:])
+            assert store.after(50, 100, Spent()) == list(seed.transactions()[50:150])
             made = store.pay(1, 2, 30, Spent())
             assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
             assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
@@ -102,6 +107,8 @@ def test_time_is_told_apart(database: str) -> None:
     with opened(settings(database, pool=1)) as held:
         spent = Spent()
         held.store.page(0, 50, spent)
+        held.store.after(0, 50, spent)
+        assert spent.queries == 1
         assert 0 <= spent.pool_ns < spent.store_ns
         assert 0 < spent.database_ns < spent.store_ns
         assert spent.pool_ns + spent.database_ns <= spent.store_ns
@@ -264,6 +271,9 @@ def test_asyncpg_answers_alike(database: str) -> None:
         assert await store.account(10_001, spent) is None
         assert await store.page(9_998, 50, spent) == list(seed.accounts()[9_998:])
         assert await store.last(77, 5, spent) == list(seed.by_payer()[77][:5])
+        assert await store.after(99_998, 50, spent) == list(seed.transactions()[99_998:])
+        assert await store.after(50, 100, spent) == list(seed.transactions()[50:150])
+        assert spent.queries == 2
         assert 0 < spent.database_ns < spent.store_ns
         assert spent.pool_ns + spent.database_ns <= spent.store_ns
         made = await store.pay(1, 2, 30, spent)
@@ -316,6 +326,64 @@ def test_a_responder_answers_and_tells_where_its_time_went(database: str, protoc
     assert told["database_s"] > 0
     parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
     assert parts <= told["handling_s"]
+
+
+ROWS = {"interval_ns": 1_000_000, "count": 100_000, "after": 99_950}
+SENDERS = [("websocket", "uvicorn", "aiohttp"), ("grpc", "grpcio", "grpc-aio"), ("graphqlws", "strawberry", "aiohttp")]
+
+
+def subscribed(protocol: str, client: str, port: int, use: Callable[[Any], Awaitable[None]], **asked: int) -> None:
+    """Subscribe to what follows a row, and have `use` read it."""
+    declared, request = find_protocol(protocol).client(client), {**ROWS, **asked}
+    call = CallSpec(host=wire.HOST, port=port, operation="activity", timeout_s=30, example=request, kind="stream")
+
+    async def run() -> None:
+        connection = await importlib.import_module(declared.module).dialer(call, declared).dial()
+        try:
+            async with asyncio.timeout(60):
+                await connection.subscribe(request)
+                await use(connection)
+        finally:
+            await connection.close()
+
+    wire.run_awaiting(run())
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client"), SENDERS)
+@pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
+def test_a_stream_follows_the_table_and_ends_with_the_reason_where_that_is_gone(
+    database: str, protocol: str, implementation: str, client: str, driver: str
+) -> None:
+    found: list[dict[str, Any]] = []
+
+    async def read(connection: Any) -> None:
+        while (event := await connection.next_event()) is not None:
+            found.append(event[0])
+            if len(found) == 160:
+                with psycopg.connect(database, autocommit=True) as other:
+                    other.execute("ALTER TABLE orch_store.transactions RENAME TO gone")
+
+    resources = {**settings(database, 2), "driver": driver}
+    started = responder(protocol, implementation=implementation, operations=["activity"], resources=resources)
+    with started as (program, ready):
+        if (implementation, driver) == ("grpcio", "asyncpg"):
+            with pytest.raises(CallFailed, match="this server has none"):
+                subscribed(protocol, client, ready["port"], read)
+            return
+        with pytest.raises(CallFailed, match="UndefinedTable") as failed:
+            subscribed(protocol, client, ready["port"], read)
+        program.send("stats")
+        told = program.read()
+    assert failed.value.status == "protocol"
+    assert len(found) >= 160
+    assert len(found) % 100 == 50  # those of whole pages, the first of which ends with the table
+    stream = OPERATIONS["activity"].stream
+    assert stream is not None
+    assert all(stream.verify(ROWS, event) is None for event in found)
+    assert told["store"]["requests"] == len(found)
+    assert told["store"]["queries"] == 1 + (len(found) - 50) // 100
+    assert told["store"]["database_s"] > 0
+    assert told["events"]["sent"] == len(found)
 
 
 def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:

@@ -95,6 +95,8 @@ def test_it_answers_as_memory_does(path: Path) -> None:
             assert store.account(10_001, Spent()) is None
             assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
             assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
+            assert store.after(99_998, 50, Spent()) == list(seed.transactions()[99_998:])
+            assert store.after(50, 100, Spent()) == list(seed.transactions()[50:150])
             made = store.pay(1, 2, 30, Spent())
             assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
             assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]

@@ -110,6 +110,18 @@ def test_a_page_follows_a_number_and_the_last_one_is_short(store: Store) -> None
     assert store.page(10_000, 50, Spent()) == []
 
 
+def test_transactions_follow_a_number_and_payments_follow_them(store: Store) -> None:
+    assert store.after(0, 3, Spent()) == list(seed.transactions()[:3])
+    assert store.after(-7, 2, Spent()) == list(seed.transactions()[:2])
+    assert store.after(4_711, 100, Spent()) == list(seed.transactions()[4_711:4_811])
+    assert store.after(seed.TRANSACTIONS - 2, 50, Spent()) == list(seed.transactions()[-2:])
+    assert store.after(seed.TRANSACTIONS, 50, Spent()) == []
+    made = [store.pay(payer, 2, 30, Spent()).number for payer in (1, 3)]
+    assert store.after(seed.TRANSACTIONS - 1, 2, Spent()) == [seed.transactions()[-1], (made[0], 1, 2, 30)]
+    assert store.after(made[0], 50, Spent()) == [(made[1], 3, 2, 30)]
+    assert store.after(made[1], 50, Spent()) == []
+
+
 def test_nobody_has_paid_from_an_account_that_there_is_not(store: Store) -> None:
     assert store.last(0, 5, Spent()) == store.last(-3, 5, Spent()) == store.last(10_001, 5, Spent()) == []
 

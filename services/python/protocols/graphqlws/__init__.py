@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from services.python.contract.judgement import Judgement
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
+from services.python.contract.messages import OF_STREAMS
 from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
@@ -11,7 +12,7 @@ PROTOCOL = Protocol(
     name="graphqlws",
     title="GraphQL subscriptions",
     summary="GraphQL subscriptions in JSON text frames over WebSocket (graphql-transport-ws); a stream alone, no calls",
-    messages=frozenset({"events"}),
+    messages=OF_STREAMS,
     streams="alone",
     responders=(
         Responder(

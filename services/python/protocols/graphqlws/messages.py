@@ -8,8 +8,9 @@ from typing import Any
 
 from services.python.codecs.base import expect_mapping
 from services.python.codecs.json import json_text
-from services.python.contract.messages import capitals
+from services.python.contract.messages import Field, capitals
 from services.python.load.client import CallFailed, Request
+from services.python.operations import message_named
 
 SUBPROTOCOL = "graphql-transport-ws"
 INIT = '{"type":"connection_init"}'
@@ -18,25 +19,26 @@ PING = "ping"
 ID = "1"
 """Of every operation: there is one at a time on a connection."""
 
+_TYPES: Mapping[Field, str] = {"long": "Long", "integer": "Int"}
+
 _SHOWN = 300
 
 
-def field_of(operation: str) -> str:
-    """The field of the schema that is the operation."""
-    name = capitals(operation)
-    return name[0].lower() + name[1:]
+def field_of(name: str) -> str:
+    """What the schema calls an operation, or a field of its message."""
+    words = capitals(name)
+    return words[0].lower() + words[1:]
 
 
 def text_of(operation: str) -> str:
     """The text of the operation: a query for who answers, else a subscription, its fields named as in `operations.avsc`."""
     if operation == "identity":
         return "query Identity { identity }"
-    field = field_of(operation)
-    return (
-        f"subscription {field[0].upper()}{field[1:]}($interval_ns: Long!, $count: Long!, $size: Int!, $seed: Long!)"
-        f" {{ {field}(intervalNs: $interval_ns, count: $count, size: $size, seed: $seed)"
-        " { sequence sent_ns: sentNs data } }"
-    )
+    message, field = message_named(operation), field_of(operation)
+    variables = ", ".join(f"${name}: {_TYPES[kind]}!" for name, kind in message.request.items())
+    arguments = ", ".join(f"{field_of(name)}: ${name}" for name in message.request)
+    fields = " ".join(name if field_of(name) == name else f"{name}: {field_of(name)}" for name in message.reply)
+    return f"subscription {field[0].upper()}{field[1:]}({variables}) {{ {field}({arguments}) {{ {fields} }} }}"
 
 
 def subscribe(text: str, request: Request) -> str:

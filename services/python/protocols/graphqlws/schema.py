@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NewType, TypedDict
@@ -18,7 +18,7 @@ from typing import Any, NewType, TypedDict
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
-from services.python.contract.messages import EVENTS
+from services.python.contract.messages import ACTIVITY, EVENTS
 from services.python.operations import OPERATIONS, message_named
 from services.python.serve.dispatcher import Dispatcher, Peer
 
@@ -56,6 +56,18 @@ class Event:
     data: str
 
 
+@strawberry.type(description="One transaction of the table, as an event of a stream.")
+class ActivityEvent:
+    """One transaction of the table, as an event of a stream."""
+
+    sequence: Long
+    sent_ns: Long
+    transaction: int
+    payer: int
+    payee: int
+    amount: int
+
+
 @strawberry.type(description="Who answers.")
 class Query:
     """Who answers."""
@@ -77,13 +89,33 @@ def _events(operation: str) -> Callable[..., AsyncGenerator[Event, None]]:
     return resolve
 
 
+def _activity(operation: str) -> Callable[..., AsyncGenerator[ActivityEvent, None]]:
+    async def resolve(info: Info, interval_ns: Long, count: Long, after: int) -> AsyncGenerator[ActivityEvent, None]:
+        asked = {"interval_ns": interval_ns, "count": count, "after": after}
+        outgoing = info.context["dispatcher"].subscribe(operation, asked, info.context["peer"])
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                yield ActivityEvent(**event)
+
+    return resolve
+
+
+_STREAMS: Mapping[str, tuple[Callable[[str], Callable[..., AsyncGenerator[Any, None]]], str]] = {
+    EVENTS.name: (_events, "The events."),
+    ACTIVITY.name: (_activity, "The transactions that follow a number, and behind the last one the first again."),
+}
+"""Of each message, what makes a resolver of an operation with it, and what is told of the one of its own name."""
+
+
 def subscription(operations: Iterable[str] = tuple(OPERATIONS)) -> type:
-    """The type with a field for each of these operations whose message is that of the events."""
+    """The type with a field for each of these operations whose message is one of a stream."""
     found: dict[str, Any] = {}
     for operation in operations:
-        if message_named(operation).name == EVENTS.name:
-            told = "The events." if operation == EVENTS.name else f"The events of {operation}."
-            found[operation] = strawberry.subscription(_events(operation), description=told)
+        message = message_named(operation).name
+        if message in _STREAMS:
+            resolver, told = _STREAMS[message]
+            described = told if operation == message else f"The events of {operation}."
+            found[operation] = strawberry.subscription(resolver(operation), description=described)
     return strawberry.type(type("Subscription", (), found), description="The streams.")
 
 
@@ -93,8 +125,8 @@ def make_schema(operations: Iterable[str] = tuple(OPERATIONS)) -> strawberry.Sch
 
 
 def contract() -> strawberry.Schema:
-    """The schema of the message: with the operation of its own name."""
-    return make_schema((EVENTS.name,))
+    """The schema of the messages: each with the operation of its own name."""
+    return make_schema(tuple(_STREAMS))
 
 
 if __name__ == "__main__":

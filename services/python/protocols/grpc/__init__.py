@@ -18,7 +18,7 @@ from services.python.contract.knobs import (
     WORKERS,
 )
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
-from services.python.contract.messages import OF_THE_STORE
+from services.python.contract.messages import OF_STREAMS, OF_THE_STORE
 from services.python.contract.offers import (
     AS_MESSAGES,
     SECURED,
@@ -51,7 +51,7 @@ PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}) | OF_THE_STORE,
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE | OF_STREAMS,
     streams="also",
     responders=(
         Responder(

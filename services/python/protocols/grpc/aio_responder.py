@@ -61,8 +61,11 @@ def _stream_handler(
             outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
         except ValueError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
-        async with aclosing(outgoing.awaited()) as events:
-            async for event in events:
-                await context.write(method.pack_reply(event))
+        try:
+            async with aclosing(outgoing.awaited()) as events:
+                async for event in events:
+                    await context.write(method.pack_reply(event))
+        except ValueError as error:
+            await context.abort(grpc.StatusCode.INTERNAL, str(error))
 
     return handle

@@ -84,10 +84,13 @@ def _stream_handler(
             outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
         except ValueError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
-        with closing(outgoing.blocking()) as events:
-            for event in events:
-                if not context.is_active():
-                    return
-                yield method.pack_reply(event)
+        try:
+            with closing(outgoing.blocking()) as events:
+                for event in events:
+                    if not context.is_active():
+                        return
+                    yield method.pack_reply(event)
+        except ValueError as error:
+            context.abort(grpc.StatusCode.INTERNAL, str(error))
 
     return handle

@@ -77,11 +77,14 @@ def _stream_handler(dispatcher: Dispatcher, operation: str, peers: dict[str, Pee
             return {"error": f"{operation}: the request lacks {error}"}
         except (AttributeError, ValueError) as error:
             return {"error": f"{operation}: {error}"}
-        async with aclosing(outgoing.awaited()) as events:
-            async for event in events:
-                if session not in peers:
-                    break
-                await server.emit(operation, event, to=session)
+        try:
+            async with aclosing(outgoing.awaited()) as events:
+                async for event in events:
+                    if session not in peers:
+                        break
+                    await server.emit(operation, event, to=session)
+        except ValueError as error:
+            return {"error": f"{operation}: {error}"}
         return {"end": True}
 
     return handle

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from services.python.contract.judgement import Judgement
 from services.python.contract.limits import SESSION, TLS
+from services.python.contract.messages import OF_STREAMS
 from services.python.contract.offers import (
     AS_IT_IS,
     SECURED,
@@ -23,7 +24,7 @@ PROTOCOL = Protocol(
     name="sse",
     title="Server-sent events",
     summary="JSON in the events of a text/event-stream body over HTTP/1.1; a stream alone, no calls",
-    messages=frozenset({"events"}),
+    messages=OF_STREAMS,
     streams="alone",
     responders=(
         Responder(

@@ -43,11 +43,14 @@ async def _send_events(outgoing: Outgoing, receive: Any, send: Any) -> None:
     leaving = asyncio.create_task(_left(receive))
     try:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        async with aclosing(outgoing.awaited()) as events:
-            async for event in events:
-                if leaving.done():
-                    return
-                await send({"type": "http.response.body", "body": stream.encode(event), "more_body": True})
+        try:
+            async with aclosing(outgoing.awaited()) as events:
+                async for event in events:
+                    if leaving.done():
+                        return
+                    await send({"type": "http.response.body", "body": stream.encode(event), "more_body": True})
+        except ValueError as error:
+            await send({"type": "http.response.body", "body": stream.encode_error(error), "more_body": True})
         await send({"type": "http.response.body", "body": b""})
     finally:
         leaving.cancel()

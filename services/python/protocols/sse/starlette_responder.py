@@ -46,6 +46,9 @@ def _endpoint(dispatcher: Dispatcher, operation: str) -> Callable[[Request], Awa
 
 
 async def _body(outgoing: Outgoing) -> AsyncIterator[bytes]:
-    async with aclosing(outgoing.awaited()) as events:
-        async for event in events:
-            yield stream.encode(event)
+    try:
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                yield stream.encode(event)
+    except ValueError as error:
+        yield stream.encode_error(error)

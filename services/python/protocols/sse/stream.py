@@ -1,6 +1,7 @@
 """What a subscription and its events look like on the wire (`protos/http.md`): both ends' part of text/event-stream.
 
-An event is one line `data: ` with a JSON object, and an empty line. Lines end with a line feed.
+An event is one line `data: ` with a JSON object, and an empty line. Lines end with a line feed. An object with `error` is no
+event: it says why there is no further one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ HEADERS: Mapping[str, str] = {"content-type": MEDIA_TYPE, "cache-control": "no-s
 _END = b"\n\n"
 _FIELD = b"data: "
 _SHOWN_BYTES = 200
+_ERROR = "error"
 
 _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -27,6 +29,11 @@ _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def encode(event: Mapping[str, Any]) -> bytes:
     """An event as it stands in the body."""
     return b"data: %b\n\n" % _to_json(event).encode()
+
+
+def encode_error(error: ValueError) -> bytes:
+    """Why a stream that has begun does not go on, in the place of its next event."""
+    return encode({_ERROR: str(error)})
 
 
 def query_of(request: Mapping[str, Any]) -> str:
@@ -58,7 +65,10 @@ class Reader:
         self._data += data
 
     def next(self) -> tuple[dict[str, Any], int] | None:
-        """The next whole event, decoded, and its bytes; None where more of the body is needed. CallFailed `undecodable`."""
+        """The next whole event, decoded, and its bytes; None where more of the body is needed.
+
+        CallFailed `undecodable`, or `protocol` where the responder says why there is no more.
+        """
         end = self._data.find(_END, max(self._at, self._looked))
         if end < 0:
             return None
@@ -67,9 +77,12 @@ class Reader:
         if not block.startswith(_FIELD):
             raise CallFailed("undecodable", f"not an event: {block[:_SHOWN_BYTES]!r}")
         try:
-            return expect_mapping(json.loads(block[len(_FIELD) :])), len(block) + len(_END)
+            fields = expect_mapping(json.loads(block[len(_FIELD) :]))
         except (ValueError, RecursionError) as error:
             raise CallFailed("undecodable", f"{error} in {block[:_SHOWN_BYTES]!r}") from error
+        if _ERROR in fields:
+            raise CallFailed("protocol", str(fields[_ERROR]))
+        return fields, len(block) + len(_END)
 
     @property
     def is_within(self) -> bool:

@@ -50,3 +50,12 @@ def test_what_is_no_event_is_undecodable(body: bytes) -> None:
     with pytest.raises(CallFailed) as caught:
         reader.next()
     assert caught.value.status == "undecodable"
+
+
+def test_why_a_stream_goes_no_further_stands_in_the_place_of_an_event() -> None:
+    reader = stream.Reader()
+    reader.feed(stream.encode(EVENTS[0]) + stream.encode_error(ValueError("the table is gone")))
+    assert reader.next() is not None
+    with pytest.raises(CallFailed, match="the table is gone") as failed:
+        reader.next()
+    assert failed.value.status == "protocol"
