@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.analysis import store_times, words
-from orchestrator.analysis.checks import worker_counts
+from orchestrator.analysis import words
+from orchestrator.analysis.checks import store_sums, worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.experiment.plan.processes import processes_of
@@ -105,31 +105,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
-    findings += _unaccounted(cell.trials)
+    findings += store_sums.findings(cell)
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
-
-
-def _unaccounted(trials: Sequence[TrialEvidence]) -> list[Finding]:
-    """Of a responder that asks a store: parts of its handling time that do not add up to it, in most trials.
-
-    A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
-    """
-    told = [(trial, times) for trial in trials if (times := store_times.of_trial(trial.record)) is not None]
-    findings = [
-        Finding(
-            verdict="fail",
-            evidence={"trial": trial.record.index, "accounted": times.accounted, **vars(times)},
-            explanation=f"The responder's handling took {words.ms(times.handling)} a request, and its parts (waiting,"
-            f" database, service) add up to {words.percent(times.accounted)} of that: {off}.",
-            action="Do not read where the responder's time goes; its latencies are not touched by this.",
-        )
-        for trial, times in told
-        if (off := store_times.unaccounted(times))
-    ]
-    return findings if 2 * len(findings) > len(told) else []
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:
