@@ -119,7 +119,7 @@ SPECS: Final[Sequence[Spec]] = (
     Spec(
         name="database",
         experiment="experiments/database.yaml",
-        minutes=6,
+        minutes=8,
         overrides=(
             "stacks=[rest, grpc]",
             "operations=[balance]",
