@@ -178,7 +178,7 @@ class StreamSamples(Samples):
         if not self.is_one_clock:
             return None
         most = 0
-        ends = [*self._begins[1:].tolist(), self._sender.size]
+        ends = [*self._begins[1:].tolist(), self._sender.size][: self._begins.size]
         for begin, end in zip(self._begins.tolist(), ends, strict=True):
             stamps = np.sort(self._sender[begin:end])
             came = np.searchsorted(self._received[begin:end], stamps, side="right")

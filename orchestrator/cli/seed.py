@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment.model.store_factors import GIVEN
 
-_SCHEMES = ("postgresql:/", "postgres:/")  # as a path has them
+_ADDRESS = re.compile(r"postgres(ql)?:/|(\S+=.*)?\b(host|hostaddr|dbname|user|password)\s*=", re.IGNORECASE)
 _WIDTH = 40
 
 
@@ -97,7 +98,7 @@ def store_of(file: Path | None) -> dict[str, str]:
                 "no database is named", hint=f"orch seed FILE, or {GIVEN}=postgresql://user@host/name orch seed"
             )
         return {"store": "postgresql", "database": dsn}
-    if str(file).startswith(_SCHEMES):
+    if _ADDRESS.match(str(file)):
         raise UsageError(
             "an address with its password would be seen by every user of this machine",
             hint=f"give it in the environment: {GIVEN}=postgresql://user@host/name orch seed",

@@ -59,3 +59,4 @@ class Attack:
     few: int
     run: Callable[[int, int, Path], Tally]
     needs: str = ""  # "", "root", "lab": what a machine must have
+    is_slow: bool = False  # also a few tries take long

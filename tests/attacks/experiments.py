@@ -75,23 +75,23 @@ def _outcome(path: Path, folder: Path) -> str:
 
 def _bounded(attempt: Callable[[], str]) -> str:
     """The outcome, or which bound it broke."""
-    before = _forget_peak()
+    before = forget_peak()
     started = time.process_time()
     outcome = attempt()
-    cpu_s, grown = time.process_time() - started, _peak_bytes() - before
+    cpu_s, grown = time.process_time() - started, peak_bytes() - before
     if cpu_s > _MOST_CPU_S:
         return f"took {cpu_s:.1f} s of CPU"
     return outcome if grown < _MOST_BYTES else f"took {grown >> 20} MB"
 
 
-def _forget_peak() -> int:
+def forget_peak() -> int:
     """Set the peak of this process's memory back to what it uses now, where the kernel can (Linux); that much."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    return _peak_bytes()
+    return peak_bytes()
 
 
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
     status = Path("/proc/self/status")
     if status.exists():
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) * 1024

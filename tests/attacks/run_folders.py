@@ -8,7 +8,7 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def forgeries(count: int, seed: int, folder: Path) -> Tally:
     for number in range(count):
         run = folder / f"forged-{number}"
         shutil.copytree(originals[number % 2], run)
-        what = _forge(source, run)
+        what = forge(source, run)
         (run / "manifest.json").unlink()
         try:
             RunFolder(run, root=folder / "nowhere").write_manifest()  # as the forger would, from what it says now
@@ -107,14 +107,14 @@ _HOSTILE: tuple[Any, ...] = (
 )
 
 
-def _forge(source: random.Random, run: Path) -> str:
+def forge(source: random.Random, run: Path, hostile: Sequence[Any] = _HOSTILE) -> str:
     """Change, remove or add one key of the plan or of an event, and make digest and chain anew."""
     events = list(Journal(run / "journal.jsonl").events())
     plan = json.loads((run / "plan.json").read_text(encoding="utf-8"))
     number = source.choice([None, *range(len(events))]) if source.random() < 0.7 else None
     holder = document = plan if number is None else events[number]
     path = source.choice(_paths(document))
-    value = source.choice(_HOSTILE)
+    value = source.choice(hostile)
     for key in path[:-1]:
         holder = holder[key]
     where = f"{'plan' if number is None else f'event {number}'}, {path}"

@@ -21,7 +21,13 @@ def _param(attack: Attack):
     return pytest.param(
         attack,
         id=attack.name,
-        marks=(*NEEDS[attack.needs], pytest.mark.alone, pytest.mark.busy, pytest.mark.timeout(600)),
+        marks=(
+            *NEEDS[attack.needs],
+            *([pytest.mark.slow] if attack.is_slow else []),
+            pytest.mark.alone,
+            pytest.mark.busy,
+            pytest.mark.timeout(600),
+        ),
     )
 
 

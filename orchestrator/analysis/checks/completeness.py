@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.analysis import store_times, words
-from orchestrator.analysis.checks import worker_counts
+from orchestrator.analysis import words
+from orchestrator.analysis.checks import store_sums, worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
-from orchestrator.experiment.model.store_factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.lines import STATUSES
@@ -106,54 +105,16 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
-    findings += _unaccounted(cell)
-    if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL):
-        findings += _storeless(cell.trials)
+    findings += store_sums.findings(cell)
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
 
 
-def _unaccounted(cell: CellEvidence) -> list[Finding]:
-    """Of a responder that asks a store: parts of its handling time that do not add up to it, in most trials.
-
-    A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
-    """
-    a_sample = "an event" if cell.cell.kind == "stream" else "a request"
-    told = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
-    findings = [
-        Finding(
-            verdict="fail",
-            evidence={"trial": trial.record.index, "accounted": times.accounted, **vars(times)},
-            explanation=f"The responder's handling took {words.ms(times.handling)} {a_sample}, and its parts (waiting,"
-            f" database, service) add up to {words.percent(times.accounted)} of that: {off}.",
-            action="Do not read where the responder's time goes; its latencies are not touched by this.",
-        )
-        for trial, times in told
-        if (off := store_times.unaccounted(times))
-    ]
-    return findings if 2 * len(findings) > len(told) else []
-
-
-def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
-    """Of a responder over a database: requests that it answered without a connection to that, as from a cache."""
-    for trial in trials:
-        lacking, requests = store_times.storeless(trial.record) or (0, 0)
-        if lacking:
-            yield Finding(
-                verdict="fail",
-                evidence={"trial": trial.record.index, "storeless": lacking, "requests": requests},
-                weight=lacking,
-                explanation=f"In {trial.called} the responder asked the database nothing for"
-                f" {words.count(lacking, 'request')} of {requests:,}.",
-                action="Have it ask the database for every request, or leave `store` out: this is no service over one.",
-            )
-
-
 def _of_stream(cell: CellEvidence) -> Finding | None:
     """Missing and repeated trials, and time that is missing; whether each event is recorded, `event stream` says."""
-    findings = _repeated(cell.trials, "trials of this cell") + _unaccounted(cell)
+    findings = _repeated(cell.trials, "trials of this cell") + store_sums.findings(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     made = words.count(len(cell.trials), "trial")

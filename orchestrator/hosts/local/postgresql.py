@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from orchestrator.errors import MissingError
 from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
 
@@ -33,6 +34,9 @@ _ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which Post
 _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
 _MUTE = "it said nothing"
+_PORT = "5432"  # of the socket's name
+_PID_FILE_BYTES = 4_096
+_INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
 _LOG = logging.getLogger(__name__)
 
 
@@ -94,7 +98,8 @@ def running(connections: int) -> Iterator[tuple[str, str]]:
         server = _launched(found, folder, user, connections)
         try:
             _await_ready(found, folder, server)
-            yield f"host={folder} dbname=postgres user=orch", found.version
+            # All that says where it is: else libpq takes what is missing from the user's PGHOSTADDR, PGPORT or PGOPTIONS.
+            yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", found.version
         finally:
             _end(server)
 
@@ -138,6 +143,7 @@ def _version(folder: Path, user: _User) -> str | None:
             check=True,
             timeout=_INIT_S,
             cwd="/",
+            env=_environment(),
             **user.options,
         ).stdout
     except (OSError, subprocess.SubprocessError):
@@ -173,11 +179,13 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
     """The server's process: as it was installed, but for where it listens and how many may come."""
     settings = {
         "listen_addresses": "",
+        "port": _PORT,
         "unix_socket_directories": str(folder),
         "unix_socket_permissions": "0700",
         "max_connections": str(connections),
     }
-    with (folder.parent / _LOG_FILE).open("wb") as words:
+    log = os.open(folder.parent / _LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(log, "wb") as words:  # noqa: PTH123 - a descriptor
         return subprocess.Popen(
             [
                 *dies_with_parent("INT"),
@@ -210,8 +218,9 @@ def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes])
 def _accepts(folder: Path) -> bool:
     """Whether the server is ready, by the last line of the file that it keeps for this."""
     try:
-        lines = (database_folders.data_in(folder) / "postmaster.pid").read_text().splitlines()
-    except OSError:
+        pid_file = database_folders.data_in(folder) / "postmaster.pid"
+        lines = read_file(pid_file, _PID_FILE_BYTES, follow=False).decode(errors="replace").splitlines()
+    except (OSError, UnreadableFile):
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"
 
@@ -229,6 +238,5 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Without what would lead PostgreSQL elsewhere (PGDATA, PGPORT, ...), and with messages in one language."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG") and name != "LANGUAGE"}
-    return {**kept, "LC_ALL": "C"}
+    """What finds its libraries, and messages in one language; no secrets for another user, and no PGDATA or PGPORT."""
+    return {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, "LC_ALL": "C"}

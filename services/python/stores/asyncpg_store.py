@@ -7,7 +7,7 @@ there is none by then: the first request opens it, which is the requester's chec
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -34,6 +34,26 @@ _ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
         common.ENTER,
     )
 )
+_TOLD = frozenset(
+    [
+        "host",
+        "port",
+        "user",
+        "password",
+        "dbname",
+        "sslmode",
+        "sslcert",
+        "sslkey",
+        "sslrootcert",
+        "sslcrl",
+        "sslpassword",
+        "sslnegotiation",
+        "ssl_min_protocol_version",
+        "ssl_max_protocol_version",
+        "options",
+        "application_name",
+    ]
+)  # of what libpq knows: what asyncpg knows, too
 _FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
 
@@ -43,8 +63,10 @@ class AsyncpgStore:
     runs: Runs = "loop"
     threads = 0
 
-    def __init__(self, dsn: str, size: int) -> None:
-        self._dsn = dsn
+    def __init__(self, database: common.Database, where: str, size: int) -> None:
+        self._dsn = _url(database.reached)
+        self._is_same = database.is_same
+        self._where = where
         self._size = size
         self._opening: asyncio.Task[Any] | None = None
         self._pool: Any = None
@@ -122,11 +144,21 @@ class AsyncpgStore:
 
     async def _open(self) -> Any:
         return await asyncpg.create_pool(
-            self._dsn, min_size=self._size, max_size=self._size, timeout=common.CONNECT_S, command_timeout=_PATIENCE_S
+            self._dsn,
+            min_size=self._size,
+            max_size=self._size,
+            timeout=common.CONNECT_S,
+            command_timeout=_PATIENCE_S,
+            server_settings={"search_path": "pg_catalog"},
+            init=self._refuse_another,
         )
 
+    async def _refuse_another(self, connection: Any) -> None:
+        if await connection.fetchval(self._is_same) is not True:
+            raise asyncpg.InterfaceError(common.ELSEWHERE)
+
     def _fault(self, error: BaseException) -> StoreError:
-        return StoreError(f"{common.named(self._dsn)}: {type(error).__name__}: {common.first_line(error)}")
+        return StoreError(f"{self._where}: {type(error).__name__}: {common.first_line(error)}")
 
 
 @contextmanager
@@ -135,17 +167,13 @@ def opened(dsn: str, size: int) -> Iterator[tuple[AsyncpgStore, dict[str, str]]]
 
     Its connections end with the process: an event loop that is not running closes nothing.
     """
-    with common.held(dsn) as (_, version):
-        told = {"store": f"PostgreSQL {version}", "driver": f"asyncpg {asyncpg.__version__}"}
-        yield AsyncpgStore(_url(dsn), size), told
+    with common.held(dsn) as held:
+        told = {"store": f"PostgreSQL {held.server}", "driver": f"asyncpg {asyncpg.__version__}"}
+        yield AsyncpgStore(held, common.named(dsn), size), told
 
 
-def _url(dsn: str) -> str:
-    """The DSN as asyncpg reads it, which takes a URL alone."""
-    if dsn.startswith(("postgresql://", "postgres://")):
-        return dsn
+def _url(reached: Mapping[str, str]) -> str:
+    """Where libpq came to, as asyncpg reads it: its own reading of a DSN and of the environment is another one."""
     from urllib.parse import urlencode
 
-    from psycopg.conninfo import conninfo_to_dict
-
-    return f"postgresql://?{urlencode({name: value for name, value in conninfo_to_dict(dsn).items() if value})}"
+    return f"postgresql://?{urlencode({name: value for name, value in reached.items() if name in _TOLD and value})}"

@@ -1,20 +1,25 @@
 """What every driver of PostgreSQL shares: the tables of orch's own schema, how they are seeded, and how they are verified.
 
-All of it lies in a schema of its own, which carries a mark of ours: one of that name without the mark is refused and left as
-it is, and nothing outside of it is read or written. Nothing is ever dropped.
+All of it lies in a schema of its own, which carries a mark of ours: one of that name without the mark, of another role or of
+another shape is refused and left as it is, and nothing outside of it is read or written. Nothing is ever dropped.
+
+What a database sets for those who connect (`search_path`) does not count: names are those of PostgreSQL's own catalogue.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from services.python.stores import seed
+from services.python.stores import postgresql_shape, seed
 from services.python.stores.base import Progress, StoreError, refuse_other_rows
 
 SCHEMA: Final = "orch_store"
@@ -22,6 +27,8 @@ MARK: Final = "made by orch: accounts and transactions, shape 1"
 OLDEST: Final = 16
 _LOCK: Final = 0x6F72_6368  # of those who seed and undo at once; PostgreSQL's advisory locks are of one database
 _AT_ONCE = 5_000  # rows
+_MOST_BYTES: Final = 16 << 20  # of a table as text: the larger one has 3 MB
+_MOST_OF_VERSION = 60  # characters
 CONNECT_S: Final = 5
 LOCK_S = 15.0  # an earlier responder has ended by then, and the server noticed
 
@@ -73,15 +80,53 @@ GIVE = f"UPDATE {SCHEMA}.accounts SET balance = balance + {{0}} WHERE account = 
 ENTER = f"INSERT INTO {SCHEMA}.transactions (payer, payee, amount) VALUES ({{0}}, {{1}}, {{2}}) RETURNING number"  # noqa: S608
 """Statements of a request, `{0}` standing for what the driver writes for its first parameter."""
 
+OWN_NAMES: Final = b"SET search_path = pg_catalog"
+"""Of every connection: nobody else's function, operator or table is taken for PostgreSQL's."""
+
+_SERVER: Final = "extract(epoch FROM pg_catalog.pg_postmaster_start_time())"
+_DATABASE: Final = "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"
+IS_SAME: Final = f"SELECT {_SERVER} = {{0}} AND {_DATABASE} = {{1}}"
+"""Whether a connection leads to the database that is held: a DSN with several servers may lead to another one, as may a
+name with several addresses. After a restart it is another server."""
+
+ELSEWHERE: Final = (
+    "a connection of the pool leads to another server or database than the one that was seeded and verified"
+)
+
+_NOT_AS_SHIPPED: Final = b"""
+SELECT name || '=' || setting FROM pg_settings WHERE setting <> 'on'
+    AND name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    """A database that is held: whether it was made now, what its server is, and how libpq came to it.
+
+    `server`: its version, and what of its settings makes payments faster and less safe. `is_same`: the query that is true
+    on a connection to it alone. `reached`: host, port, user and all else of the connection, with the password.
+    """
+
+    is_new: bool
+    server: str
+    is_same: str
+    reached: dict[str, str] = field(repr=False)
+
 
 def named(dsn: str) -> str:
-    """A database in words that hold no password; StoreError for what is no DSN."""
+    """A database in words that hold no password; StoreError for what is no DSN, and where a password may be cut in two."""
     try:
         of = conninfo_to_dict(dsn)
     except psycopg.Error:
         raise StoreError(
             "the database's address is no DSN of PostgreSQL, such as postgresql://user@host:5432/name"
         ) from None
+    if any("@" in str(of.get(part) or "")[1:] for part in ("host", "hostaddr", "dbname")) or not re.fullmatch(
+        r"[\d,]*", str(of.get("port") or "")
+    ):
+        raise StoreError(
+            "the database's address cannot be read: a password writes @ as %40, / as %2F, : as %3A and % as %25"
+        )
     at = of.get("host") or of.get("hostaddr") or "this machine"
     port = f":{of['port']}" if of.get("port") and not str(at).startswith("/") else ""
     return f"the database {of.get('dbname') or of.get('user') or ''} at {at}{port}".replace("  ", " ")
@@ -107,16 +152,17 @@ def seeded(dsn: str, on_progress: Progress | None = None) -> tuple[bool, str]:
     StoreError where that cannot be, and then nothing is changed.
     """
     with held(dsn, on_progress) as found:
-        return found
+        return found.is_new, found.server
 
 
 @contextmanager
-def held(dsn: str, on_progress: Progress | None = None) -> Iterator[tuple[bool, str]]:
+def held(dsn: str, on_progress: Progress | None = None) -> Iterator[Database]:
     """As `seeded`, and nobody else of ours uses the database meanwhile: two would undo each other's payments."""
     where = named(dsn)
     with ExitStack() as open_:
         with explained(where):
             connection = open_.enter_context(psycopg.connect(dsn, autocommit=True, connect_timeout=CONNECT_S))
+            connection.execute(OWN_NAMES)
             version = connection.info.server_version
             if version < OLDEST * 10_000:
                 raise StoreError(f"{where} is PostgreSQL {version // 10_000}; {OLDEST} or newer is needed")
@@ -124,13 +170,43 @@ def held(dsn: str, on_progress: Progress | None = None) -> Iterator[tuple[bool, 
             is_new = not _is_there(connection, where)
             if is_new:
                 _make(connection, on_progress or (lambda _done: None))
-            _undo(connection, where)
+            if strange := postgresql_shape.strange(connection):
+                raise StoreError(f"{where}, schema {SCHEMA}, has another schema: {strange}. It is left as it is")
+            _undo(connection)
             has_accounts, has_transactions = (_one(connection, query) for query in _COUNTS)
             accounts, transactions = (_copied(connection, query) for query in _LINES)
             digest = seed.digest(accounts, transactions)
             refuse_other_rows(f"{where}, schema {SCHEMA},", has_accounts, has_transactions, digest)
-            shown = connection.execute("SHOW server_version").fetchone()
-        yield is_new, str(shown[0]) if shown else str(version)
+            found = Database(
+                is_new=is_new,
+                server=_server(connection),
+                is_same=_is_same(connection),
+                reached=_reached(connection, dsn),
+            )
+        yield found
+
+
+def _server(connection: psycopg.Connection[Any]) -> str:
+    """The server's version, and the settings that make it faster and less safe than as shipped."""
+    shown = connection.execute(b"SHOW server_version").fetchone()
+    version = str(shown[0])[:_MOST_OF_VERSION] if shown else ""
+    if not version.isprintable():
+        version = str(connection.info.server_version // 10_000)
+    return ", ".join([version, *(str(row[0]) for row in connection.execute(_NOT_AS_SHIPPED).fetchall())])
+
+
+def _is_same(connection: psycopg.Connection[Any]) -> str:
+    found = connection.execute(f"SELECT {_SERVER}, {_DATABASE}".encode()).fetchone()
+    assert found is not None  # noqa: S101 - it is one row
+    return IS_SAME.format(Decimal(found[0]), int(found[1]))
+
+
+def _reached(connection: psycopg.Connection[Any], dsn: str) -> dict[str, str]:
+    """Where a connection leads and how, by libpq's names: what the DSN says, and what the environment says besides."""
+    info = connection.info
+    secret = {"password": info.password, "sslpassword": str(conninfo_to_dict(dsn).get("sslpassword", ""))}
+    place = {"host": info.host, "port": str(info.port), "user": info.user, "dbname": info.dbname}
+    return {**info.get_parameters(), **place, **secret}
 
 
 def _lock(connection: psycopg.Connection[Any], where: str) -> None:
@@ -142,7 +218,6 @@ def _lock(connection: psycopg.Connection[Any], where: str) -> None:
         raise StoreError(
             f"{where} is in use by another responder of orch: each would undo the other's payments. Name another database"
         ) from error
-    connection.execute(b"SET lock_timeout = 0")
 
 
 def _is_there(connection: psycopg.Connection[Any], where: str) -> bool:
@@ -179,16 +254,11 @@ def _make(connection: psycopg.Connection[Any], on_progress: Progress) -> None:
     connection.execute(f"VACUUM (ANALYZE) {SCHEMA}.accounts, {SCHEMA}.transactions".encode())
 
 
-def _undo(connection: psycopg.Connection[Any], where: str) -> None:
-    """Undo what payments have changed, so that every responder begins alike; StoreError for another shape of tables."""
-    try:
-        with connection.transaction():
-            changed = sum(connection.execute(statement.encode()).rowcount for statement in _AS_SEEDED)
-            connection.execute(_RESTART.encode())
-    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
-        raise StoreError(
-            f"{where}, schema {SCHEMA}, has another schema: {first_line(error)}. It is left as it is"
-        ) from error
+def _undo(connection: psycopg.Connection[Any]) -> None:
+    """Undo what payments have changed, so that every responder begins alike."""
+    with connection.transaction():
+        changed = sum(connection.execute(statement.encode()).rowcount for statement in _AS_SEEDED)
+        connection.execute(_RESTART.encode())
     if changed:
         connection.execute(f"VACUUM (ANALYZE) {SCHEMA}.accounts, {SCHEMA}.transactions".encode())
 
@@ -200,6 +270,11 @@ def _one(connection: psycopg.Connection[Any], query: str) -> int:
 
 
 def _copied(connection: psycopg.Connection[Any], query: str) -> bytes:
-    """Rows as PostgreSQL's text format has them, which is that of the digest."""
+    """Rows as PostgreSQL's text format has them, which is that of the digest; no more of them than there can be."""
+    found = bytearray()
     with connection.cursor().copy(query.encode()) as copy:
-        return b"".join(bytes(piece) for piece in copy)
+        for piece in copy:
+            found += piece
+            if len(found) > _MOST_BYTES:
+                raise StoreError(f"the database sends more than {_MOST_BYTES:,} bytes for a table")
+    return bytes(found)

@@ -11,7 +11,16 @@ from queue import SimpleQueue
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Runs, Spent, StoreError
 from services.python.stores.posts_seed import Comment, Post, User
-from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_strange
+from services.python.stores.sqlite_file import (
+    connected,
+    explained,
+    is_there,
+    lent,
+    made,
+    pooled,
+    refuse_other_files,
+    refuse_strange,
+)
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
 _SHAPE = 1
@@ -92,8 +101,9 @@ class InSqlite:
 @contextmanager
 def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
     """The store in a file, made where there is none, and its settings for the record; StoreError for any other file."""
-    if not path.exists():
+    if not is_there(path):
         _make(path)
+    refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(connected(path)) as connection:
         _refuse_strange(path, connection)
     with pooled(path, size, connected) as connections:
@@ -109,7 +119,7 @@ def _make(path: Path) -> None:
 
 def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
     """StoreError unless the file is ours and holds the seeded rows and no others; it is left as it is."""
-    refuse_strange(path, connection, mark=_MARK, shape=_SHAPE)
+    refuse_strange(path, connection, f"{_TABLES}; {_INDEXES}")
     rows = [seed.lines(connection.execute(query)) for query in _ALL]
     if (found := seed.digest(*rows)) != seed.DIGEST:
         raise StoreError(

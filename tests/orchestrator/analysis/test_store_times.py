@@ -28,6 +28,7 @@ from tests.support.summaries import a_run
 BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, service=1.0)
 BY_POOL = StoreTimes(handling=10.0, queue=0.5, pool=8.0, database=1.0, service=0.5)
 BY_NONE = StoreTimes(handling=10.0, queue=3.0, pool=3.0, database=3.0, service=1.0)
+SLOW = {"rest": 20_000.0, "grpc": 20_000.0}  # microseconds: nobody handles a request for longer than it takes
 IN_MEMORY = StoreTimes(handling=0.01, queue=0.0, pool=0.0, database=0.0, service=0.01)
 
 
@@ -216,9 +217,51 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
         parts = {"queue_s": 0.1, "pool_s": 0.2, "database_s": database_s, "service_s": 0.2}
         draft.stats["store"] = {"requests": 100, "handling_s": 1.0, **parts}
 
-    found = judged.of(run_made_up(spoil=told), "completeness")[0]
+    found = judged.of(run_made_up(spoil=told, base_us=SLOW), "completeness")[0]
     assert found.verdict == verdict
     assert said in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("warm", "after", "said"),
+    [
+        (
+            {"requests": 0, "handling_s": 0.2, "database_s": 0.2},
+            {"requests": 1000, "handling_s": 0.3, "database_s": 0.1, "service_s": 0.2},
+            "`database_s` of what its store took went backwards",
+        ),
+        (
+            {"requests": 0},
+            {"requests": 9_000_000, "handling_s": 90.0, "database_s": 90.0},
+            "9,000,000 requests that its store took part in, and answered 1,000",
+        ),
+        (
+            {"requests": 0},
+            {"requests": 1000, "handling_s": 900.0, "database_s": 900.0},
+            "900 ms to handle a request, on average, and who asked had waited",
+        ),
+    ],
+)
+def test_sums_that_cannot_be_are_found(warm: dict[str, float], after: dict[str, float], said: str) -> None:
+    none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+
+    def told(draft: Any) -> None:
+        draft.stats_warm["store"] = {**none, **warm}
+        draft.stats["store"] = {**none, **after}
+
+    found = judged.of(run_made_up(spoil=told), "completeness")[0]
+    assert found.verdict == "fail"
+    assert said in found.explanation
+
+
+def test_queries_of_one_request_that_overlap_may_take_longer_than_it() -> None:
+    none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+
+    def told(draft: Any) -> None:
+        draft.stats_warm["store"] = {"requests": 0, **none}
+        draft.stats["store"] = {**none, "requests": 1000, "queries": 3000, "handling_s": 9.0, "database_s": 9.0}
+
+    assert {found.verdict for found in judged.of(run_made_up(spoil=told), "completeness")} == {"pass"}
 
 
 def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
@@ -231,7 +274,7 @@ def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
         parts = {"service_s": 0.2 if len(drafts) == 1 else 1.0}
         draft.stats["store"] = {**none, "requests": 100, "handling_s": 1.0, **parts}
 
-    assert {found.verdict for found in judged.of(run_made_up(spoil=told), "completeness")} == {"pass"}
+    assert {found.verdict for found in judged.of(run_made_up(spoil=told, base_us=SLOW), "completeness")} == {"pass"}
     assert len(drafts) > 2
 
 
@@ -251,7 +294,7 @@ def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
         draft.stats["store"] = {**none, "requests": 102, "storeless": 1 + lacking, **times}
 
     plan = a_plan(calls=[{"connection": "reuse", "store": store}])
-    found = judged.of(run_made_up(plan, spoil=told), "completeness")[0]
+    found = judged.of(run_made_up(plan, spoil=told, base_us=SLOW), "completeness")[0]
     assert found.verdict == verdict
     assert ("asked the database nothing for 1 request of 100" in found.explanation) is (verdict == "fail")
 

@@ -393,3 +393,12 @@ def test_one_client_keeps_a_responders_core_as_busy_as_its_schedule_says() -> No
 
     found = judged.of(a_stream_run(clients=1, spoil=in_websocket(busy)), "responder's core")[0]
     assert (found.verdict, "events wait for each other" in found.explanation) == ("warn", True), found
+
+
+def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_events() -> None:
+    run = a_stream_run(blocks=3)
+    path = next(path for path in run.files if "/00002" in path)
+    run.files[path]["sender_clock"][:] = 7
+    found = summarise(run)
+    assert found.state == "complete"
+    assert {check.verdict for check in found.checks if check.name == "event stream"} >= {"fail"}

@@ -53,8 +53,15 @@ def test_a_server_is_named_in_the_environment_alone(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
     with pytest.raises(UsageError, match="no database is named"):
         seed.store_of(None)
-    with pytest.raises(UsageError, match="would be seen by every user") as refused:
-        seed.store_of(Path("postgresql://me:secret@host/x"))
-    assert "secret" not in refused.value.message
+    for address in (
+        "postgresql://me:secret@host/x",
+        "PostgreSQL://me:secret@host/x",
+        "host=db password=secret",
+        "sslmode=require password = secret",
+    ):
+        with pytest.raises(UsageError, match="would be seen by every user") as refused:
+            seed.store_of(Path(address))
+        assert "secret" not in refused.value.message
+    assert seed.store_of(Path("shop/a=b.sqlite3")) == {"store": "sqlite", "database": "shop/a=b.sqlite3"}
     monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://host/x")
     assert seed.store_of(None) == {"store": "postgresql", "database": "postgresql://host/x"}

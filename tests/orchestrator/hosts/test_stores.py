@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.provision import ansible, stores
+from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
 from orchestrator.hosts.remote import fleet as remote
 from orchestrator.hosts.remote.fleet import RemoteFleet
@@ -76,3 +78,9 @@ def test_a_placement_has_the_database_that_stands_with_its_responder(monkeypatch
     assert fleet.pair("far").database == "password=secret"
     assert "secret" not in repr(fleet) + repr(fleet.pair("far"))
     assert [host.name for host in fleet.hosts()] == list(HOSTS)
+
+
+def test_modules_do_not_write_the_password_into_the_log_of_the_host() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "ansible" / "ansible.cfg")
+    assert settings.getboolean("defaults", "no_target_syslog")

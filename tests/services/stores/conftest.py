@@ -1,0 +1,37 @@
+"""A server of PostgreSQL for the tests of a module, and a database for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from orchestrator.errors import MissingError
+from orchestrator.hosts.local import postgresql as server
+from services.python.stores import postgresql, seed
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    try:
+        server.find()
+    except MissingError as error:
+        pytest.skip(error.message)
+    with server.running(40) as (dsn, version):
+        assert int(version.split(".")[0]) >= 16
+        done: list[int] = []
+        is_new, _ = postgresql.seeded(dsn, done.append)
+        assert is_new
+        assert done[-1] == seed.ACCOUNTS + seed.TRANSACTIONS
+        yield dsn
+
+
+@pytest.fixture
+def database(dsn: str) -> Iterator[str]:
+    """A database of the test's own, a copy of the seeded one."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE mine TEMPLATE postgres")
+    yield dsn.replace("dbname=postgres", "dbname=mine")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP DATABASE mine WITH (FORCE)")
