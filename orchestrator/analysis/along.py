@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from orchestrator.analysis.series import Curves, Gap
 
 MOST = 4  # sentences that stand beside the answer; all of them stand beside their pictures
-_UNTOLD = 2  # the rank of those that are told nowhere
+_UNRESOLVED = 2  # the rank of those with no resolved difference at any point
 _MOST_CROSSED = 2  # that belong to the answer itself
 
 
 def sentences(curves: Sequence[Curves]) -> tuple[str, ...]:
     """Of the differences, first those with a crossing, then those told anywhere: each with its axis and its setting.
 
-    Those that are told nowhere are left out beside others that are.
+    Those without a resolved difference at any point are left out beside others that have one.
     """
     ranked = sorted(_told(curves), key=lambda told: _rank(told[1]))
-    some = [text for text, gap in ranked if _rank(gap) < _UNTOLD]
+    some = [text for text, gap in ranked if _rank(gap) < _UNRESOLVED]
     return tuple(some or [text for text, _ in ranked])[:MOST]
 
 
@@ -47,7 +47,7 @@ def placed(
 def _rank(gap: Gap) -> int:
     if gap.crossing is not None:
         return 0
-    return 1 if any(point.standing in ("faster", "slower") for point in gap.points) else _UNTOLD
+    return 1 if any(point.standing in ("faster", "slower") for point in gap.points) else _UNRESOLVED
 
 
 def _told(curves: Sequence[Curves]) -> list[tuple[str, Gap]]:

@@ -7,7 +7,7 @@ import json
 import random
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +82,21 @@ KINDS: dict[str, Callable[[], MemoryRun]] = {
 }
 
 
-def forged_kinds(count: int, seed: int, folder: Path) -> Tally:
-    """A key of plan or journal changed, removed or added, in a run of each kind in turn; then it is summarised and shown."""
-    tally = Tally()
-    source = random.Random(seed)
+def _copies(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Copies of made-up runs, of each kind in turn, with the kind; each is removed by who has used it."""
     originals = {name: write_run(make(), folder / name) for name, make in KINDS.items()}
     for number in range(count):
         name = list(KINDS)[number % len(KINDS)]
         run = folder / f"forged-{number}"
         shutil.copytree(originals[name], run)
+        yield name, run
+
+
+def forged_kinds(count: int, seed: int, folder: Path) -> Tally:
+    """A key of plan or journal changed, removed or added, in a run of each kind in turn; then it is summarised and shown."""
+    tally = Tally()
+    source = random.Random(seed)
+    for name, run in _copies(count, folder):
         what = f"{name}: {forge(source, run, HOSTILE)}"
         (run / "manifest.json").unlink()
         tally.note(_outcome(run, folder), what)
@@ -106,11 +112,7 @@ def forged_rows(count: int, seed: int, folder: Path) -> Tally:
     """Values of one column of a run's samples replaced, hashes and chain made anew; bounded in CPU time and memory, too."""
     tally = Tally()
     source = random.Random(seed)
-    originals = {name: write_run(make(), folder / name) for name, make in KINDS.items()}
-    for number in range(count):
-        name = list(KINDS)[number % len(KINDS)]
-        run = folder / f"forged-{number}"
-        shutil.copytree(originals[name], run)
+    for name, run in _copies(count, folder):
         what = f"{name}: {_forge_rows(source, run)}"
         before, began_s = forget_peak(), time.process_time()
         outcome = _outcome(run, folder)

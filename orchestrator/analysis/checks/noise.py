@@ -83,7 +83,7 @@ def judge(cell: CellEvidence) -> Finding | None:
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
-    if loudest.verdict == "pass" and (cell.is_external or _is_among_the_others(cell)):
+    if loudest.verdict == "pass" and (cell.is_external or _has_a_database_beside(cell)):
         loudest = _of_one_end(cell, loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
@@ -114,9 +114,8 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise and cell.is_one_machine and (cell.is_external or database_s is None):
-            noise = replace(
-                noise, foreign=None, pressure=None
-            )  # whose time that is, and who waited for it, is not known
+            # Whose time that is, and who waited for it, is not known.
+            noise = replace(noise, foreign=None, pressure=None)
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -133,9 +132,9 @@ def _database_s(record: TrialRecord) -> float | None:
     return None if before is None or after is None else float(after.database_s - before.database_s)
 
 
-def _is_among_the_others(cell: CellEvidence) -> bool:
-    """Whether a responder that runs already or a database's server works on the requester's machine: neither is counted."""
-    return cell.is_one_machine and (cell.is_external or ask_postgresql([cell.cell]))
+def _has_a_database_beside(cell: CellEvidence) -> bool:
+    """Whether a database's server, whose work is not counted by itself, is on the requester's machine."""
+    return cell.is_one_machine and ask_postgresql([cell.cell])
 
 
 def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:

@@ -17,23 +17,7 @@ from services.python.stores import postgresql as common
 from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
-_PATIENCE_S = 30.0
-_OPEN_S = 20.0
-
-_PLACES = ("$1", "$2", "$3")
-_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
-    statement.format(*_PLACES)
-    for statement in (
-        common.ACCOUNT,
-        common.PAGE,
-        common.LAST,
-        common.AFTER,
-        common.LOCK,
-        common.TAKE,
-        common.GIVE,
-        common.ENTER,
-    )
-)
+_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = common.statements("$1", "$2", "$3")
 _TOLD = frozenset(
     [
         "host",
@@ -116,9 +100,9 @@ class AsyncpgStore:
         asked_ns = now_ns()
         try:
             pool = self._pool or await self._opened()
-            connection = await pool.acquire(timeout=_PATIENCE_S)
+            connection = await pool.acquire(timeout=common.PATIENCE_S)
         except TimeoutError:
-            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
+            raise StoreError(f"no connection to the database was free for {common.PATIENCE_S:g} s") from None
         except _FAULTS as error:
             raise self._fault(error) from error
         had_ns = now_ns()
@@ -137,7 +121,7 @@ class AsyncpgStore:
         """The pool, opened once by whoever comes first; after a failure the next one tries again."""
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
             self._opening = asyncio.get_running_loop().create_task(
-                asyncio.wait_for(self._open(), _OPEN_S), name="opening the pool"
+                asyncio.wait_for(self._open(), common.OPEN_S), name="opening the pool"
             )
         self._pool = await asyncio.shield(self._opening)
         return self._pool
@@ -148,7 +132,7 @@ class AsyncpgStore:
             min_size=self._size,
             max_size=self._size,
             timeout=common.CONNECT_S,
-            command_timeout=_PATIENCE_S,
+            command_timeout=common.PATIENCE_S,
             server_settings={"search_path": "pg_catalog"},
             init=self._refuse_another,
         )

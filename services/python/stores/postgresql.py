@@ -113,6 +113,15 @@ class Database:
     reached: dict[str, str] = field(repr=False)
 
 
+PATIENCE_S, OPEN_S = 30.0, 20.0
+"""How long a request waits for a connection of the pool, and how long opening the pool may take, in seconds."""
+
+
+def statements(*places: str) -> tuple[str, ...]:
+    """ACCOUNT, PAGE, LAST, AFTER, LOCK, TAKE, GIVE and ENTER with a driver's own places for three values."""
+    return tuple(text.format(*places) for text in (ACCOUNT, PAGE, LAST, AFTER, LOCK, TAKE, GIVE, ENTER))
+
+
 def named(dsn: str) -> str:
     """A database in words that hold no password; StoreError for what is no DSN, and where a password may be cut in two."""
     try:

@@ -13,22 +13,8 @@ from services.python.stores import postgresql as common
 from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
-_PATIENCE_S = 30.0
-_OPEN_S = 20.0
-
-_PLACES = ("%s",) * 3
 _ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
-    statement.format(*_PLACES).encode()
-    for statement in (
-        common.ACCOUNT,
-        common.PAGE,
-        common.LAST,
-        common.AFTER,
-        common.LOCK,
-        common.TAKE,
-        common.GIVE,
-        common.ENTER,
-    )
+    statement.encode() for statement in common.statements("%s", "%s", "%s")
 )
 
 
@@ -120,7 +106,7 @@ def opened(dsn: str, size: int) -> Iterator[tuple[PsycopgStore, dict[str, str]]]
             min_size=size,
             max_size=size,
             kwargs={"autocommit": True, "connect_timeout": common.CONNECT_S},
-            timeout=_PATIENCE_S,
+            timeout=common.PATIENCE_S,
             configure=configure,
             open=False,
         )
@@ -136,8 +122,8 @@ def _open(
     pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], dsn: str, size: int, elsewhere: list[bool]
 ) -> None:
     try:
-        pool.open(wait=True, timeout=_OPEN_S)
+        pool.open(wait=True, timeout=common.OPEN_S)
     except psycopg_pool.PoolTimeout:
         if elsewhere:
             raise StoreError(f"{common.named(dsn)}: {common.ELSEWHERE}") from None
-        raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {_OPEN_S:g} s") from None
+        raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {common.OPEN_S:g} s") from None

@@ -164,7 +164,7 @@ def test_an_address_that_does_not_answer_is_named_without_its_password(dsn_: str
 
 
 def test_more_connections_than_the_server_gives_are_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.python.stores.psycopg_store._OPEN_S", 2.0)
+    monkeypatch.setattr("services.python.stores.postgresql.OPEN_S", 2.0)
     with pytest.raises(StoreError, match="fewer than 200 connections"), opened(settings(database, pool=200)):
         pass
 

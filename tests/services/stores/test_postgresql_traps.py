@@ -124,7 +124,7 @@ def test_connections_to_another_server_than_the_verified_one_are_refused(
             yield replace(found, is_same=postgresql.IS_SAME.format("1763894000.5", 5))
 
     monkeypatch.setattr(postgresql, "held", another)
-    monkeypatch.setattr("services.python.stores.psycopg_store._OPEN_S", 2.0)
+    monkeypatch.setattr("services.python.stores.postgresql.OPEN_S", 2.0)
 
     async def ask(store: Any, spent: Spent) -> None:
         await store.account(3, spent)
