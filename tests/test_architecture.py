@@ -15,15 +15,22 @@ from orchestrator.experiment.providers import MAKERS, THIS_MACHINE
 
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 450
+NOT_OURS = {
+    "generated",
+    "build",
+    "target",
+    "node_modules",
+}  # what programs write, also those that build other languages
 
 # A part may import itself, what stands here beside it, and `SHARED`.
 MAY_IMPORT = {
-    "cli": {"measure", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
-    "measure": {"report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "cli": {"referee", "measure", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "report": {"analysis", "results", "experiment"},
     "analysis": {"results", "experiment", "catalogue"},
-    "results": {"experiment"},
-    "hosts": {"experiment", "catalogue"},
+    "results": {"experiment", "referee"},
+    "hosts": {"experiment", "catalogue", "referee"},
+    "referee": set[str](),
     "experiment": {"catalogue"},
     "catalogue": set[str](),
 }
@@ -65,7 +72,7 @@ LIGHT_SERVICES = {
 
 def modules(*folders: str) -> list[Path]:
     found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    return [path.relative_to(ROOT) for path in found if "generated" not in path.parts]
+    return [path.relative_to(ROOT) for path in found if not NOT_OURS.intersection(path.relative_to(ROOT).parts)]
 
 
 @cache
@@ -345,8 +352,8 @@ FLOORS = {
     "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
-        {"busy", "capture", "lifecycle", "output_limits", "ping"},
-        {"local", "remote"},
+        {"busy", "capture", "lifecycle", "output_limits", "ping", "runtimes"},
+        {"local", "remote", "load_generators"},
         {"provision"},
         {"probes"},
     ),

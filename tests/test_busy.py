@@ -51,6 +51,7 @@ def calls(folder: Path) -> dict[str, int]:
     return {name: len((folder / name).read_text()) for name in ("slow", "sound", "wrong")}
 
 
+@pytest.mark.slow
 def test_what_is_marked_is_tried_once_more_and_named(tmp_path: Path) -> None:
     folder = written(tmp_path, slow=2, wrong=1)
     assert tried(folder).returncode == 1

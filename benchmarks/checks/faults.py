@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.checks import injections as to
-from benchmarks.checks import plans
+from benchmarks.checks import of_one_host, plans
 from tests.support.runs import Draft
 
 Inject = Callable[[Draft, float, np.random.Generator], None]
@@ -32,6 +32,7 @@ class Fault:
     found: Literal["warn", "fail"] = "warn"
     percent: bool = True
     planned: Planned = field(default=lambda _size: {})
+    is_refereed: bool = False  # beside the turns of a load generator (`refereed`)
 
     def told(self, size: float) -> str:
         """The error with its size.
@@ -266,7 +267,14 @@ FAULTS: tuple[Fault, ...] = (
         check="requesters together",
         what="one of two requesters begins {} of the window late",
         sizes=(0.01, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9),
-        inject=to.begin_later,
+        inject=of_one_host.begin_later,
+        planned=plans.two_requesters,
+    ),
+    Fault(
+        check="hosts alike",
+        what="requests of one of two hosts take {} longer",
+        sizes=(0.05, 0.1, 0.12, 0.15, 0.2, 0.3),
+        inject=of_one_host.one_host_slower,
         planned=plans.two_requesters,
     ),
     Fault(
@@ -377,6 +385,14 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2),
         inject=to.prefer_the_control,
         planned=plans.controlled,
+    ),
+    Fault(
+        check="referee",
+        what="the clock stops {} early, beside a load generator whose does not",
+        sizes=_SHARES,
+        inject=to.stop_early,
+        found="fail",
+        is_refereed=True,
     ),
     Fault(
         check="event stream",

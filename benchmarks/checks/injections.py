@@ -307,21 +307,6 @@ def count_too_much(draft: Draft, size: float, _rng: np.random.Generator) -> None
         draft.done[host]["cgroup_cpu_us"] = int(counted_s * 1e6)
 
 
-def begin_later(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the second requester begin so much of its window later than the first, by a clock of its own."""
-    if not draft.requester:
-        return
-    rows = _measured(draft)
-    window = int(draft.columns["received_ns"][rows].max()) - int(draft.columns["sent_ns"][rows].min())
-    of_its_boot = 3_600_000_000_000
-    for name in ("sent_ns", "intended_ns", "received_ns"):
-        draft.columns[name] = draft.columns[name] + int(size * window) + of_its_boot
-    draft.done["begin_ns"] += int(size * window) + of_its_boot
-    for name in ("anchor", "anchor_end"):
-        draft.done[name]["wall_ns"] += int(size * window)
-        draft.done[name]["monotonic_ns"] += int(size * window) + of_its_boot
-
-
 def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let one stack stop its clock before it decodes: so much of the latency is work after it, as the requester says."""
     if not draft.cell.stack.startswith("grpc"):

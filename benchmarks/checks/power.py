@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.checks.faults import Fault
 from benchmarks.checks.realistic import clean_run
+from benchmarks.checks.refereed import beside
 from orchestrator.analysis.check_result import CheckVerdict
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.checks.base import Check, rank
@@ -16,6 +17,7 @@ from orchestrator.analysis.evidence import Run
 
 NINE_IN_TEN = 0.9
 RUNS = 20
+_ANOTHER = 10_000  # seeds further
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,8 @@ def verdict(check: Check, fault: Fault, size: float, seed: int) -> CheckVerdict:
     """The gravest verdict of the check on a run in which every trial has this error."""
     source = np.random.default_rng((seed, 11))
     run = clean_run(seed, spoil=lambda draft: fault.inject(draft, size, source), **fault.planned(size))
+    if fault.is_refereed:
+        run = beside(run, clean_run(seed + _ANOTHER, **fault.planned(size)))
     return judged(check, run)
 
 

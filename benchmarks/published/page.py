@@ -96,7 +96,7 @@ def _published(path: str) -> tuple[AuditFile, AuditResult]:
 def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
     file, audited = _published(table.audit)
     figures = Figures(table=table, kept=found)
-    yield f"## {file.title}"
+    yield f"## {file.title}{f': {table.servers}' if table.servers else ''}"
     yield f"[As published](../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
     missing = [name for name in table.runs if name not in found]
     if missing:

@@ -71,13 +71,15 @@ Asked = Test | Alike | Fewer
 class Table:
     """A published table, and what stands beside it.
 
-    `columns` are those that the publication has, `rows` what is ours by the name of its row, and further rows of ours that
-    its sentences are about. `asked` puts sentences into figures that the audit file has none for, or none of ours; `why`
-    says, by sentence, what explains a disagreement; `differs` what is measured otherwise here.
+    `servers` tells tables of one publication apart. `columns` are those that the publication has, `rows` what is ours by
+    the name of its row, and further rows of ours that its sentences are about. `asked` puts sentences into figures that the
+    audit file has none for, or none of ours; `why` says, by sentence, what explains a disagreement; `differs` what is
+    measured otherwise here.
     """
 
     slug: str
     audit: str
+    servers: str = ""
     columns: tuple[str, ...]
     rows: Mapping[str, Ours | str]
     differs: tuple[str, ...]
@@ -113,6 +115,12 @@ SPECS: Final[Sequence[Spec]] = (
     ),
     Spec(name="keep_alive", experiment="experiments/keep_alive_local.yaml", minutes=6),
     Spec(
+        name="keep_alive_node",
+        experiment="experiments/keep_alive_node.yaml",
+        minutes=6,
+        needs="Node.js 20 or newer, and npm (`orch build node`)",
+    ),
+    Spec(
         name="streams",
         experiment="experiments/streams.yaml",
         minutes=5,
@@ -134,6 +142,19 @@ SPECS: Final[Sequence[Spec]] = (
         ),
         needs="PostgreSQL (`make postgresql`)",
     ),
+    Spec(
+        name="database_go",
+        experiment="experiments/database_go.yaml",
+        minutes=8,
+        overrides=(
+            "operations=[balance]",
+            "store=[none, postgresql]",
+            "pool=[standard]",
+            "exclude=[{store: none}]",
+            "compare_by=[stack]",
+        ),
+        needs="PostgreSQL (`make postgresql`), and Go's programs (`make native`)",
+    ),
 )
 
 _SIX = ("grpc", "rest", "cbor", "avro", "socketio", "graphql")
@@ -149,12 +170,45 @@ _OF_CONNECTIONS = {
     for how, policy in _POLICIES.items()
     for records in _RECORDS
 }
+_NODE = {"grpc": ("grpc", "grpc-js"), "apollo": ("graphql", "apollo"), "yoga": ("graphql", "yoga")}
+_OF_CONNECTIONS_IN_NODE = {
+    f"{stack}-{how}-{records}": Ours(
+        run="keep_alive_node",
+        asked={"protocol": protocol, "responder": responder, "connection": policy, "records": records},
+    )
+    for stack, (protocol, responder) in _NODE.items()
+    for how, policy in _POLICIES.items()
+    for records in _RECORDS
+}
 _PLACEMENTS = ("local", "same-zone", "cross-region")
 _PYTHON = "Python on both ends here (FastAPI on uvicorn, grpcio, Strawberry, python-socketio), in the versions above"
 
 
 def _pairs(one: str, other: str) -> tuple[tuple[str, str], ...]:
     return tuple((f"{one}-{records}", f"{other}-{records}") for records in _RECORDS)
+
+
+def _of_keep_alive(*graphql: str) -> dict[str, tuple[Asked, ...]]:
+    """The sentences of the publication of keep-alive, of gRPC's rows and those of these stacks of GraphQL."""
+    return {
+        "gRPC is about 10 times faster than GraphQL without keep-alive": tuple(
+            Times(kind="times", row=slow, of=quick, factor=10.0)
+            for name in graphql
+            for quick, slow in _pairs("grpc-new", f"{name}-new")
+        ),
+        "with keep-alive there is no difference": tuple(
+            Alike(pairs=_pairs("grpc-kept", f"{name}-kept")) for name in graphql
+        ),
+        "the size of the message hardly matters on localhost; opening the connection dwarfs serialisation": tuple(
+            LargerEffect(
+                kind="larger-effect",
+                first=(f"{stack}-new-1", f"{stack}-kept-1"),
+                second=(f"{stack}-kept-500", f"{stack}-kept-1"),
+                statistic="mean",
+            )
+            for stack in ("grpc", *graphql)
+        ),
+    }
 
 
 TABLES: Final[Sequence[Table]] = (
@@ -250,22 +304,7 @@ TABLES: Final[Sequence[Table]] = (
             "messages of 1, 50 and 500 records; REST stands beside the two",
             "up to 10,000 requests in three trials, as many as fit into 3 s each",
         ),
-        asked={
-            "gRPC is about 10 times faster than GraphQL without keep-alive": tuple(
-                Times(kind="times", row=slow, of=quick, factor=10.0)
-                for quick, slow in _pairs("grpc-new", "graphql-new")
-            ),
-            "with keep-alive there is no difference": (Alike(pairs=_pairs("grpc-kept", "graphql-kept")),),
-            "the size of the message hardly matters on localhost; opening the connection dwarfs serialisation": tuple(
-                LargerEffect(
-                    kind="larger-effect",
-                    first=(f"{protocol}-new-1", f"{protocol}-kept-1"),
-                    second=(f"{protocol}-kept-500", f"{protocol}-kept-1"),
-                    statistic="mean",
-                )
-                for protocol in ("grpc", "graphql")
-            ),
-        },
+        asked=_of_keep_alive("graphql"),
         why={
             "gRPC is about 10 times faster than GraphQL without keep-alive": "a gRPC channel takes two round trips and its"
             " settings to open, an HTTP connection one: a new connection is what gRPC is slow at",
@@ -276,13 +315,32 @@ TABLES: Final[Sequence[Table]] = (
         },
     ),
     Table(
+        slug="keep-alive-node",
+        audit="experiments/audits/keep-alive.yaml",
+        servers="ours in Node.js, too",
+        columns=("samples", "mean", "median", "p99"),
+        rows=_OF_CONNECTIONS_IN_NODE,
+        differs=(
+            "GraphQL by two servers, Apollo Server on Fastify and GraphQL Yoga, asked with Node's own HTTP client; gRPC by"
+            " grpc-js on both ends",
+            "the publication has charts alone, so that ours has no table beside it",
+            "without keep-alive the client opens and closes a connection for each request, and sends no `Connection: close`",
+            "messages of 1, 50 and 500 records",
+            "up to 10,000 requests in three trials, as many as fit into 3 s each",
+        ),
+        asked=_of_keep_alive("apollo", "yoga"),
+    ),
+    Table(
         slug="grpc-rest-database",
         audit="experiments/audits/grpc-rest-database.yaml",
         columns=("concurrency", "throughput_per_s", "offered_per_s", "delivered_per_s", "p99"),
         rows={
             **{
-                f"{protocol}-{flight}": Ours(run="database", asked={"protocol": protocol, "concurrency": flight})
-                for protocol in ("grpc", "rest")
+                f"{protocol}-{flight}": Ours(
+                    run="database_go",
+                    asked={"protocol": protocol, "client": client, "concurrency": flight},
+                )
+                for protocol, client in (("grpc", "grpc-go"), ("rest", "go-net-http"))
                 for flight in (10, 50, 100)
             },
             **{
@@ -297,20 +355,25 @@ TABLES: Final[Sequence[Table]] = (
                 for row, protocol in (("grpc", "grpc"), ("rest", "sse"))
                 for rate, clients in ((100, 1), (500, 5), (1000, 10))
             },
-            "client-go": "no Go end is here: `services/` holds Python",
-            "client-rust": "no Rust end is here: `services/` holds Python",
-            "client-python": Ours(run="database", asked={"protocol": "grpc", "concurrency": 50}),
+            "client-go": Ours(run="database_go", asked={"client": "grpc-go", "concurrency": 50}),
+            "client-rust": "Rust asks no gRPC here",
+            "client-python": Ours(run="database_go", asked={"client": "grpc-aio", "concurrency": 50}),
+            **{
+                f"{protocol}-{flight}-python": Ours(run="database", asked={"protocol": protocol, "concurrency": flight})
+                for protocol in ("grpc", "rest")
+                for flight in (10, 50, 100)
+            },
         },
         differs=(
-            "Python on both ends instead of Go, on one machine with both ends and the database on it",
+            "Go on both ends (net/http, grpc-go, pgx with 10 connections), on one machine with both ends and the database on"
+            " it; the rows in `python` have Python on both ends, and so do streams",
             "the p99 of streams is of the gap between arrivals at one client, as published",
         ),
-        without={"client language matters more than protocol": "no Go or Rust end is here: `services/` holds Python"},
         why={
-            "gRPC has 17 to 18 % more throughput and 15 to 22 % lower p99 from 50 workers on": "servers in Python"
-            " have limits of their own: what is compared is their work, not that of servers in Go",
-            "both protocols saturate the database's connection pool near 10000 requests/s": "one process of Python"
-            " answers fewer requests a second than the pool could",
+            "gRPC has 17 to 18 % more throughput and 15 to 22 % lower p99 from 50 workers on": "requester, responder and"
+            " database share one machine's CPUs here",
+            "both protocols saturate the database's connection pool near 10000 requests/s": "another machine has another"
+            " most; the report of the run says where the time goes",
             "streaming drops no events": "the publication's own counts lie below what was offered",
         },
     ),

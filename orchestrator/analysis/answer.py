@@ -13,6 +13,7 @@ from orchestrator.analysis import (
     differing,
     evolutions,
     naming,
+    native_clients,
     store_tables,
     transferred,
     unresolved,
@@ -21,6 +22,7 @@ from orchestrator.analysis import (
 )
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
@@ -30,7 +32,9 @@ from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.figures import RuleFigure
+from orchestrator.analysis.requester_host import RequesterHost
 from orchestrator.analysis.scores import Scorecard
+from orchestrator.analysis.shares import Shares
 from orchestrator.analysis.spread import CellSpread
 from orchestrator.analysis.store_tables import StoreRow
 from orchestrator.analysis.summary import (
@@ -121,6 +125,7 @@ class Row:
     goodput_interval: Interval | None = None
     outcome: str = ""  # what came of records that another schema read
     mixed: tuple[MixedSummary, ...] = ()  # of a mix each operation by itself; the figures above are those of all
+    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
     spreads: Mapping[str, CellSpread] = field(
         default_factory=dict
     )  # SD and IQR in ms, p99 and the first over the median
@@ -145,6 +150,8 @@ class Answer:
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
     busy: str = ""
     crossings: tuple[str, ...] = ()  # from where along an axis on which of two is ahead; also among the verdicts
+    client_share: str = ""  # what of latencies is the client's, held against a native one; likewise
+    client_shares: tuple[ClientShare, ...] = ()  # what that rests on
     given: str = ""  # who answered that orch did not start; also among the verdicts
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
@@ -157,6 +164,7 @@ class Answer:
     rate_comparisons: tuple[RateComparison, ...] = ()
     shows_spreads: bool = False  # where it is asked which stack is the most predictable
     stability: tuple[str, ...] = ()  # which one is; also among the verdicts
+    shares: tuple[Shares, ...] = ()  # whose the spread is, of protocol and languages; their sentences are verdicts, too
     rules: tuple[str, ...] = ()  # how many misleading timing rules checks find out; also among the verdicts
     spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
     scorecard: Scorecard | None = None
@@ -174,8 +182,9 @@ class Answer:
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
-        warned = self.answer_at - bool(self.busy) - len(self.stability) - len(self.rules)
-        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *self.rules, *self.stability)
+        answering = (*self.rules, *(of.sentence for of in self.shares if of.is_told), *self.stability)
+        warned = self.answer_at - bool(self.busy) - len(answering)
+        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *answering)
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         if self.found_rates:
             return (*before, *([self.busy] if self.busy else []), *told)
@@ -195,6 +204,7 @@ class Answer:
                     self.documents,
                     self.differences,
                     self.clients,
+                    self.client_share,
                     self.given,
                 )
                 if text and text not in told
@@ -229,7 +239,11 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=table,
         reference=common_reference(table),
-        answer_at=_before(summary) + len(rules) + len(summary.stability) + bool(summary.busy),
+        answer_at=_before(summary)
+        + len(rules)
+        + sum(of.is_told for of in summary.shares)
+        + len(summary.stability)
+        + bool(summary.busy),
         busy=summary.busy,
         crossings=along.crossings(summary.curves),
         answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
@@ -241,6 +255,8 @@ def answer(summary: RunSummary) -> Answer:
             [cell for cell in cells if cell.id not in invalid], summary.comparisons, summary.matters
         ),
         clients=unlike_clients(summary.cells, summary.comparisons),
+        client_share=native_clients.sentence(summary.client_shares),
+        client_shares=summary.client_shares,
         given=_given(summary),
         by_size=by_size(summary.cells),
         evolutions=evolutions.evolutions(summary.cells),
@@ -253,6 +269,7 @@ def answer(summary: RunSummary) -> Answer:
         rate_comparisons=summary.rate_comparisons,
         shows_spreads=bool(summary.plan.get("stability")),
         stability=summary.stability,
+        shares=summary.shares,
         rules=rules,
         spreads=summary.spreads,
         scorecard=summary.scorecard,
@@ -351,6 +368,7 @@ def _row(
         goodput_interval=cell.goodput_interval,
         outcome=evolutions.said(cell),
         mixed=cell.mixed,
+        requester_hosts=cell.requester_hosts,
         spreads=cell.spreads,
     )
 

@@ -146,16 +146,15 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Map
 
 def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
     assert record.probe is not None  # noqa: S101 - `searches` gives no other
-    readings: list[Reading] = [seen[NAME] for seen in trial.hosts] if trial is not None else []
+    reading: Reading | None = trial.whole.get(NAME) if trial is not None else None
     says = of_failure(record.failure) if record.failure is not None else "not held"
-    if record.failure is None and readings and all(reading.held(find) for reading in readings):
+    if record.failure is None and reading is not None and reading.held(find):
         says = "held"
     if says != record.probe.verdict:
         raise InvalidMeasurement(
             f"trial {record.index}: the run took it for {record.probe.verdict!r}; its samples say {says!r}"
         )
     summary = trial.summary if trial is not None else None
-    reading = readings[0] if readings else None
     return ProbeSummary(
         trial=record.index,
         block=record.block,
@@ -163,9 +162,9 @@ def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> Prob
         verdict=record.probe.verdict,
         why=capacity_words.why_not(find, reading, record),
         figures={goal.statistic: reading.figures[goal.statistic] if reading else None for goal in find.goals},
-        requests=sum(r.requests for r in readings),
-        errors=sum(r.failed for r in readings),
-        not_sent=sum(r.not_sent for r in readings),
+        requests=reading.requests if reading else 0,
+        errors=reading.failed if reading else 0,
+        not_sent=reading.not_sent if reading else 0,
         offered=reading.offered if reading else None,
         waited=reading.waited(find) if reading else "",
         requester_cpu=summary.cpu_share if summary else None,

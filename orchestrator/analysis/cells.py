@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, openings, spreads, store_times, words
+from orchestrator.analysis import content, costing, intervals, openings, requester_hosts, spreads, store_times, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
@@ -85,6 +85,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         store_times=store_times.of_cell([trial.record for trial in cell.trials]),
         over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
         mixed=cell.mixed,
+        requester_hosts=requester_hosts.of_cell([trial.by_host for trial in cell.trials]),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, openings, responder_workers, spreads, streams, words
+from orchestrator.analysis import costing, openings, requester_hosts, responder_workers, spreads, streams, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
@@ -28,8 +28,9 @@ from orchestrator.analysis.evidence import (
     parts_of,
 )
 from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.load_shares import Share, shares_of
 from orchestrator.analysis.mixed import COLUMNS_OF_MIXES, OperationsOfMix
-from orchestrator.analysis.one_clock import OnHost, busiest, by_host
+from orchestrator.analysis.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.strips import StripMaker
@@ -37,8 +38,8 @@ from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummar
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.model.page_factors import is_in_pieces
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.requesters import in_all
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.lines import STATUSES, Load
@@ -50,11 +51,11 @@ BINS_PER_CELL = 240
 
 
 def collect(
-    run: Run, observers: Mapping[str, Observe], of_hosts: Mapping[str, Observe] = MappingProxyType({})
+    run: Run, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
 ) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
 
-    `of_hosts` see what all requesters of a host recorded as one record (`one_clock`); see `TrialEvidence.hosts`.
+    `of_whole` see what all requesters of a trial recorded as one record (`one_clock`); see `TrialEvidence.whole`.
 
     InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
     when the manifest is of a newer version, or the run is still going on.
@@ -78,7 +79,7 @@ def collect(
     for trial in trials:
         by_cell[trial.cell].append(trial)
     cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
-    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_hosts, cpus) for cell in plan.cells)
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_whole, cpus) for cell in plan.cells)
     return RunEvidence(
         manifest=manifest,
         plan=plan,
@@ -121,10 +122,9 @@ def _cell(
     trials: list[TrialRecord],
     readings: tuple[BaselineReading, ...],
     observers: Mapping[str, Observe],
-    of_hosts: Mapping[str, Observe],
+    of_whole: Mapping[str, Observe],
     cpus_of_hosts: Mapping[str, int | None],
 ) -> CellEvidence:
-    processes = processes_of(cell.factors)
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
@@ -140,13 +140,12 @@ def _cell(
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
     for record in made:
         parts: list[tuple[RequesterRecord, Samples]] = []
-        seeds: list[int] = []
-        for number, part in enumerate(record.requesters):
+        shares: list[Share] = []
+        for part, own in zip(record.requesters, shares_of(cell, record, plan.trials[record.index].seed), strict=True):
             if part.samples:
                 columns = run.samples(part.samples, wanted)
-                load, seed = share(cell.load, processes, part.process), seed_of(plan.trials[record.index].seed, number)
-                parts.append((part, _samples(columns, cell, load, seed, is_one_clock=is_one_clock)))
-                seeds.append(seed)
+                parts.append((part, _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)))
+                shares.append(own)
                 if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():
                         pieces[place].append(took)
@@ -167,12 +166,13 @@ def _cell(
                         host=p.host,
                         done=p.done,
                         seen={name: see(s) for name, see in observers.items()},
-                        load=share(cell.load, processes, p.process),
-                        connections=connections_in(cell, p.process) * (cell.mixed or 1),
-                        seed=seed,
+                        load=own.load,
+                        connections=own.connections,
+                        seed=own.seed,
                         process=p.process,
+                        heard=p.heard,
                     )
-                    for (p, s), seed in zip(parts, seeds, strict=True)
+                    for (p, s), own in zip(parts, shares, strict=True)
                     if s.measured
                 ),
                 summary=_trial_summary(
@@ -192,9 +192,8 @@ def _cell(
                 readings=tuple(
                     k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
                 ),
-                hosts=tuple(
-                    {name: see(of.whole) for name, see in of_hosts.items()} for of in hosts if of.whole.measured
-                ),
+                whole=seen_in_all([of.whole for of in hosts if of.whole.measured], of_whole),
+                by_host=requester_hosts.of_trial(hosts),
                 in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
             )
         )
@@ -210,7 +209,7 @@ def _cell(
         stack=next(s for s in plan.stacks if s.id == cell.stack),
         operation=operation,
         placement=placement,
-        requesters=plan.requesters * processes,
+        requesters=in_all(cell.factors),
         trials=tuple(evidence),
         failed=tuple(t for t in trials if t.outcome != "ok"),
         planned=sum(1 for t in plan.trials if t.cell == cell.id),
@@ -227,7 +226,7 @@ def _samples(
     columns: Mapping[str, npt.NDArray[Any]], cell: Cell, load: Load, seed: int, *, is_one_clock: bool
 ) -> Samples:
     if cell.kind == "stream":
-        return StreamSamples(columns, cell, is_one_clock=is_one_clock)
+        return StreamSamples(columns, replace(cell, load=load), is_one_clock=is_one_clock)
     is_open_loop = load.rate_per_s is not None
     return Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=rests(load, seed))
 
@@ -340,7 +339,7 @@ def _known_total(counts: list[int | None]) -> int | None:
 
 
 def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
-    rates = [_rate_per_s(of) for of in hosts if of.whole.measured]
+    rates = [of.rate_per_s for of in hosts if of.whole.measured]
     parts = [of.whole for of in hosts]
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     longest_s = max((s.span_ns for s in parts), default=0) / 1e9
@@ -359,18 +358,6 @@ def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
         first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
         window_s=None if rate is None else ok / rate if rate else longest_s,
     )
-
-
-def _rate_per_s(of: OnHost) -> float | None:
-    """Replies per second of the time in which the host's workers asked, or could have: from its first to its last.
-
-    What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's. Of what
-    is no part of the window nothing is taken off: the check Little's law fails, and the trial is still there to be shown.
-    """
-    samples, paused_s = of.whole, of.paused_s
-    if not 0 <= paused_s < samples.span_ns / 1e9:
-        paused_s = 0.0
-    return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)
 
 
 def _known_sum(columns: list[Nanoseconds]) -> int | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from orchestrator.analysis import congestion, store_times, words
+from orchestrator.analysis.environments import PROGRAMS
 from orchestrator.analysis.evidence import RunEvidence
+from orchestrator.catalogue.builds import in_words
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.plan import External, Placement, Plan
+from orchestrator.results.manifest import ProgramsRecord
 
 # What of a host's description a reader needs to judge a latency, and their names.
 _FACTS = (
@@ -52,11 +55,36 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
             lines.append((title, _told_once(key, values)))
     lines += [
         *congestion.lines(run),
+        *_quic(plan),
         *store_times.lines(run),
+        *_programs(manifest.programs),
         ("Repeats", f"{words.count(plan.repeats, 'block')} in balanced random order, seed {plan.seed}"),
         ("orch", manifest.orch_version),
     ]
     return tuple(lines)
+
+
+def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What is not known of cells that no TCP carries."""
+    if any(cell.is_over_quic for cell in plan.cells):
+        yield (
+            "HTTP/3",
+            "on QUIC over UDP, in the ends' own libraries, with their own congestion control: the kernel tells neither bytes"
+            " and packets on the wire nor round trips, and the exchange beside it is TCP's",
+        )
+
+
+def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
+    """What programs were built with, of what, and what ran them; a line for each language."""
+    for of in every.values():
+        told = [in_words(of.toolchain, of.source)] if of.source else []
+        runtimes = {
+            host: ", ".join(f"{program} {version}" for program, version in found.items())
+            for host, found in of.runtimes.items()
+        }
+        if runtimes:
+            told.append(f"run by {_told_once('runtimes', runtimes)}")
+        yield f"{PROGRAMS}{of.title}", "; ".join(told)
 
 
 _PINNING = {

@@ -7,7 +7,7 @@ to compare: it is named beside the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.analysis import words
@@ -19,6 +19,7 @@ MUST_AGREE = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning
 CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
 NAMED = ("Kernel", "System", "Python", "orch")
 CODE = "Services"  # the digest of what answered and asked
+PROGRAMS = "Programs in "  # and a language: what was built, and with what
 
 # What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
 DISTURBANCES = {
@@ -39,15 +40,15 @@ def obstacles(new: RunSummary, old: RunSummary) -> list[str]:
 
 def confounders(new: RunSummary, old: RunSummary) -> list[str]:
     """Conditions that differ and that nobody compares on purpose."""
-    found = _conditions(new, old, CONFOUND)
-    requesters = [run.plan.get("requesters", 1) for run in (new, old)]
-    return found + ([f"requesters: {requesters[0]} against {requesters[1]}"] if requesters[0] != requesters[1] else [])
+    return _conditions(new, old, CONFOUND)
 
 
 def changes(new: RunSummary, old: RunSummary) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
     code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, (CODE,))]
-    return [*code, *_conditions(new, old, NAMED), *_versions(new, old), *_unknown(new, old)]
+    names = _programs(new.conditions, old.conditions)
+    programs = [f"what was built differs ({text})" for text in _conditions(new, old, names)]
+    return [*code, *programs, *_conditions(new, old, NAMED), *_versions(new, old), *_unknown(new, old)]
 
 
 def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
@@ -81,14 +82,20 @@ def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """
     if any("answered_by" in settings for settings in (one.get("settings") or {}).values()):
         return False
-    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE)
-    mine, theirs = ({k: v for k, v in run.get("conditions", ()) if k in names} for run in (one, other))
+    told = [run.get("conditions", ()) for run in (one, other)]
+    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE, *_programs(*told))
+    mine, theirs = ({k: v for k, v in conditions if k in names} for conditions in told)
     return mine == theirs and one.get("settings") == other.get("settings")
 
 
 def _conditions(new: RunSummary, old: RunSummary, names: Sequence[str]) -> list[str]:
     mine, theirs = ({k: v for k, v in run.conditions if k in names} for run in (new, old))
     return differing(mine, theirs)
+
+
+def _programs(*conditions: Iterable[Sequence[str]]) -> list[str]:
+    """The names of the lines that tell of programs that were built."""
+    return [name for every in conditions for name, _ in every if name.startswith(PROGRAMS)]
 
 
 def _unknown(new: RunSummary, old: RunSummary) -> list[str]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from orchestrator import record_layout
 from orchestrator.analysis import words
+from orchestrator.analysis.requester_host import OfTrial
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.stream_trial import StreamTrial
 from orchestrator.analysis.summary import (
@@ -29,7 +30,7 @@ from orchestrator.analysis.summary import (
     TrialSummary,
 )
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
-from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.contract.requester_lines import Done
 from services.python.load.phases import Rests
@@ -297,7 +298,8 @@ def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
 class Part:
     """One requester's part in a trial: what it said at the end, and what each check saw in its samples.
 
-    `load` is its own: with several processes on a host, its share. `process` is its number there, from 0.
+    `load` is its own: of several requesters, its share. `process` is its number on its host, from 0; `heard` when its lines
+    passed orch, where several hosts asked.
     """
 
     host: str
@@ -307,6 +309,7 @@ class Part:
     connections: int  # as many as it was to keep open
     seed: int = 0  # what its trial was drawn from
     process: int = 0
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +351,10 @@ class TrialEvidence:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
-    hosts: tuple[Mapping[str, Any], ...] = ()  # what was seen in all requests of each requester's host, by name
+    whole: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what was seen in the requests of all its requesters, by name
+    by_host: tuple[OfTrial, ...] = ()  # what each requester host did, where there are several
     in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property

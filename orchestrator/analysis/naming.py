@@ -9,7 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan import documents, languages
 from orchestrator.experiment.plan.plan import Plan
 
 
@@ -22,11 +22,14 @@ def compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
 def in_tables(summary: RunSummary) -> dict[str, str]:
     """What a table calls each cell, by id: `grpc with a kept connection and gzip`; the stack where no call is compared.
 
+    Where stacks are in several languages, with that of each end: `rest (hyper, undici), Rust ← Node.js`.
     A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
     """
     apart = compared_calls(summary.comparisons)
     carried = documents.carried_cells(summary.plan)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
+    ends = languages.of_stacks(summary.plan)
+    told = ends if languages.are_several(ends) else {}
     several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
         cell.id: _label(
@@ -37,14 +40,16 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
                 if (f.name != documents.FACTOR or cell.id in carried)
                 and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
             ],
+            told.get(cell.stack),
         )
         for cell in summary.cells
     }
 
 
-def _label(cell: CellSummary, apart: Sequence[Factor]) -> str:
+def _label(cell: CellSummary, apart: Sequence[Factor], ends: tuple[str, str] | None) -> str:
     values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
-    return f"{cell.stack_label} with {words.listed(values)}" if values else cell.stack_label
+    stack = f"{cell.stack_label}, {languages.in_words(ends)}" if ends else cell.stack_label
+    return f"{stack} with {words.listed(values)}" if values else stack
 
 
 def of_stacks(cell: CellSummary, reference: CellSummary) -> str:

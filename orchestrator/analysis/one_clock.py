@@ -1,17 +1,20 @@
-"""Requester processes of one host: their samples have one clock, and are put together by it."""
+"""Requester processes of one host: their samples have one clock, and are put together by it. Hosts have none in common."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import Samples
 from orchestrator.results.manifest import RequesterRecord
 
 _COUNTED_BY_EACH = ("sequence", "connection")  # from 0 or 1 on by every process for itself
+_STAMPS = ("intended_ns", "sent_ns", "received_ns")
 _NEVER_SENT = -1  # the connection of what was due and not sent
 
 
@@ -35,6 +38,18 @@ class OnHost:
         workers = sum(samples.in_flight for samples in self.parts)
         paused_s = sum((r.done.paused_s or 0.0) * s.in_flight for r, s in zip(self.records, self.parts, strict=True))
         return paused_s / workers if workers else 0.0
+
+    @property
+    def rate_per_s(self) -> float | None:
+        """Replies per second of the time in which the host's workers asked, or could have: from its first to its last.
+
+        What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's. Of
+        what is no part of the window nothing is taken off: the check Little's law fails, and the trial is there to be shown.
+        """
+        samples, paused_s = self.whole, self.paused_s
+        if not 0 <= paused_s < samples.span_ns / 1e9:
+            paused_s = 0.0
+        return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)
 
 
 def by_host(requesters: Iterable[tuple[RequesterRecord, Samples]]) -> tuple[OnHost, ...]:
@@ -69,6 +84,31 @@ def put_together(parts: Sequence[Samples]) -> Samples:
             following += int(own.max()) + 1 if own.size else 0
         columns[name] = np.concatenate(numbered)
     return Samples(columns, is_open_loop=parts[0].is_open_loop, in_flight=sum(part.in_flight for part in parts))
+
+
+def from_its_begin(hosts: Sequence[Samples]) -> Samples:
+    """The records of several hosts as one, each host's stamps counted from its own first due request; itself of one.
+
+    No clock is compared with another: what lies between two stamps of a host stays what it is, to the nanosecond, and
+    that all hosts began at the same moment is what *requesters together* looks at.
+    """
+    if len(hosts) == 1:
+        return hosts[0]
+    moved = []
+    for of in hosts:
+        due = np.concatenate([of.intended_ns, of.never_sent_ns])
+        begin_ns = int(due.min()) if due.size else 0
+        columns = {name: values - begin_ns if name in _STAMPS else values for name, values in of.columns.items()}
+        moved.append(Samples(columns, is_open_loop=of.is_open_loop, in_flight=of.in_flight))
+    return put_together(moved)
+
+
+def seen_in_all(hosts: Sequence[Samples], of_whole: Mapping[str, Callable[[Samples], Any]]) -> dict[str, Any]:
+    """What observers see in the requests of all hosts that measured any."""
+    if not hosts or not of_whole:
+        return {}
+    whole = from_its_begin(hosts)
+    return {name: see(whole) for name, see in of_whole.items()}
 
 
 def busiest(requesters: Iterable[RequesterRecord], cpus_of_hosts: Mapping[str, int | None]) -> float | None:

@@ -16,7 +16,7 @@ import numpy as np
 from orchestrator.analysis.checks import offered_load
 from orchestrator.analysis.evidence import Samples
 from orchestrator.analysis.found_rates import Waited
-from orchestrator.analysis.one_clock import put_together
+from orchestrator.analysis.one_clock import from_its_begin, put_together
 from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, finite, quantile
 from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
@@ -75,7 +75,7 @@ def _holds(goal: Goal, figure: float | None) -> bool:
 
 
 def observe(samples: Samples) -> Reading:
-    """The reading of a host's samples of an open loop, whatever their order."""
+    """The reading of a trial's samples of an open loop, whatever their order."""
     schedule = offered_load.observe(samples)
     failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
     figures = _figures(samples.ordered_ns, failed, not_sent)
@@ -108,8 +108,8 @@ def of_failure(failure: Failure) -> Verdict:
     return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
 
 
-def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Path]) -> Verdict:
-    """The verdict on a trial that just ended, from the raw records of its host; `cell` is at the rate that was tried.
+def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Sequence[Path]]) -> Verdict:
+    """The verdict on a trial that just ended, from the raw records of each host; `cell` is at the rate that was tried.
 
     A trial in which not one request got a right reply is one at which no goal held; any other failure tells nothing.
     """
@@ -119,9 +119,13 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[P
 
     if not records:
         return "not held"
-    parts = []
-    for path in records:
-        rows = read_record(path, kind=cell.recorded, parts=cell.parts)
-        columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
-        parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
-    return "held" if observe(put_together(parts)).held(find) else "not held"
+    hosts = []
+    for of_host in records:
+        parts = []
+        for path in of_host:
+            rows = read_record(path, kind=cell.recorded, parts=cell.parts)
+            columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
+            parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
+        hosts.append(put_together(parts))
+    measured = [of for of in hosts if of.measured] or hosts[:1]
+    return "held" if observe(from_its_begin(measured)).held(find) else "not held"

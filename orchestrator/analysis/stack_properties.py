@@ -17,6 +17,7 @@ from services.python.contract.judgement import Judgement
 TITLE = "Whatever is asked"
 STREAMS = "experiments/streams.yaml"
 _NOT_DECLARED = "its protocol does not say"
+_NAMED = 3  # stacks of a protocol that are named one by one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +111,13 @@ def _streaming(known: _Known, cell: str, of_streams: set[str]) -> Score:
     if known.protocol is None:
         return _unknown(known, _NOT_DECLARED)
     ends = [end for end in (known.responder, known.client) if end is not None]
-    refusals = [f"{end.name}: {end.refuses['stream']}" for end in ends if "stream" in end.refuses]
-    if not of_streams & known.protocol.operations:
+    carried = sorted(of_streams & known.protocol.operations)
+    refusals = [
+        f"{end.name}: {end.refuses.get('stream') or end.refuses[carried[0]]}"
+        for end in ends
+        if carried and ("stream" in end.refuses or all(stream in end.refuses for stream in carried))
+    ]
+    if not carried:
         answer, why = "no", "orch has no stream over it"
     elif refusals:
         answer, why = "no", refusals[0]
@@ -124,9 +130,23 @@ def _row(
     name: str, title: str, every: Sequence[_Known], score: Callable[[_Known], Score], good: str = "yes"
 ) -> ScoreRow:
     scores = tuple(replace(one, is_best=one.text == good) for one in (score(known) for known in every))
-    with_it = [one.stack for one in scores if one.is_best]
-    best = f"{good}: {words.listed(with_it)}" if with_it else f"{good}: none"
+    best = f"{good}: {_best_of(scores, every) or 'none'}"
     return ScoreRow(name=name, title=title, unit="yes or no", best=best, is_resolved=True, scores=scores)
+
+
+def _best_of(scores: Sequence[Score], every: Sequence[_Known]) -> str:
+    """The best stacks' names; of a protocol with many that all are among them how many it has. Empty where none is."""
+    best = {one.stack for one in scores if one.is_best}
+    if len(best) == len(every) > _NAMED:
+        return f"all {len(every)} stacks"
+    named: dict[str, None] = {}
+    for known in every:
+        alike = [other.stack.label for other in every if other.stack.protocol == known.stack.protocol]
+        if len(alike) > _NAMED and best.issuperset(alike):
+            named[f"all {len(alike)} of {known.stack.protocol}"] = None
+        elif known.stack.label in best:
+            named[known.stack.label] = None
+    return words.listed(list(named))
 
 
 # ---- lines
@@ -158,7 +178,7 @@ def _fewest(name: str, title: str, every: Sequence[_Known], score: Callable[[_Kn
     scores = [score(known) for known in every]
     least = min((one.value for one in scores if one.value is not None), default=None)
     found = tuple(replace(one, is_best=least is not None and one.value == least) for one in scores)
-    fewest = words.listed([one.stack for one in found if one.is_best])
+    fewest = _best_of(found, every)
     best = f"fewest: {fewest}" if fewest else "not counted here"
     return ScoreRow(name=name, title=title, unit="lines of code", best=best, is_resolved=bool(fewest), scores=found)
 

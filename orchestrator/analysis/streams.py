@@ -356,7 +356,7 @@ class StreamsOfCell:
 
     def _asked_before(self, requesters: int) -> int:
         """Events sent before the measured phase: of the check, and of the warm-up."""
-        return requesters * (1 + self._cell.load.concurrency * due_in_warm_up(self._cell))
+        return requesters + self._cell.load.concurrency * due_in_warm_up(self._cell)
 
     def summary(self, timed: Distribution | None) -> StreamSummary | None:
         """`timed`: the distribution of the cell's samples, which are deliveries where both ends share a clock."""

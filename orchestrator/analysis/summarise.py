@@ -14,8 +14,10 @@ from orchestrator.analysis import (
     capacity,
     capacity_words,
     congestion,
+    native_clients,
     predictability,
     probes,
+    sharing,
     store_tables,
     unresolved,
     validity,
@@ -79,6 +81,8 @@ def summarise(run: Run) -> RunSummary:
     links = delivered(plan, evidence.readings)
     timing_rules = rule_figures(run, evidence, checks, cells, observers)
     floors = floors_by_block(evidence.readings)
+    client_shares = native_clients.client_shares(plan, cells, invalid) if searched is None else ()
+    of_clients = tuple(text for text in (native_clients.sentence(client_shares),) if text)
     busy = (
         ""
         if why
@@ -99,7 +103,9 @@ def summarise(run: Run) -> RunSummary:
     spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
     stability = predictability.sentences(spreads, cells) if said else ()
     rules = figure_words.sentences(timing_rules) if said else ()
-    said = (*said[:before], *rules, *stability, *said[before:])
+    shares = sharing.shares(plan, cells, invalid) if said and searched is None else ()
+    leading = (*rules, *(of.sentence for of in shares if of.is_told), *stability)
+    said = (*said[:before], *leading, *said[before:], *(of.sentence for of in shares if not of.is_told))
     summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -107,7 +113,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
+        verdicts=(*said, *of_clients, *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -118,7 +124,9 @@ def summarise(run: Run) -> RunSummary:
         checks=checks,
         warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
-        repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
+        repeat_command=_repeat_command(
+            manifest.command, plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"
+        ),
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
@@ -126,9 +134,11 @@ def summarise(run: Run) -> RunSummary:
         found_rates=rates,
         rate_comparisons=rate_comparisons,
         busy=busy if said else "",
+        shares=shares,
         curves=drawn,
         round_trips=round_trips(plan, cells, floors, invalid),
         windows=window_fits(plan, cells, floors, invalid),
+        client_shares=client_shares,
         links=links,
         timing_rules=timing_rules,
         manifest_sha256=_manifest_sha256(run),
@@ -163,7 +173,7 @@ def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]
     return (*said[:place], why, *said[place:]) if why else said
 
 
-def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...]) -> str:
+def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...], verb: str = "run") -> str:
     """The call that makes the run again: from the experiment, where the plan knows it, not from a plan that was current.
 
     A report is read on other machines: of a path outside the working folder the file's name is enough.
@@ -173,7 +183,7 @@ def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[
     here, file = Path.cwd(), Path(experiment)
     absolute = Path(os.path.normpath(here / file))
     shown = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
-    return shlex.join(["orch", "run", str(shown), *(part for override in overrides for part in ("--set", override))])
+    return shlex.join(["orch", verb, str(shown), *(part for override in overrides for part in ("--set", override))])
 
 
 def _manifest_sha256(run: Run) -> str:

@@ -11,14 +11,17 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.opening import CellOpening, TrialOpening
+from orchestrator.analysis.requester_host import RequesterHost
 from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
+from orchestrator.analysis.shares import Shares
 from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
 from orchestrator.analysis.store_time import StoreTimes
 from orchestrator.errors import UsageError
@@ -235,6 +238,7 @@ class CellSummary:
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
     mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
+    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
     outcomes: dict[str, int] = field(
         default_factory=dict
@@ -395,12 +399,14 @@ class RunSummary:
     stability: tuple[str, ...] = ()  # sentences on them; also among the verdicts, ahead of all other answers
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
+    shares: tuple[Shares, ...] = ()  # of protocol and languages, where stacks form a matrix of them
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
     round_trips: tuple[RoundTrips, ...] = ()
     windows: tuple[WindowFit, ...] = ()  # of transfers over a distance, where cells set a window
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
+    client_shares: tuple[ClientShare, ...] = ()  # where the same stack was asked by a native client, too
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     schema_version: int = SCHEMA_VERSION

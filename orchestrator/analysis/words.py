@@ -386,7 +386,8 @@ def times(of_times: float) -> str:
 COSTS = (
     "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
     " is not counted. Memory is the most that was resident in that phase. The requester's hold the load generator's own"
-    " work (verifying and recording), too. Bytes and packets are TCP's, headers left out."
+    " work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
+    " count them: a dash where its runtime tells no such counts, or nothing travels over TCP."
 )
 OF_WHOLE_LIFE = "since the process began, as the kernel cannot forget an earlier peak"
 PRICES = (

@@ -12,9 +12,13 @@ from orchestrator.errors import UsageError
 from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.limits import Kind
+from services.python.contract.manifest import Tool
 
 NONE = "none"
+NATIVE = "native"
+"""What an experiment writes for a client that is compiled, whichever of them it is; no client's own name."""
 _PYTHON, _FOLDER = "{python}", "{folder}"
+OF_FOLDER = f"{_FOLDER}/"  # how a word begins that is a file of the language
 
 
 class Place(Interface):
@@ -30,13 +34,28 @@ class Place(Interface):
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """A folder of `services/`: how its programs are started, by role, and the commands that build them there."""
+    """A folder of `services/`: how its programs are started, by role, and the commands that build them there.
+
+    `artifacts`: the files that a host needs to start them, by their path in the folder; `toolchain` and `needs`: what a
+    build and a host need; `lint`: commands that find fault with the source; `sources`: what a build reads elsewhere,
+    by its path in the folder above `services`.
+    """
 
     name: str
     title: str
     precedence: int
     start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     build: tuple[tuple[str, ...], ...] = ()
+    toolchain: tuple[Tool, ...] = ()
+    needs: tuple[Tool, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    lint: tuple[tuple[str, ...], ...] = ()
+    sources: tuple[str, ...] = ()
+
+    @property
+    def started(self) -> frozenset[str]:
+        """The artifacts that are started themselves, not by another program."""
+        return frozenset(argv[0].removeprefix(OF_FOLDER) for argv in self.start.values() if argv)
 
     def argv(self, role: str, on: Place) -> list[str]:
         """How to start the program of that role on a host; KeyError when there is none."""
@@ -87,12 +106,14 @@ class End:
 class Responder(End):
     """One implementation that answers; `without` names one of its protocol that is spared what this one adds.
 
-    `most_streams`: how many streams it serves at once, None where that is not bounded.
+    `most_streams`: how many streams it serves at once, None where that is not bounded. `drivers`: the libraries by which it
+    asks PostgreSQL, the first one unless it is told otherwise; none where that is not known.
     """
 
     parts: Parts
     without: str = ""
     most_streams: int | None = None
+    drivers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +121,14 @@ class Client(End):
     """One client library that asks; `style` says whether its calls block a thread or are awaited.
 
     `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec` asks
-    nobody: it encodes and decodes the protocol's messages.
+    nobody: it encodes and decodes the protocol's messages. `native`: its place among those that `client: native` stands for.
     """
 
     style: Literal["sync", "async"]
     round_trips_to_open: int | None = None
     transport: str | None = None
     kind: Literal["call", "codec"] = "call"
+    native: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,11 +160,18 @@ class Protocol:
         for name, value in knobs.items():
             for end in ends:
                 if reason := end.lacks(name, value):
-                    return f"{self.name} cannot do {name}: {value}: {reason}"
+                    return f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {value}: {reason}"
                 if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
                     return f"{self.name} cannot do {name}: {value}: {reason}"
         reasons = (unfit(knobs, end.knobs) for end in ends)
         return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)
+
+    def _by_end(self, end: End, name: str, value: str) -> str:
+        """The end as the subject of a sentence, ` by its client pycurl`, where others of the protocol can be told so."""
+        role = "client" if isinstance(end, Client) else "responder"
+        others: Sequence[End] = self.clients if isinstance(end, Client) else self.responders
+        can = end in others and any(other.lacks(name, value) is None for other in others)
+        return f" with its {role} {end.name}" if can else ""
 
     def responder(self, name: str | None = None) -> Responder:
         """The responder of that name, the default one without a name; KeyError when there is none."""
@@ -153,6 +182,12 @@ class Protocol:
     def client(self, name: str) -> Client:
         """The client of that name; KeyError when there is none."""
         return {c.name: c for c in self.clients}[name]
+
+    @property
+    def natives(self) -> tuple[Client, ...]:
+        """The clients that `client: native` may stand for, in their order; empty where none is compiled."""
+        found = [(client.native, client) for client in self.clients if client.native is not None]
+        return tuple(c for _, c in sorted(found, key=lambda pair: (pair[0], pair[1].language.precedence, pair[1].name)))
 
     def round_trips(self, client: str) -> int:
         """What opening a connection costs with that client; the protocol's own figure for one that is not known."""

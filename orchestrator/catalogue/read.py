@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import Catalogue, Client, End, Language, Operation, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import (
+    NATIVE,
+    OF_FOLDER,
+    Catalogue,
+    Client,
+    End,
+    Language,
+    Operation,
+    Parts,
+    Protocol,
+    Responder,
+)
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
 from services.python.contract.manifest import FILE, Manifest, decoded
@@ -21,6 +32,7 @@ from services.python.contract.manifest import Role as RoleOffered
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # it becomes a part of ids, and of paths
+_NUMBERS = re.compile(r"\d+(\.\d+)*")
 _PARTS = ("codec", "transport", "server", "framework", "validation", "bytes_as")
 
 Ended = TypeVar("Ended", bound=End)
@@ -95,7 +107,7 @@ def _read(path: Path) -> Manifest:
             raise ValueError(reason)
     except ValueError as error:
         raise UsageError(
-            f"{path.parent.name}/{path.name} cannot be used: {error}",
+            f"{path.parents[1].name}/{path.parent.name}/{path.name} cannot be used: {error}",
             hint="protos/schemas/manifest.json says what a manifest holds",
         ) from error
     return found
@@ -118,6 +130,13 @@ def _fault(found: Manifest, folder: str) -> str | None:
             for name in (protocol.name, *names):
                 if not _NAME.fullmatch(name):
                     return f"'{name:.40}' is no name: lower case letters, digits, dots, hyphens and underscores are"
+        for client in protocol.clients:
+            if client.name == NATIVE:
+                return (
+                    f"protocol {protocol.name} has a client '{NATIVE}', which stands for one of several in experiments"
+                )
+            if client.native is not None and client.kind != "call":
+                return f"protocol {protocol.name}'s client {client.name} asks nobody, so it cannot be `{NATIVE}`"
         clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
             return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it that asks"
@@ -127,7 +146,40 @@ def _fault(found: Manifest, folder: str) -> str | None:
     ):
         if len(set(names)) < len(names):
             return f"it has two {what} of one name"
+    return _fault_of_files(found)
+
+
+def _fault_of_files(found: Manifest) -> str | None:
+    """Of the programs: commands that are none, and files that lie elsewhere."""
+    for what, commands in (
+        ("build", found.build),
+        ("lint", found.lint),
+        ("toolchain", [tool.version for tool in found.toolchain]),
+        ("needs", [tool.version for tool in found.needs]),
+        ("roles", [role.argv for role in vars(found.roles).values() if role is not None]),
+    ):
+        if not all(commands):
+            return f"a command of `{what}` has no words"
+    for tool in (*found.toolchain, *found.needs):
+        if not _NUMBERS.fullmatch(tool.at_least):
+            return (
+                f"'{tool.at_least:.40}' is no version that {tool.program} could have at least: numbers with points are"
+            )
+    artifacts = _artifacts(found)
+    for name in (*artifacts, *found.sources):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or str(path) != name or not path.parts:
+            return f"'{name:.60}' is no path of a file below its folder, or of a source below the top"
+    if found.build and not artifacts:
+        return "it has `build`, and neither `roles` nor `artifacts` name a file that this makes"
     return None
+
+
+def _artifacts(found: Manifest) -> tuple[str, ...]:
+    """What a host needs: the files of the folder that roles name, then those that are listed."""
+    words = (word for role in vars(found.roles).values() if role is not None for word in role.argv)
+    named = (word.removeprefix(OF_FOLDER) for word in words if word.startswith(OF_FOLDER))
+    return tuple(dict.fromkeys((*named, *found.artifacts)))
 
 
 def _language(found: Manifest) -> Language:
@@ -138,6 +190,11 @@ def _language(found: Manifest) -> Language:
         precedence=found.precedence,
         start={name: tuple(role.argv) for name, role in roles.items() if role is not None},
         build=tuple(tuple(command) for command in found.build),
+        toolchain=tuple(found.toolchain),
+        needs=tuple(found.needs),
+        artifacts=_artifacts(found),
+        lint=tuple(tuple(command) for command in found.lint),
+        sources=tuple(found.sources),
     )
 
 
@@ -183,7 +240,13 @@ def _responders(
     for end in protocol.responders:
         parts = Parts(**{part: getattr(end, part) for part in _PARTS})
         shared = _shared(end, language, protocol, first, operations)
-        yield Responder(parts=parts, without=end.without, most_streams=end.most_streams, **shared)
+        yield Responder(
+            parts=parts,
+            without=end.without,
+            most_streams=end.most_streams,
+            drivers=tuple(end.drivers),
+            **shared,
+        )
 
 
 def _clients(
@@ -197,6 +260,7 @@ def _clients(
             round_trips_to_open=protocol.round_trips_to_open if own is None and differs else own,
             transport=end.transport,
             kind=end.kind,
+            native=end.native,
             **_shared(end, language, protocol, first, operations),
         )
 

@@ -6,15 +6,31 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import event_words, mixed_words, spread_tables, store_tables, words
+from orchestrator.analysis import (
+    event_words,
+    mixed_words,
+    native_clients,
+    requester_hosts,
+    spread_tables,
+    store_tables,
+    words,
+)
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
-from orchestrator.cli.answer_tables import by_size_lines, evolution_lines, store_lines, timing_rule_lines
+from orchestrator.cli.answer_tables import (
+    by_size_lines,
+    client_share_lines,
+    evolution_lines,
+    store_lines,
+    timing_rule_lines,
+)
 from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.mixed import mixed_of
+from orchestrator.cli.requester_hosts import requester_hosts_of
 from orchestrator.cli.saturation import saturation_lines
+from orchestrator.cli.shares import share_lines
 from orchestrator.cli.stability import spreads_of
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
@@ -55,6 +71,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         if (mixed := mixed_of(rows, unit)) is not None:
             yield ""
             yield from _table(*mixed)
+        if (asking := requester_hosts_of(rows, unit)) is not None:
+            yield ""
+            yield from _table(*asking)
         if answer.shows_spreads and (spreads := spreads_of(rows, unit)) is not None:
             yield ""
             yield from _table(*spreads)
@@ -69,6 +88,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     yield from evolution_lines(answer.evolutions, _table)
     yield from timing_rule_lines(answer.timing_rules, _table)
     yield from store_lines(answer.stores, _table)
+    yield from client_share_lines(answer.client_shares, _table)
     notes = [f"*: {words.VAGUE}."] if any(_has_star(row, answer) for row in shown) else []
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
@@ -79,9 +99,11 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [words.GOODPUT] if answer.by_size else []
     notes += [figure_words.NOTE] if answer.timing_rules else []
     notes += [store_tables.NOTE] if answer.stores else []
+    notes += [native_clients.NOTE] if answer.client_shares else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
+    notes += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
     notes += [spread_tables.NOTE] if answer.shows_spreads else []
     counted = [cost for row in shown for cost in row.costs.values()]
     notes += [words.COSTS] if counted else []
@@ -92,6 +114,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     yield from _wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
+    yield from share_lines(answer.shares, width=width)
     yield from saturation_lines(answer.saturation, width=width)
     yield from capacity_lines(answer.found_rates, answer.rate_comparisons, width=width)
 

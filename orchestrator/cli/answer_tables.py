@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from orchestrator.analysis import store_tables, words
+from orchestrator.analysis import native_clients, store_tables, words
 from orchestrator.analysis.by_size import BySize, Figures
+from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.figures import RuleFigure
@@ -48,6 +49,14 @@ def timing_rule_lines(figures: Sequence[RuleFigure], table: Table) -> Iterator[s
         yield ""
         yield f"timing rules that mislead · {setting} · beside the true medians"
         yield from table(*figure_words.matrix([figure for figure in figures if figure.setting == setting]))
+
+
+def client_share_lines(shares: Sequence[ClientShare], table: Table) -> Iterator[str]:
+    """What each client adds to what a native one takes, a row for each cell."""
+    if shares:
+        yield ""
+        yield "the client's share of the latency, against a native client (95 % intervals)"
+        yield from table(tuple(head.lower() for head in native_clients.HEADS), native_clients.rows(shares))
 
 
 def store_lines(stores: Sequence[StoreRow], table: Table) -> Iterator[str]:

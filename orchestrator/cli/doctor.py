@@ -14,6 +14,8 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
+REFEREE = "referee"
+
 
 def command(
     provider: Annotated[
@@ -21,7 +23,7 @@ def command(
         typer.Option(
             "--for",
             metavar="PROVIDER",
-            help="A provider: exit 3 if it cannot be used here.",
+            help="A provider, or `referee`: exit 3 if it cannot be used here.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -31,8 +33,11 @@ def command(
     from orchestrator.hosts.probes import lacking, survey
 
     console.as_json = as_json
+    if provider == REFEREE:
+        _referee()
+        return
     if provider is not None and provider not in PROVIDERS:
-        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
     findings = survey(WORKSPACE.plans, provider)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
@@ -56,3 +61,34 @@ def command(
         # The findings are already on stdout; as JSON they must stay its one document.
         console.as_json = False
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
+
+
+def _referee() -> None:
+    """The load generators of `orch referee`; MissingError where there is none."""
+    from orchestrator.hosts.load_generators import look_for_all
+
+    looked = look_for_all()
+    for found in looked:
+        mark = console.style("yes", "green") if found.is_usable else console.style("no ", "yellow")
+        console.result(
+            f"{mark}  {found.tool.name}  {f'{found.version}, {found.path}' if found.is_usable else found.why}"
+        )
+        console.result(f"          {console.style(f'asks {found.tool.speaks}', 'dim')}")
+        if not found.is_usable:
+            console.result(f"          {console.style(f'to get it: {found.tool.install}', 'dim')}")
+    findings = [
+        {
+            "name": found.tool.name,
+            "is_there": found.is_usable,
+            "version": found.version,
+            "path": found.path,
+            "sha256": found.sha256,
+            "why": found.why,
+            "hint": "" if found.is_usable else found.tool.install,
+        }
+        for found in looked
+    ]
+    console.emit({"findings": findings})
+    if not any(found.is_usable for found in looked):
+        console.as_json = False  # stdout holds its one document already
+        raise MissingError("no independent load generator is here", hint="make referee")

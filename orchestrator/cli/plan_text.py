@@ -15,7 +15,7 @@ from orchestrator.analysis.words import count, listed, margin, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan import documents, languages
 from orchestrator.experiment.plan.contrasts import all_pairs, compared, pairs
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
@@ -34,6 +34,7 @@ from orchestrator.results.paths import name_in_id
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
+_STACKS_SHOWN = 12  # of a row; the lines above name them all
 _PINNED = {"apart": "pinned to different CPUs", "together": "pinned to the same CPU", "off": "not pinned"}
 _RUNS_READ = 5
 
@@ -109,24 +110,41 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
     return [*found, *with_too_few_cpus(plan), *congestion.lacked(plan)]
 
 
+def stack_lines(plan: Plan) -> Iterator[str]:
+    """The stacks, with the language of each end where they are in several."""
+    ends = languages.of_stacks({"resolved": plan.resolved})
+    are_several = languages.are_several(ends)
+    yield from table(
+        ("stack", "protocol", "responder", "client", *(["languages"] if are_several else []), "why this client"),
+        [
+            (
+                stack.label,
+                stack.protocol,
+                stack.responder,
+                stack.client,
+                *([languages.in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
+                plan.resolved[stack.id]["client_reason"],
+            )
+            for stack in plan.stacks
+        ],
+    )
+
+
 def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     """The plan for a person: question, stacks, matrix, schedule, and what the run will take."""
     expected = document["estimate"]
     yield f"{plan.name}: {plan.question}"
     yield ""
-    yield from table(
-        ("stack", "protocol", "responder", "client", "why this client"),
-        [
-            (stack.label, stack.protocol, stack.responder, stack.client, plan.resolved[stack.id]["client_reason"])
-            for stack in plan.stacks
-        ],
-    )
+    yield from stack_lines(plan)
     for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
     if document["documents"]:
         yield document["documents"]
-    yield f"versions here: {_versions(plan)}"
+    built = document.get("programs", ())
+    if (versions := _versions(plan)) or not built:
+        yield f"versions here: {versions or 'the standard library alone'}"
+    yield from (f"programs in {told}" for told in built)
     yield ""
     yield from table(
         ("placement", "requester", "responder", "distance"), [_placement_row(plan, p) for p in plan.placements]
@@ -145,7 +163,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"external   {behind}"
     if document["congestion"]:
         yield f"congestion {document['congestion']}"
-    if any(cell.handshakes for cell in plan.cells):
+    if any(cell.is_secured for cell in plan.cells):
         yield f"floor      {_PLAIN_FLOOR}"
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
@@ -222,7 +240,11 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
-    shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
+    every = len(plan.stacks)
+    shown = [
+        (*key, f"all {every}" if len(stacks) == every > _STACKS_SHOWN else ", ".join(stacks))
+        for key, stacks in list(rows.items())[:_CELLS_SHOWN]
+    ]
     yield from table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
     if len(rows) > _CELLS_SHOWN:
         yield f"... and {len(rows) - _CELLS_SHOWN:,} more rows; --json has all {len(plan.cells):,} cells"
@@ -264,7 +286,7 @@ def _label(plan: Plan, stack_id: str | None) -> str:
 def _versions(plan: Plan) -> str:
     """Every package that the stacks need, once."""
     every = {name: version for facts in plan.resolved.values() for name, version in facts["versions"].items()}
-    return ", ".join(f"{name} {every[name]}" for name in sorted(every)) or "the standard library alone"
+    return ", ".join(f"{name} {every[name]}" for name in sorted(every))
 
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from orchestrator.errors import MissingError, UsageError
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
     from orchestrator.measure.run import Result
+    from orchestrator.results.manifest import RefereeRecord
 
 _SPARE_BYTES = 100_000_000
 
@@ -53,7 +54,7 @@ def command(
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
     result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
-    _tell(result)
+    tell(result)
     error = result.error()
     if error is not None:
         error.details = result.to_dict()
@@ -61,13 +62,18 @@ def command(
     console.emit(result.to_dict())
 
 
-def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
-    from orchestrator.measure.run import start
+def start(plan: Plan, *, keep: bool = False, share: bool = False, referee: RefereeRecord | None = None) -> Result:
+    """Run a plan from its beginning, beside a referee where one is given."""
+    from orchestrator.measure import run
 
-    plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
-    return start(plan, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
+    command = _command_line()
+    return run.start(plan, WORKSPACE, command=command, listener=console, keep=keep, share=share, referee=referee)
+
+
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
+    return start(plan_of(file, overrides or []), keep=keep, share=share)
 
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
@@ -84,7 +90,8 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
     return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
-def _plan(file: str | None, overrides: list[str]) -> Plan:
+def plan_of(file: str | None, overrides: list[str]) -> Plan:
+    """The plan of an experiment file, which becomes the current one, or the current one."""
     from orchestrator.experiment import make_plan
     from orchestrator.experiment.plan import store
 
@@ -135,7 +142,7 @@ def _command_line() -> list[str]:
     return ["orch", *sys.argv[1:]]
 
 
-def _tell(result: Result) -> None:
+def tell(result: Result) -> None:
     """The last lines: what a person looks for next."""
     if result.kept is not None:
         until = result.kept.get("expires_at")

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
 
 
-def make_plan(path: Path, overrides: Sequence[str] = ()) -> Plan:
+def make_plan(path: Path, overrides: Sequence[str] = (), *, needs_programs: bool = True) -> Plan:
     """The plan of an experiment file, with `--set` overrides applied; see `planning.make_plan`."""
     # Imported at the call: who only reads plans need not load pydantic.
     from orchestrator.experiment.plan.planning import make_plan as resolve
 
-    return resolve(path, overrides)
+    return resolve(path, overrides, needs_programs=needs_programs)
 
 
 def materialise(plan: Plan, folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
@@ -58,7 +58,7 @@ class Host(Protocol):
     address: str
     zone: str | None
     workspace: PurePosixPath
-    services: PurePosixPath  # the folder with one for each language, as it lies there
+    services: PurePosixPath  # the folder with one for each language that has files of its own, as it lies there
 
     def python(self) -> Sequence[str]:
         """How to start this host's Python with `services` importable: an argv prefix."""
@@ -96,6 +96,12 @@ class Pair:
     responder_cpus: str | None = None
     more_cpus: tuple[str, ...] = ()
     database: str = field(default="", repr=False)
+
+    def asked_from(self, hosts: int) -> Pair:
+        """The same ends with so many of its requesters, the first ones."""
+        if not 1 <= hosts <= len(self.requesters):
+            raise ValueError(f"{hosts} requesters are asked for, and there are {len(self.requesters)}")
+        return replace(self, requesters=self.requesters[:hosts])
 
     def cpus_of(self, process: int) -> str | None:
         """What requester process `process` (from 0) of a host is pinned to; where there are fewer CPUs, they take turns."""

@@ -42,7 +42,7 @@ def lacked(plan: Plan, settings: Path = SETTINGS) -> Iterator[str]:
 
 
 def _asked(plan: Plan) -> Iterable[object]:
-    return [cell.factors.get(CONGESTION) for cell in plan.cells if cell.kind != "codec"]
+    return [cell.factors.get(CONGESTION) for cell in plan.cells if cell.kind != "codec" and not cell.is_over_quic]
 
 
 def _words(path: Path) -> list[str]:

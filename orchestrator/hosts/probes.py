@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import MissingError, OrchError
+from orchestrator.catalogue import builds, platforms, tools
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.store_factors import GIVEN
 from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.machines import MACHINES
@@ -38,7 +41,7 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
     `plans` is where the current plan is looked up.
     """
-    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database()]
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     asked = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
     for one in asked:
         if one.hosts_are_this_machine:
@@ -238,6 +241,35 @@ def _database() -> ProbeResult:
         return ProbeResult(name="postgresql", is_there=False, detail=error.message, hint=error.hint or "")
     detail = f"{found.version} in {found.folder}" if found else f"a server that {GIVEN} names"
     return ProbeResult(name="postgresql", is_there=True, detail=detail)
+
+
+def _languages() -> Iterator[ProbeResult]:
+    """Whether the programs of each language that builds some can be started here, and could be built."""
+    try:
+        found = catalogue()
+    except UsageError as error:
+        yield ProbeResult(name="services", is_there=False, detail=error.message, hint=error.hint or "")
+        return
+    for language in found.languages.values():
+        if language.build or language.needs:
+            yield _programs_of(language, found.folder)
+
+
+def _programs_of(language: Language, services: Path) -> ProbeResult:
+    """Of one language: whether what was built can be started, which toolchain is here, and what is missing."""
+    folder = services / language.name
+    toolchain, needs = ([tools.look(tool, folder) for tool in of] for of in (language.toolchain, language.needs))
+    state = builds.look(language, services, platforms.here())
+    versions = {one.tool.program: one.version for one in (*toolchain, *needs) if one.version}
+    here = ", ".join(f"{program} {version}" for program, version in versions.items())
+    no_toolchain, no_runtime = tools.lacking(toolchain), tools.lacking(needs)
+    build = f": `orch build {language.name}`" if state.why and not no_toolchain else ""
+    return ProbeResult(
+        name=f"build {language.name}",
+        is_there=not state.why and not no_runtime,
+        detail="; ".join(part for part in (state.why or state.kind, here, no_toolchain, no_runtime) if part),
+        hint=f"only experiments that name {language.title} need it{build}",
+    )
 
 
 def _provider(provider: str) -> ProbeResult:

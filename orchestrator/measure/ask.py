@@ -38,7 +38,7 @@ class Ask:
     certificates: Certificates | None = None  # of a trial over TLS
     mix: tuple[Mixed, ...] = ()  # the operations of a mix; `operation` and `payload` are those of its first
     processes: int = 1  # requester processes on each requester's host, which share the load
-
+    requesters: int = 1  # hosts that share it; of more hosts than these each has the whole
     store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory
     postgresql: str = ""  # the DSN of the server of this session, where cells need one
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.baseline import Baselines
 from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
 from orchestrator.measure.records import bring
+from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.searching import Searching
 from orchestrator.measure.trial import Outcome
 from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import REPEATED, RequesterRecord, TrialRecord
-
-_CLOCK_LEAD_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,9 @@ def blocks(plan: Plan) -> list[Block]:
 class Measuring:
     """Makes the schedule's trials, from where an earlier session left it."""
 
-    def __init__(self, context: RunContext, *, deadline_s: float) -> None:
+    def __init__(self, context: RunContext, *, deadline_s: float, referee: Refereeing | None = None) -> None:
         self._context = context
+        self._referee = referee or Refereeing(context, {})
         self._deadline_s = deadline_s
         self._progress = Progress(listener=context.listener, clock=context.clock, total=len(context.plan.trials))
         self._searching = Searching(context.plan)
@@ -113,8 +114,10 @@ class Measuring:
 
     def _trial(self, trial: PlannedTrial, attempt: int) -> None:
         context, cell = self._context, self._searching.cell(trial, self._context.cells[trial.cell])
-        self._progress.begin(context.label(cell), cell.kind)
         broken = context.broken.get(cell.exchange)
+        if not broken:
+            self._referee.take_turn(trial, cell, attempt, before=True)
+        self._progress.begin(context.label(cell), cell.kind)
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
         record = self._searching.judged(record, cell, context.folder.raw_path)
         if record.failure is not None and not broken:
@@ -128,16 +131,16 @@ class Measuring:
         self._progress.end(record)
         if record.failure is not None and not broken:
             context.refuse_to_go_on_without_hosts()
+        if not broken:
+            self._referee.take_turn(trial, cell, attempt, before=False)
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context
-        several = context.plan.requesters > 1
         started_s = context.clock.monotonic_s()
         outcome = context.bench(self._progress.heard).make(
             context.ask(cell, trial.seed),
-            context.hosts.pair(cell.placement),
+            context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
-            start_lead_s=_CLOCK_LEAD_S + 2 * context.checked_after_s if several else None,
         )
         requesters, failure = self._collected(outcome, trial, cell, attempt)
         ended_s = context.clock.monotonic_s()
@@ -181,6 +184,7 @@ class Measuring:
                 samples=path if failure is None else None,
                 process=part.process,
                 cpus=part.cpus,
+                heard=part.heard,
             )
             for part, path in zip(outcome.parts, paths, strict=True)
         ), failure

@@ -36,7 +36,7 @@ class Certificates:
 
 def are_needed(plan: Plan) -> bool:
     """Whether a cell's connections are TLS."""
-    return any(cell.handshakes for cell in plan.cells)
+    return any(cell.is_secured for cell in plan.cells)
 
 
 def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iterable[Host]) -> Certificates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.workers import workers_of
@@ -16,7 +17,7 @@ def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Itera
     most: dict[str, tuple[int, int | None]] = {}
     for cell in plan.cells:
         pair, processes = fleet.pair(cell.placement), processes_of(cell.factors)
-        for host in pair.requesters:
+        for host in pair.asked_from(requesters_of(cell.factors)).requesters:
             cpus = facts[host.name].usable_cpus or facts[host.name].cpus
             if pair.requester_cpus is not None:
                 cpus = len({pair.cpus_of(number) for number in range(processes)})

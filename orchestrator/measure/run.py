@@ -23,12 +23,13 @@ from orchestrator.errors import (
 )
 from orchestrator.experiment.plan.external import announcements
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.programs import require
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
-from orchestrator.measure import stages
+from orchestrator.measure import programs, stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.certificates import are_needed, make_certificates, remove_certificates
 from orchestrator.measure.crowding import crowded
@@ -36,10 +37,12 @@ from orchestrator.measure.databases import server
 from orchestrator.measure.environment import differences
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
+from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
+from orchestrator.referee.tools import Found, usable
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import SHARED
+from orchestrator.results.manifest import SHARED, RefereeRecord
 from orchestrator.workspace import Workspace, private_beside
 from services.python.contract.description import Description
 from services.python.contract.lines import Schema
@@ -108,16 +111,22 @@ def start(
     listener: Listener,
     keep: bool = False,
     share: bool = False,
+    referee: RefereeRecord | None = None,
     clock: Clock = SYSTEM,
 ) -> Result:
-    """Run a plan from its beginning. A stage's error is raised once samples are safe and what was made is gone.
+    """Run a plan from its beginning, with a referee's turns beside its trials where one is given.
+
+    A stage's error is raised once samples are safe and what was made is gone.
 
     A run that is refused before anything was made leaves no folder: MissingError while another one measures on this
-    machine (unless `share`), or for what the machine lacks.
+    machine (unless `share`), or for what the machine lacks; UsageError for programs that are not built as they should be.
     """
+    require(plan)
     with machine(plan.provider, share=share) as part:
         folder = RunFolder.create(plan, command=command, root=workspace.results, now=clock)
         try:
+            if referee is not None:
+                folder.append({"event": "referee", "referee": asdict(referee)})
             return _run(folder, plan, part, workspace, listener=listener, keep=keep, clock=clock)
         except (MissingError, UsageError) as error:
             if _is_untouched(folder):
@@ -151,6 +160,7 @@ def resume(
             f"run {folder.id} was begun with orch {journal_state.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
+    require(plan)
     with machine(plan.provider, share=share) as part:
         folder.hold()
         folder.convert()
@@ -174,6 +184,7 @@ def _run(
             # A command that ends this run from outside (`orch teardown RUN`) must find the process that holds it.
             folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
             context = RunContext(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
+            context.referee = folder.journal_state().referee
             deployment = open_deployment(plan, folder, workspace)
             return Run(context, deployment, workspace.reports, keep=keep, part=part).execute()
     finally:
@@ -182,7 +193,7 @@ def _run(
 
 def _is_untouched(folder: RunFolder) -> bool:
     """Whether the run ended before it had made or started anything."""
-    return not {event["event"] for event in folder.events()} - {"begin", SESSION, "stage", "warning", "end"}
+    return not {event["event"] for event in folder.events()} - {"begin", "referee", SESSION, "stage", "warning", "end"}
 
 
 class Run:
@@ -281,13 +292,22 @@ class Run:
         from orchestrator.experiment.plan.documents import write_schemas
 
         context, plan = self._context, self._context.plan
+        built = require(plan)
         with context.interrupts.waiting():
             context.fleet = self._deployment.deploy()
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
+            used = programs.record(plan, built, context.fleet)
         self._refuse_another_environment(facts)
+        programs.refuse_others(self._folder.id, self._folder.journal_state().programs, used)
+        if require(plan) != built:
+            raise UsageError("programs were built anew while hosts were made ready", hint="run again")
+        context.built = built
         fleet = context.fleet.describe()
         hosts = {name: asdict(described) for name, described in facts.items()}
-        self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
+        event: dict[str, Any] = {"event": "fleet", "fleet": fleet, "hosts": hosts}
+        if used:
+            event["programs"] = {name: asdict(of) for name, of in used.items()}
+        self._folder.append(event)
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
         for warning in crowded(plan, context.fleet, facts):
@@ -330,11 +350,24 @@ class Run:
         smoke(self._context)
 
     def _measure(self) -> None:
-        self._result.is_complete = Measuring(self._context, deadline_s=self._deadline_s).run()
+        referee = Refereeing(self._context, self._load_generators())
+        self._result.is_complete = Measuring(self._context, deadline_s=self._deadline_s, referee=referee).run()
+
+    def _load_generators(self) -> dict[str, Found]:
+        """Those of this run, as they are here; UsageError where they are not those that it began with."""
+        if self._context.referee is None:
+            return {}
+        from orchestrator.hosts.load_generators import look_for_all
+
+        found = usable(look_for_all())
+        require_same(self._context.referee, found)
+        return found
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
         self._warn_of_others()
+        for warning in programs.changed(self._context.plan, self._context.built):
+            self._context.warn(warning)
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
@@ -21,11 +22,16 @@ from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Bench, OnProgress
+from orchestrator.measure.several import OnProgress
+from orchestrator.measure.trial import Bench
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import RefereeRecord
 from services.python.contract.lines import Load, Mixed, Payload, Schema
 from services.python.contract.requester_lines import Progress
+
+if TYPE_CHECKING:
+    from orchestrator.catalogue.builds import Built
 
 
 class Listener(Protocol):
@@ -55,6 +61,7 @@ class RunContext:
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
+    built: Mapping[str, Built] = field(default_factory=dict)  # the programs that this session uses, by language
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
         default_factory=dict
@@ -62,7 +69,7 @@ class RunContext:
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
-    checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
+    referee: RefereeRecord | None = None  # whose turns stand beside the trials
 
     @cached_property
     def stacks(self) -> Mapping[str, Stack]:
@@ -83,6 +90,11 @@ class RunContext:
     def cells(self) -> Mapping[str, Cell]:
         """The plan's cells by id."""
         return {c.id: c for c in self.plan.cells}
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Which cell of the plan each is, from 0, by id."""
+        return {cell.id: place for place, cell in enumerate(self.plan.cells)}
 
     @cached_property
     def varied(self) -> tuple[Factor, ...]:
@@ -123,8 +135,9 @@ class RunContext:
             schemas=self.schemas[operation.id] if is_typed else None,
             kind=cell.kind,
             external=stack.external,
-            certificates=self.certificates if cell.handshakes else None,
+            certificates=self.certificates if cell.is_secured else None,
             processes=1 if smoke else processes_of(cell.factors),
+            requesters=1 if smoke else requesters_of(cell.factors),
             store=resources(cell.factors),
             postgresql=self.postgresql,
         )
@@ -157,6 +170,8 @@ class RunContext:
 
     def _applies(self, factor: Factor, cell: Cell) -> bool:
         """Whether the factor is anything to this cell: how a document travels is nothing to one without it."""
+        if cell.factors[factor.name] is None:
+            return False
         if factor.name == HTTP:
             return has_version(self.plan, cell.stack)
         return (

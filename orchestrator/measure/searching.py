@@ -42,8 +42,11 @@ class Searching:
             return record
         from orchestrator.analysis.probes import verdict  # numpy, which no other run needs here
 
-        samples = [raw_path(part.samples) for part in record.requesters if part.samples]
-        found = verdict(find, cell, record.failure, samples)
+        by_host: dict[str, list[Path]] = {}
+        for part in record.requesters:
+            if part.samples:
+                by_host.setdefault(part.host, []).append(raw_path(part.samples))
+        found = verdict(find, cell, record.failure, list(by_host.values()))
         return replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=found))
 
     def _of(self, cell: str, block: int) -> list[Probe]:

@@ -36,7 +36,6 @@ def _try(context: RunContext, cell: Cell) -> None:
         context.sizes[cell.exchange] = body_bytes(outcome.parts) or (0, 0)
         if mixed := mixed_bytes(outcome.parts):
             context.mixed_sizes[cell.exchange] = mixed
-        context.checked_after_s = max(context.checked_after_s, outcome.checked_after_s)
         _refuse_other_libraries(context, cell, outcome)
         return
     failure = replace(failure, stage="smoke")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,10 +15,12 @@ from orchestrator import lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan.processes import seed_of, share, share_of_knobs
+from orchestrator.experiment.plan.requesters import number_among_all
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.several import OnProgress, Times, TogetherProgress
 from orchestrator.measure.target import (
     READY_S,
     Given,
@@ -30,22 +32,22 @@ from orchestrator.measure.target import (
     of_contract,
 )
 from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Heard
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Target as Told
 from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Warm
 from services.python.contract.responder_lines import Ready, Stats
 
-OnProgress = Callable[[Progress], None]
-
-_LEAD_S, _LEAD_OF_HOSTS_S = 0.05, 0.5  # from the word to the moment: until the last requester has read it
+_LEAD_S = 0.05  # from the word to the moment: until the last requester of a host has read it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """What one requester gave: its `checked` and `done` lines, and its record on its own host.
 
-    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not.
+    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not; `heard`: where several
+    hosts asked, when what it said and was told passed here.
     """
 
     host: Host
@@ -54,6 +56,7 @@ class Part:
     record: PurePosixPath
     checked: Checked | None
     done: Done
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,6 @@ class Outcome:
     stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
-    checked_after_s: float = 0.0
     failure: Failure | None = None
 
     @property
@@ -85,15 +87,15 @@ class Bench:
     interrupts: Interrupts
     on_progress: OnProgress
 
-    def make(self, ask: Ask, pair: Pair, name: str, *, start_lead_s: float | None = None) -> Outcome:
+    def make(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Outcome:
         """Make one trial; its records are called `<name>-r<n>.timings` in the requesters' workspaces.
 
-        With `start_lead_s` all requesters start together so many seconds after they are told. Whatever goes wrong
-        with a process becomes the outcome's failure; HostLost and Interrupted go on to the caller, and no process is
-        left in any case.
+        Several requesters begin to measure together, when all are warm; `target` answers in place of whom the ask names.
+        Whatever goes wrong with a process becomes the outcome's failure; HostLost and Interrupted go on to the caller, and
+        no process is left in any case.
         """
-        target = _target(ask, pair, self.interrupts)
-        return _Making(bench=self, ask=ask, pair=pair, name=name, target=target).run(start_lead_s)
+        target = target or _target(ask, pair, self.interrupts)
+        return _Making(bench=self, ask=ask, pair=pair, name=name, target=target).run()
 
 
 def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
@@ -120,6 +122,7 @@ class _Requester:
     process: Process
     called: str
     ask: Ask  # with its own share of the load
+    times: Times = field(default_factory=Times)
 
 
 @dataclass(kw_only=True)
@@ -136,10 +139,9 @@ class _Making:
     stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
-    checked_after_s: float = 0.0
     requesters: list[_Requester] = field(default_factory=list)
 
-    def run(self, start_lead_s: float | None) -> Outcome:
+    def run(self) -> Outcome:
         started_wall_ns, started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
         failure: Failure | None = None
         with ExitStack() as processes:
@@ -147,7 +149,7 @@ class _Making:
                 self._start(processes)
                 self.told = self.target.await_ready()
                 self.stats_before = self.target.stats("start")
-                self._ask(start_lead_s)
+                self._ask()
                 self._refuse_if_not_secured()
                 self.stats = self.target.stats("measure")
                 self._refuse_if_nothing_succeeded()
@@ -166,7 +168,6 @@ class _Making:
             stats_warm=self.stats_warm,
             stats=self.stats,
             parts=self.parts,
-            checked_after_s=self.checked_after_s,
             failure=failure,
         )
 
@@ -176,7 +177,8 @@ class _Making:
             asks = protocols()[self.ask.protocol].client(self.ask.client).language
         processes.callback(self.target.end)
         self.target.start()
-        for number, (host, place) in enumerate(product(self.pair.requesters, range(self.ask.processes))):
+        every = product(enumerate(self.pair.requesters), range(self.ask.processes))
+        for number, ((at, host), place) in enumerate(every):
             cpus = self.pair.cpus_of(place)
             process = host.start(asks.argv("request", host), cpus=cpus)
             processes.callback(process.end)
@@ -188,7 +190,7 @@ class _Making:
                     cpus=cpus,
                     process=process,
                     called=self._called(host, place),
-                    ask=_share(self.ask, place, number),
+                    ask=_share(self.ask, at, place, number),
                 )
             )
 
@@ -198,24 +200,29 @@ class _Making:
             return f"requester process {place + 1} of {self.ask.processes} on {host.name}"
         return "the requester" if len(self.pair.requesters) == 1 else f"the requester on {host.name}"
 
-    def _ask(self, start_lead_s: float | None) -> None:
+    def _ask(self) -> None:
         """Hand every requester its trial, and wait until all are done."""
-        start_at = None if start_lead_s is None else self.bench.clock.wall_ns() + int(start_lead_s * 1e9)
-        sent_s = self.bench.clock.monotonic_s()
         records = [one.host.workspace / f"{self.name}-r{one.number}.timings" for one in self.requesters]
         for one, record in zip(self.requesters, records, strict=True):
             try:
-                one.process.send(self._trial(one, record, start_at).to_json())
+                one.process.send(self._trial(one, record).to_json())
             except BrokenPipeError:
                 raise TrialFailed("check", "requester-died", f"{one.called} died") from None
         answers = self._listen_to_all()
-        self.checked_after_s = max(at for _, _, at in answers) - sent_s
         self.parts = tuple(
-            Part(host=one.host, process=one.place, cpus=one.cpus, record=record, checked=checked, done=done)
-            for one, record, (checked, done, _) in zip(self.requesters, records, answers, strict=True)
+            Part(
+                host=one.host,
+                process=one.place,
+                cpus=one.cpus,
+                record=record,
+                checked=checked,
+                done=done,
+                heard=one.times.heard() if self._has_hosts else None,
+            )
+            for one, record, (checked, done) in zip(self.requesters, records, answers, strict=True)
         )
 
-    def _trial(self, one: _Requester, record: PurePosixPath, start_at: int | None) -> Trial:
+    def _trial(self, one: _Requester, record: PurePosixPath) -> Trial:
         ask = one.ask
         return Trial(
             target=self.told,
@@ -230,7 +237,6 @@ class _Making:
             timeout_s=ask.timeout_s,
             seed=ask.seed,
             calls=ask.calls,
-            start_at_unix_ns=start_at,
             hold=self._holds,
             knobs=ask.knobs,
             schema=ask.schema_on(one.host),
@@ -243,13 +249,18 @@ class _Making:
         """Whether requesters are to wait between warm-up and measured phase."""
         return (self.target.counts or len(self.requesters) > 1) and self.ask.load.requests != 0
 
-    def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
+    @property
+    def _has_hosts(self) -> bool:
+        """Whether several hosts ask, whose clocks nobody compares."""
+        return len(self.pair.requesters) > 1
+
+    def _listen_to_all(self) -> list[tuple[Checked | None, Done]]:
         are_warm = threading.Barrier(len(self.requesters), self._let_measure)
         if len(self.requesters) == 1:
             with self.bench.interrupts.waiting():
                 return [self._listen(self.requesters[0], self.bench.on_progress, are_warm)]
         with ThreadPoolExecutor(max_workers=len(self.requesters)) as pool:
-            progress = _Progress(self.bench.on_progress, [None] * len(self.requesters))
+            progress = TogetherProgress(self.bench.on_progress, [None] * len(self.requesters))
             listeners = [
                 pool.submit(self._listen, one, partial(progress.heard, one.number), are_warm) for one in self.requesters
             ]
@@ -274,23 +285,24 @@ class _Making:
     def _let_measure(self) -> None:
         """What the responder has done so far, now that every requester has warmed up and none measures; then all begin.
 
-        Several begin at one moment, by the wall clock of their hosts.
+        Several on one host begin at one moment, by its wall clock. Several hosts, whose clocks may differ by hours, begin as
+        each is told, one right after the other.
         """
         self.stats_warm = self.target.stats("warm-up")
         word = "measure"
-        if len(self.requesters) > 1:
-            lead_s = _LEAD_S if len(self.pair.requesters) == 1 else _LEAD_OF_HOSTS_S
-            word = f"measure {self.bench.clock.wall_ns() + int(lead_s * 1e9)}"
+        if len(self.requesters) > 1 and not self._has_hosts:
+            word = f"measure {self.bench.clock.wall_ns() + int(_LEAD_S * 1e9)}"
         for one in self.requesters:
             try:
+                one.times.told_ns = self._now_ns()
                 one.process.send(word)
             except BrokenPipeError:
                 raise TrialFailed("warm-up", "requester-died", f"{one.called} died") from None
 
     def _listen(
         self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
-    ) -> tuple[Checked | None, Done, float]:
-        """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
+    ) -> tuple[Checked | None, Done]:
+        """Read a requester's lines until `done`: its `checked` line, and its `done` line."""
         try:
             return self._heard(one, on_progress, are_warm)
         except threading.BrokenBarrierError:
@@ -301,11 +313,10 @@ class _Making:
 
     def _heard(
         self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
-    ) -> tuple[Checked | None, Done, float]:
+    ) -> tuple[Checked | None, Done]:
         checked: Checked | None = None
         is_warm = not self._holds
-        checked_at_s = self.bench.clock.monotonic_s()
-        deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=checked_at_s)
+        deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=self.bench.clock.monotonic_s())
         while True:
             try:
                 text = one.process.read(deadline.next_line_s)
@@ -324,15 +335,17 @@ class _Making:
                 case Warm() if is_warm:  # or else it would choose from when on the responder's CPU time counts
                     raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
-                    checked, checked_at_s = line, now_s
+                    checked = line
                 case Progress():
                     on_progress(line)
                 case Warm():
                     is_warm = True
+                    one.times.warm_ns = self._now_ns()
                     are_warm.wait()
                     now_s = self.bench.clock.monotonic_s()
                 case Done():
-                    return checked, line, checked_at_s
+                    one.times.done_ns = self._now_ns()
+                    return checked, line
                 case Failed(kind=kind, message=message):
                     raise TrialFailed(deadline.stage, kind, f"{one.called} gave up: {message}")
             if not deadline.heard(line, now_s):
@@ -341,6 +354,10 @@ class _Making:
                 )
             if deadline.hears_too_much(now_s):
                 raise TrialFailed(deadline.stage, "protocol", f"{one.called} prints many lines a second, not one")
+
+    def _now_ns(self) -> int:
+        """By the monotonic clock here, which all requesters' lines have in common."""
+        return round(self.bench.clock.monotonic_s() * 1e9)
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:
@@ -364,12 +381,15 @@ class _Making:
         return "\n".join(f"{who}: {text}" for who, text in words if text)
 
 
-def _share(ask: Ask, place: int, number: int) -> Ask:
-    """What one requester is asked: its share of its host's load, and a seed of its own."""
+def _share(ask: Ask, host: int, place: int, number: int) -> Ask:
+    """What process `place` of the trial's host `host` is asked: its share of the load, and a seed of its own."""
+    parts, mine = ask.requesters * ask.processes, place
+    if ask.requesters > 1:
+        mine = number_among_all(ask.requesters, host, place)
     return replace(
         ask,
-        load=share(ask.load, ask.processes, place),
-        knobs=share_of_knobs(ask.knobs, ask.processes, place),
+        load=share(ask.load, parts, mine),
+        knobs=share_of_knobs(ask.knobs, parts, mine),
         seed=seed_of(ask.seed, number),
     )
 
@@ -397,21 +417,6 @@ def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:
         return f"tls: {resumed} of {handshakes} handshakes resumed a session, and none was to" if resumed else None
     is_enough = negotiated.resumed is None or 2 * resumed >= handshakes - ask.load.concurrency
     return None if is_enough else f"tls: only {resumed} of {handshakes} handshakes resumed a session"
-
-
-@dataclass
-class _Progress:
-    """Several requesters' progress as that of one: what all have done in the first one's phase, whenever that one tells."""
-
-    on_progress: OnProgress
-    newest: list[Progress | None]
-
-    def heard(self, number: int, line: Progress) -> None:
-        """Take in a line of requester `number`."""
-        self.newest[number] = line
-        if number == 0:
-            alike = [of.requests for of in self.newest if of is not None and of.phase == line.phase]
-            self.on_progress(replace(line, requests=sum(alike)))
 
 
 def mixed_bytes(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:

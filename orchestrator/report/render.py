@@ -7,7 +7,17 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity_words, load_tables, mixed_words, spread_tables, store_tables, words
+from orchestrator.analysis import (
+    capacity_words,
+    load_tables,
+    mixed_words,
+    native_clients,
+    requester_hosts,
+    share_words,
+    spread_tables,
+    store_tables,
+    words,
+)
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
@@ -41,6 +51,7 @@ from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
+from orchestrator.report.shares import share_views
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 from services.python.contract.limits import SATURATED
 
@@ -116,6 +127,8 @@ def render(summary: RunSummary) -> str:
         parts=parts,
         of_events=of_events,
         timed_of_events=TIMED_OF_EVENTS,
+        share_views=share_views(summary),
+        share_words=share_words,
         series_heads=load_tables.heads,
         series_rows=load_tables.rows,
         series_dash=load_tables.DASH,
@@ -142,6 +155,9 @@ def render(summary: RunSummary) -> str:
         rule_heads=figure_words.HEADS,
         rule_row=figure_words.row,
         rule_note=figure_words.NOTE,
+        client_share_rows=native_clients.rows(summary.client_shares),
+        client_share_heads=native_clients.HEADS,
+        client_share_note=native_clients.NOTE,
         store_rows=store_tables.rows(summary.cells),
         store_heads=store_tables.HEADS,
         store_note=store_tables.NOTE,
@@ -150,6 +166,9 @@ def render(summary: RunSummary) -> str:
         milliseconds=MILLISECONDS,
         said=said,
         mixed_note=mixed_words.NOTE,
+        requester_note=requester_hosts.NOTE,
+        requester_heads=requester_hosts.heads,
+        requester_figures=requester_hosts.figures,
         mixed_heads=mixed_words.heads,
         mixed_figures=mixed_words.figures,
         spread_groups=[group for group in found if any(cell.spreads for cell in group.cells)]

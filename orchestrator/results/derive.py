@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator.results.lines import KeptDescription
-from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.results.manifest import (
+    BaselineRecord,
+    Manifest,
+    ProgramsRecord,
+    RefereeRecord,
+    TrialRecord,
+    TurnRecord,
+)
 from orchestrator.shapes import decode
 from services.python.contract.description import Description
 
@@ -23,11 +30,14 @@ class JournalState:
     state: State = "running"
     fleet: dict[str, Any] = field(default_factory=dict)
     hosts: dict[str, Description] = field(default_factory=dict)
+    programs: dict[str, ProgramsRecord] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
     records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     warnings: list[str] = field(default_factory=list)
+    referee: RefereeRecord | None = None
+    every_turn: list[TurnRecord] = field(default_factory=list)
     _trials: list[TrialRecord] = field(default_factory=list)
     _baselines: list[tuple[int, BaselineRecord]] = field(default_factory=list)
 
@@ -52,6 +62,11 @@ class JournalState:
         return tuple(b for attempt, b in self._baselines if attempt == self.attempts.get(b.block, 0))
 
     @property
+    def turns(self) -> tuple[TurnRecord, ...]:
+        """The turns of load generators beside trials that count."""
+        return tuple(t for t in self.every_turn if t.attempt == self.attempts.get(t.block, 0))
+
+    @property
     def samples(self) -> frozenset[str]:
         """The paths of all files of samples that count, whether they are there already or not."""
         of_trials = {r.samples for t in self.trials for r in t.requesters if r.samples}
@@ -67,8 +82,9 @@ class JournalState:
                 self.begin = dict(content)
             case Resume():
                 self.state, self.ended_at = "running", None
-            case Fleet(fleet=fleet, hosts=hosts):
+            case Fleet(fleet=fleet, hosts=hosts, programs=programs):
                 self.fleet, self.hosts = fleet, {**self.hosts, **hosts}
+                self.programs = {**self.programs, **programs}
             case Block(event="block", block=block, attempt=attempt):
                 self.attempts[block] = attempt
                 self.finished_blocks.discard(block)
@@ -80,6 +96,10 @@ class JournalState:
             case Baseline(attempt=attempt, baseline=baseline, records=records):
                 self._baselines.append((attempt, baseline))
                 self.records |= records
+            case Referee(referee=referee):
+                self.referee = referee
+            case Turn(turn=turn):
+                self.every_turn.append(turn)
             case File(path=path, sha256=digest):
                 self.files[path] = digest
             case Warning(text=text):
@@ -113,11 +133,12 @@ class Resume:
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
-    """The hosts, as they describe themselves."""
+    """The hosts, as they describe themselves, and the programs that were built for them."""
 
     event: str
     fleet: dict[str, Any]
     hosts: dict[str, KeptDescription]
+    programs: dict[str, ProgramsRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +169,22 @@ class Baseline:
     attempt: int
     baseline: BaselineRecord
     records: dict[str, str] = field(default_factory=dict)  # as of a trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Referee:
+    """Load generators measure beside the trials of this run."""
+
+    event: str
+    referee: RefereeRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A load generator's turn has ended."""
+
+    event: str
+    turn: TurnRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +221,8 @@ _EVENTS: Mapping[str, type] = {
     "block-end": Block,
     "trial": Trial,
     "baseline": Baseline,
+    "referee": Referee,
+    "turn": Turn,
     "file": File,
     "warning": Warning,
     "end": End,
@@ -225,4 +264,7 @@ def manifest(
         files={path: digest for path, digest in sorted(journal_state.files.items()) if path in counted},
         journal=journal,
         warnings=tuple(journal_state.warnings),
+        programs=journal_state.programs,
+        referee=journal_state.referee,
+        turns=journal_state.turns if journal_state.referee else (),
     )

@@ -78,7 +78,12 @@ def sha256_of(path: Path) -> str:
 
 def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
     """Plain data, ready for JSON."""
-    return asdict(manifest)
+    document = asdict(manifest)
+    if not manifest.programs:
+        del document["programs"]  # which runs of earlier versions did not have
+    if manifest.referee is None:
+        del document["referee"], document["turns"]  # nor most of today's
+    return document
 
 
 def manifest_from_dict(raw: Any, path: Path) -> Manifest:

@@ -7,6 +7,7 @@ results/<run-id>/
   manifest.json.sig                  a signature over it, where somebody signed it (`orch sign`)
   samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
   baselines/{ping,tcp}/*.parquet     the floors, same columns
+  referee/*.txt                      what independent load generators printed, a file for each turn (`orch referee`)
   payloads/                          the files that operations carried
   logs/                              last words of what failed, and orch's own log
   checks.json  summary.json          what analysis found; made again by `orch report`
@@ -18,7 +19,7 @@ results/<run-id>/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator import record_layout
@@ -50,10 +51,23 @@ SAMPLE_COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Heard:
+    """When a requester's lines passed orch, ns of the monotonic clock there: one clock for the lines of all hosts.
+
+    Its `warm` line was read, the word `measure` was about to be sent to it, and its `done` line was read.
+    """
+
+    warm_ns: int
+    told_ns: int
+    done_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RequesterRecord:
     """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie.
 
-    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not, or of older runs.
+    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not, or of older runs;
+    `heard`: where several hosts asked.
     """
 
     host: str
@@ -61,6 +75,7 @@ class RequesterRecord:
     samples: str | None  # path below the run folder
     process: int = 0
     cpus: str | None = None
+    heard: Heard | None = None
 
 
 Verdict = Literal["held", "not held", "no result"]
@@ -136,6 +151,72 @@ class BaselineRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefereeTool:
+    """A load generator as it was found: its version, the SHA-256 of the program, and how far it may be off (0.25: 25 %)."""
+
+    version: str
+    sha256: str
+    within: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefereeRecord:
+    """Who measures beside us: the load generators, which of them each cell has, by id, and why the others have none."""
+
+    tools: dict[str, RefereeTool]
+    cells: dict[str, str]
+    refused: dict[str, str] = field(default_factory=dict)
+    window_s: int | None = None  # how long they ask where a cell has no duration; None: as long as it is by default
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnRecord:
+    """One turn of a load generator beside one trial: against a responder of its own, started as the trial's.
+
+    `came_first`: before the trial. `told_s`: the window that it was told, `elapsed_s`: how long its process lived.
+    `requests`, `window_s` and `median_ns` are what it printed, null where that could not be read (`failure` says why);
+    `answered`: what the responder counts of the same time. `sha256`: of what it printed, which lies at `raw`.
+    """
+
+    index: int
+    block: int
+    cell: str
+    attempt: int
+    tool: str
+    came_first: bool
+    started_wall_ns: int
+    told_s: int = 0
+    elapsed_s: float = 0.0
+    requests: int | None = None
+    window_s: float | None = None
+    median_ns: float | None = None
+    answered: int | None = None
+    sha256: str = ""
+    failure: str = ""
+
+    @property
+    def raw(self) -> str:
+        """Where its output lies, below the run folder."""
+        return f"referee/b{self.block:03}-t{self.index:04}-a{self.attempt}.txt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramsRecord:
+    """The programs of a language that the run started, as they were built: SHA-256 of the source and of each file.
+
+    `toolchain` and `runtimes` are versions: of what built them, by program, and of what ran them on each host.
+    """
+
+    title: str
+    source: str
+    toolchain: dict[str, str]
+    platform: str
+    contract: int | None
+    artifacts: dict[str, str]
+    runtimes: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """The whole run in one document, but for the samples."""
 
@@ -154,6 +235,9 @@ class Manifest:
     files: dict[str, str]  # sha256 by path below the run folder
     journal: str = ""  # the journal's chain where this was derived from it
     warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
+    programs: dict[str, ProgramsRecord] = field(default_factory=dict)  # that were built, by language
+    referee: RefereeRecord | None = None  # of a run that `orch referee` made
+    turns: tuple[TurnRecord, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
 

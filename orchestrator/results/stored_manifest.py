@@ -12,7 +12,7 @@ from orchestrator.results.documents import json_bytes, manifest_from_dict, manif
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import damaged, read_bytes
-from orchestrator.results.plans import require_of_plan
+from orchestrator.results.plans import require_of_plan, require_turns_of_plan
 from orchestrator.strict_json import parse_json
 
 NAME = "manifest.json"
@@ -47,6 +47,7 @@ def derived(
     planned = plan()
     try:
         require_of_plan(planned, journal_state.every_trial, journal_state.every_baseline)
+        require_turns_of_plan(planned, journal_state.referee, journal_state.every_turn)
     except ValueError as error:
         raise damaged(journal.path, f"does not belong to plan.json: {error}") from error
     if journal_state.state != "running" or state == "complete":

@@ -7,6 +7,7 @@ from collections.abc import Set
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results import turns
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.paths import ALTERED, damaged, inside, regular, samples_path
 
@@ -40,14 +41,15 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
         samples_path(folder.path, samples)
         if folder.digest(moved, samples) != journal_state.files[samples]:
             raise damaged(folder.path / moved, ALTERED)
-    _require_nothing_else(folder.path, {*begun, *manifest.files, *kept})
-    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)
+    printed = turns.verify(folder.path, journal_state.every_turn, manifest.plan)
+    _require_nothing_else(folder.path, {*begun, *manifest.files, *kept, *printed})
+    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept, *printed)
 
 
 def _require_nothing_else(folder: Path, known: Set[str]) -> None:
     """InvalidMeasurement names a file that lies where measurements lie and that the journal does not mention."""
     found = [folder / "experiment.yaml"]
-    for name in ("samples", "baselines", "superseded"):
+    for name in ("samples", "baselines", "superseded", turns.FOLDER):
         if os.path.lexists(folder / name):
             found += inside(folder, name).rglob("*")
     for path in sorted(found):

@@ -1,4 +1,4 @@
-"""Forged values in runs of every other kind: streams, stores, mixes, searches, codecs, rules that mislead."""
+"""Forged values in runs of every other kind: streams, stores, searches, several hosts, built programs, a referee."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.answer import answer_lines
@@ -27,6 +30,9 @@ from orchestrator.report.render import render
 from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
+from orchestrator.results.manifest import ProgramsRecord
+from orchestrator.results.verification import verify
+from services.python.contract.lines import Load
 from services.python.contract.timing_rules import RULES
 from tests.attacks.base import Attack, Tally
 from tests.attacks.experiments import forget_peak, peak_bytes
@@ -35,7 +41,8 @@ from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import Draft
 from tests.support.event_runs import a_stream_run
 from tests.support.mixes import MIX
-from tests.support.runs import MemoryRun, a_plan, a_run, write_run
+from tests.support.refereed_runs import a_refereed_run, write_refereed_run
+from tests.support.runs import MemoryRun, a_plan, a_run
 from tests.support.searched import a_search_run, searching
 
 SCRIPT, ESCAPE = "<script>alert(1)", "\x1b]0;owned"
@@ -71,6 +78,23 @@ def _misleading() -> MemoryRun:
     return a_run_with_rules()
 
 
+def _built() -> MemoryRun:
+    run = a_run(blocks=3)
+    hosts = {name: {"tinyvm": "20.1"} for name in run.stored.hosts}
+    tiny = ProgramsRecord(
+        title="Tiny",
+        source="a" * 64,
+        toolchain={"tinyc": "1.26.0"},
+        platform="linux-x86_64",
+        contract=2,
+        artifacts={"build/respond": "c" * 64},
+        runtimes=hosts,
+    )
+    return replace(run, stored=replace(run.stored, programs={"tiny": tiny}))
+
+
+_SHARED = Load(concurrency=4, requests=4000)
+
 KINDS: dict[str, Callable[[], MemoryRun]] = {
     "stores": _stored,
     "streams": lambda: a_stream_run(blocks=3),
@@ -79,12 +103,15 @@ KINDS: dict[str, Callable[[], MemoryRun]] = {
     "codecs": lambda: a_codec_run(blocks=3),
     "tasks": lambda: a_run(a_plan(task=3, blocks=3)),
     "rules": _misleading,
+    "hosts": lambda: a_run(requesters=2, blocks=3, calls=[{"connection": "reuse", "processes": 2}], load=_SHARED),
+    "programs": _built,
+    "referee": a_refereed_run,
 }
 
 
 def _copies(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
     """Copies of made-up runs, of each kind in turn, with the kind; each is removed by who has used it."""
-    originals = {name: write_run(make(), folder / name) for name, make in KINDS.items()}
+    originals = {name: write_refereed_run(make(), folder / name) for name, make in KINDS.items()}
     for number in range(count):
         name = list(KINDS)[number % len(KINDS)]
         run = folder / f"forged-{number}"
@@ -153,8 +180,17 @@ def _outcome(run: Path, folder: Path) -> str:
     try:
         RunFolder(run, root=folder / "nowhere").write_manifest()  # as the forger would, from what it says now
         summary = summarise(RunFolder.open(run))
+        with suppress(OrchError):
+            verify(RunFolder.open(run))
         out = io.StringIO()
         console = Console(out=out, err=out)
+        with suppress(OrchError):
+            for text in compare_runs(replace(summary, run_id="another"), summary, "median").differences:
+                console.result(text)
+        for text in (*summary.warnings, *(said for pair in summary.conditions for said in pair)):
+            console.result(text)
+        for check in summary.checks:
+            console.result(f"{check.explanation} {check.action}")
         for line in answer_lines(answer(summary)):
             console.result(line)
         for line in scorecard_lines(summary.scorecard) if summary.scorecard else ():
@@ -172,6 +208,6 @@ def _outcome(run: Path, folder: Path) -> str:
 
 
 ATTACKS = (
-    Attack(name="a forged value in a run of another kind", many=420, few=14, run=forged_kinds, is_slow=True),
-    Attack(name="a forged row in a run of another kind", many=420, few=14, run=forged_rows, is_slow=True),
+    Attack(name="a forged value in a run of another kind", many=600, few=20, run=forged_kinds, is_slow=True),
+    Attack(name="a forged row in a run of another kind", many=600, few=20, run=forged_rows, is_slow=True),
 )

@@ -46,6 +46,7 @@ def done(**other):
 trial = told
 def started(): say({"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}})
 def begin(): trial(); checked(); started()
+def warm(): trial(); checked(); say({"type": "warm"}); sys.stdin.readline(); started()
 def rest(): time.sleep(600)
 """
 
@@ -124,20 +125,47 @@ REQUESTERS = {
     "closes stdout and lives on": "begin(); os.close(1); rest()",
 }
 
+# Of the second of two requester hosts, the first one being honest and warm.
+SECONDS = {
+    "is never warm": "trial(); checked(); rest()",
+    "is warm and ends": "trial(); checked(); say({'type': 'warm'}); sys.exit(0)",
+    "is warm again and again": "trial(); checked()\nwhile True: say({'type': 'warm'}); time.sleep(0.001)",
+    "measures before it is told to": "begin(); done()",
+    "prints a line of 1 GiB": "warm()\nfor _ in range(16384): raw(b'x' * 65536)\nrest()",
+    "prints a line of 1 GiB instead of being warm": "trial()\nfor _ in range(16384): raw(b'x' * 65536)\nrest()",
+    "ends amid the measuring": "warm(); sys.exit(0)",
+    "is killed amid the measuring": "warm(); os.kill(os.getpid(), 9)",
+    "stops itself amid the measuring": "warm(); os.kill(os.getpid(), signal.SIGSTOP)",
+    "is done in a time below nothing, other types": "warm(); done(measured_s=-1.0, paused_s=-5.0)",
+    "is done with a begin of other types": "warm(); done(begin_ns='now', anchor={'wall_ns': -1}); rest()",
+    "fails in the name of the other host": (
+        "warm(); say({'type': 'failed', 'kind': 'hung', 'message': 'the requester on host-1 \\x1b]0;died'}); rest()"
+    ),
+    "leaves a child that holds its streams and prints": (
+        "warm(); subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP; while :; do echo y; echo n >&2; done'], "
+        "start_new_session=True); sys.exit(1)"
+    ),
+}
+
 _HONEST = "ready(); sys.stdin.readline()\nwhile True: stats(); sys.stdin.readline() or sys.exit()"
-KINDS = (*(("responder", name) for name in RESPONDERS), *(("requester", name) for name in REQUESTERS))
+KINDS = (
+    *(("responder", name) for name in RESPONDERS),
+    *(("requester", name) for name in REQUESTERS),
+    *(("second requester", name) for name in SECONDS),
+)
 
 
 class _Host(LocalHost):
     """This machine, but that one end's program is another one."""
 
-    def __init__(self, workspace: Path, run: str, end: str, code: str) -> None:
+    def __init__(self, workspace: Path, run: str, end: str, code: str, *, has_it: bool = True) -> None:
         super().__init__(workspace, run=run, note=lambda event: None)
-        self._end, self._code = end, code
+        self._end, self._code, self._has_it = end, code, has_it
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None):
         end = "responder" if "services.python.programs.respond" in argv else "requester"
-        code = self._code if end == self._end else _HONEST if end == "responder" else "begin(); rest()"
+        honest = {"responder": _HONEST, "requester": "warm(); rest()" if "second" in self._end else "begin(); rest()"}
+        code = self._code if end == self._end.removeprefix("second ") and self._has_it else honest[end]
         options = argv[argv.index(f"services.python.programs.{'respond' if end == 'responder' else 'request'}") + 1 :]
         return super().start([sys.executable, "-c", _PRELUDE + code, *options])
 
@@ -176,17 +204,19 @@ def misbehaving(count: int, seed: int, folder: Path) -> Tally:
 
 def attempt(end: str, name: str, folder: Path) -> str:
     """One trial with one end that misbehaves: "refused" when it failed as it must, or what was wrong."""
-    code = (RESPONDERS if end == "responder" else REQUESTERS)[name]
+    code = {"responder": RESPONDERS, "requester": REQUESTERS, "second requester": SECONDS}[end][name]
     run = f"attack-{os.getpid()}-{folder.name}"
     host = _Host(folder, run, end, code)
+    first = [_Host(folder / "first", run, end, code, has_it=False)] if end == "second requester" else []
     ask = Ask(
         protocol="tcp",
         responder="threads",
         client="socket",
         operation="echo",
-        load=Load(duration_s=1.0),
+        load=Load(duration_s=1.0, concurrency=1 + len(first)),
         warmup=Warmup(requests=1, at_most_s=0.5),
         timeout_s=1.0,
+        requesters=1 + len(first),
     )
     # What a run shows of it, not a listener that hears nothing: a line must not end the run there either.
     progress = Progress(listener=_Terminal(), clock=SYSTEM, total=1)
@@ -195,7 +225,7 @@ def attempt(end: str, name: str, folder: Path) -> str:
 
     def make() -> None:
         try:
-            outcomes.append(bench.make(ask, Pair((host,), host), "t"))
+            outcomes.append(bench.make(ask, Pair((*first, host), host), "t"))
             if outcomes[0].failure is None:
                 body_bytes(outcomes[0].parts)
         except Exception as error:  # noqa: BLE001 - any error is what the attack looks for
@@ -213,7 +243,8 @@ def attempt(end: str, name: str, folder: Path) -> str:
         trial.join(LONGEST_S)
     is_stuck = trial.is_alive()
     left = processes.end(lambda: marked(RUN_MARK, run), ()) if not is_stuck else []
-    host.end_all()
+    for one in (*first, host):
+        one.end_all()
     processes.end(lambda: marked(RUN_MARK, run), processes.KILLING)
     if is_stuck:
         return f"the trial was not over after {LONGEST_S:g} s"

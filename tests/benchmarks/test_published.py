@@ -38,7 +38,7 @@ THERE = [spec for spec in SPECS if spec.path.is_file()]
 
 @pytest.fixture(scope="module")
 def planned() -> dict[str, Plan]:
-    return {spec.name: make_plan(spec.path, list(spec.overrides)) for spec in THERE}
+    return {spec.name: make_plan(spec.path, list(spec.overrides), needs_programs=False) for spec in THERE}
 
 
 # ---- the page
@@ -82,6 +82,11 @@ def test_what_is_said_of_sentences_is_said_of_sentences_that_are_there() -> None
 def test_every_publication_that_is_audited_has_its_table() -> None:
     shipped = {path.name for path in (ROOT / "experiments" / "audits").glob("*.yaml")}
     assert {Path(table.audit).name for table in TABLES} == shipped
+
+
+def test_each_table_has_a_heading_of_its_own() -> None:
+    headings = [line for line in pages.page({}).splitlines() if line.startswith("## ")]
+    assert len(headings) == len(set(headings)) == len(TABLES) + 1
 
 
 def test_each_row_of_ours_is_a_cell_that_its_run_plans(planned: dict[str, Plan]) -> None:

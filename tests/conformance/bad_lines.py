@@ -23,6 +23,9 @@ CASES = [
     pytest.param("infinite", "", id="a-number-that-is-not-finite"),
     pytest.param("twice", "protocol", id="a-key-stands-there-twice"),
     pytest.param("other", "type", id="a-line-of-another-type"),
+    pytest.param("marked", "", id="a-byte-order-mark"),
+    pytest.param("half", "", id="half-of-a-surrogate-pair"),
+    pytest.param("long", "1 MiB", id="a-line-of-2-MiB"),
 ]
 
 
@@ -42,5 +45,8 @@ def spoilt(case: str, line: dict[str, Any], number: str) -> str:
         "text": json.dumps({**line, number: "1"}),
         "infinite": json.dumps({**line, number: float("inf")}),
         "twice": whole[:-1] + f', "protocol": {json.dumps(line["protocol"])}}}',
+        "marked": f"\ufeff{whole}",
+        "half": json.dumps({**line, "protocol": "\ud800"}),
+        "long": whole[:-1] + " " * 2**21 + "}",
         "other": json.dumps({**line, "type": "stats"}),
     }[case]

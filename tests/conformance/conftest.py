@@ -15,9 +15,14 @@ PARTS = {
     "answering": "respond",
     "asking": "request",
     "coding": "request",
+    "meeting": "both",
     "pair": "both",
     "stream_pair": "both",
     "version_pair": "both",
+    "quic_pair": "both",
+    "packing_pair": "both",
+    "multiplexing_pair": "both",
+    "window_pair": "both",
     "timing_pair": "both",
     "sharing": "respond",
     "sending": "respond",
@@ -74,28 +79,41 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
     spoken = [protocol for protocol in ends.protocols if protocol["name"] in WIRES]
     spoken.sort(key=lambda protocol: list(WIRES).index(protocol["name"]))
     if wanted == "answering":
-        for protocol in spoken if everything else spoken[:2]:
+        for place, protocol in enumerate(spoken if everything else spoken[:2]):
             for responder in protocol["responders"][: None if everything else 1]:
-                yield (protocol["name"], responder["name"]), f"{protocol['name']}/{responder['name']}"
+                yield (
+                    _after_first(place, protocol["name"], responder["name"]),
+                    f"{protocol['name']}/{responder['name']}",
+                )
     elif wanted == "sharing":
         able = [(p["name"], one["name"]) for p in spoken for one in p["responders"] if _has_workers(one)]
         for protocol, responder in able if everything else able[:1]:
             yield (protocol, responder), f"{protocol}/{responder}"
     elif wanted == "asking":
-        for protocol in spoken if everything else spoken[:2]:
+        for place, protocol in enumerate(spoken if everything else spoken[:2]):
             clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
-                yield (protocol["name"], client), f"{protocol['name']}/{client}"
+                yield _after_first(place, protocol["name"], client), f"{protocol['name']}/{client}"
     elif wanted == "coding":
         codecs = [(p["name"], c["name"]) for p in ends.protocols for c in p["clients"] if c.get("kind") == "codec"]
         for protocol, client in codecs if everything else codecs[:2]:
             yield (protocol, client), f"{protocol}/{client}"
+    elif wanted == "meeting":
+        yield from _meetings(ends, everything)
     elif wanted == "pair":
         yield from _pairs(ends, everything)
     elif wanted == "stream_pair":
         yield from _stream_pairs(ends, everything)
     elif wanted == "version_pair":
-        yield from _version_pairs(ends, everything)
+        yield from _told_pairs(ends, everything, "http", "2")
+    elif wanted == "quic_pair":
+        yield from _told_pairs(ends, everything, "http", "3")
+    elif wanted == "packing_pair":
+        yield from _told_pairs(ends, everything, "compression", "gzip", one_each=True)
+    elif wanted == "multiplexing_pair":
+        yield from _told_pairs(ends, everything, "connections", "each", one_each=True)
+    elif wanted == "window_pair":
+        yield from _told_pairs(ends, everything, "flow_window", "library", one_each=True)
     elif wanted == "timing_pair":
         yield from _timing_pairs(ends, everything)
     elif wanted in ("sending", "receiving"):
@@ -111,6 +129,11 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield spoken[0]["name"], spoken[0]["name"]
     else:
         yield ends, ends.name
+
+
+def _after_first(place: int, protocol: str, end: str) -> object:
+    """A case; one of another protocol than the first is among the tests that take longer."""
+    return pytest.param((protocol, end), marks=[pytest.mark.slow] if place else [])
 
 
 def _has_workers(responder: dict[str, Any]) -> bool:
@@ -130,6 +153,22 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
             for operation in calls if everything else [one for one in calls if one == "echo"]:
                 name = f"{protocol['name']}/{responder}-{client}-{operation}"
                 yield (protocol["name"], responder, client, operation), name
+
+
+def _meetings(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client, whether it keeps connections: each client of a protocol that echoes bytes.
+
+    With the first responder that keeps connections, or else the first. Without `everything` the first client alone.
+    """
+    for protocol in ends.protocols:
+        clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
+        responders = protocol["responders"]
+        if "echo" not in protocol["operations"] or not clients or not responders:
+            continue
+        keeping = [one for one in responders if "reuse" not in one.get("refuses", {})]
+        responder = (keeping or responders)[0]["name"]
+        for client in clients if everything else ends.default_clients(protocol["name"])[:1]:
+            yield (protocol["name"], responder, client, bool(keeping)), f"{protocol['name']}/{responder}-{client}"
 
 
 def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
@@ -153,10 +192,12 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
                 yield pytest.param(pair, marks=marks), f"{protocol['name']}/{responder}-{client}-{operation}"
 
 
-def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client that can be told `http: 2`: each responder with one client, and the reverse.
+def _told_pairs(
+    ends: Implementation, everything: bool, knob: str, value: str, *, one_each: bool = False
+) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client that can be told this value of a knob: each responder with one client, and the reverse.
 
-    Not all: of two protocols, as how a version is spoken is the transport's.
+    With `one_each` one pair of each protocol. Not all: of two protocols, as what is done about it is the transport's.
     """
     told = 0
     for protocol in ends.protocols:
@@ -165,8 +206,8 @@ def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obj
                 one["name"]
                 for one in protocol[role]
                 if one.get("kind", "call") == "call"
-                and "2" in one.get("knobs", {}).get("http", ())
-                and "http: 2" not in one.get("refuses", {})
+                and value in one.get("knobs", {}).get(knob, ())
+                and not {knob, f"{knob}: {value}", *_needed(one, knob)} & set(one.get("refuses", {}))
             ]
             for role in ("responders", "clients")
         )
@@ -175,12 +216,17 @@ def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obj
         told += bool(both)
         if not everything and told > 2:
             return
-        for responder, client in both if everything else both[:1]:
+        for responder, client in both if everything and not one_each else both[:1]:
             yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"
 
 
+def _needed(end: dict[str, Any], knob: str) -> set[str]:
+    """What goes with a knob of connections where the protocol leaves the version of HTTP open."""
+    return {"http: 2"} if knob in ("connections", "flow_window") and "http" in end["knobs"] else set()
+
+
 def _timing_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client that can be told `timing_rules: misleading`; not all, as in `_version_pairs`."""
+    """Protocol, responder, client that can be told `timing_rules: misleading`; not all, as in `_told_pairs`."""
     told = 0
     for protocol in ends.protocols:
         responders, clients = (

@@ -194,17 +194,18 @@ class Implementation:
     commands: dict[str, list[str]]
     offers_from: list[str] | dict[str, Any]
     patience_s: float = field(default=30, compare=False)
+    language: str | None = None  # of what is offered, the ends of this language are its own; None: all are
 
     @classmethod
     def named(cls, name: str, patience_s: float) -> Implementation:
         """By the name of a declaration in `implementations/`, or by the path of one."""
         path = Path(name) if name.endswith(".json") else DECLARATIONS / f"{name}.json"
         declared = json.loads(path.read_text(encoding="utf-8"))
-        offers = declared.pop("offers")
+        offers, language = declared.pop("offers"), declared.pop("language", None)
         commands = {role: [_python(word) for word in command] for role, command in declared.items()}
         if isinstance(offers, list):
             offers = [_python(word) for word in offers]
-        return cls(path.stem, commands, offers, patience_s)
+        return cls(path.stem, commands, offers, patience_s, language)
 
     @cached_property
     def protocols(self) -> list[dict[str, Any]]:
@@ -212,7 +213,15 @@ class Implementation:
         if isinstance(self.offers_from, dict):
             return self.offers_from["protocols"]
         told = subprocess.run(self.offers_from, cwd=ROOT, capture_output=True, check=True, timeout=60).stdout
-        return json.loads(told)["protocols"]
+        return [self._own(protocol) for protocol in json.loads(told)["protocols"]]
+
+    def _own(self, protocol: dict[str, Any]) -> dict[str, Any]:
+        """A protocol without the ends of other languages."""
+        ends = {
+            role: [end for end in protocol[role] if self.language in (None, end.get("language"))]
+            for role in ("responders", "clients")
+        }
+        return {**protocol, **ends}
 
     def protocol(self, name: str) -> dict[str, Any]:
         return next(protocol for protocol in self.protocols if protocol["name"] == name)

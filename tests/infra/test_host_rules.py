@@ -101,7 +101,7 @@ def _bounds() -> list[Bound]:
     hosts = {f"h{n}": {"role": "requester", "zone": "a-b", "machine": "lab"} for n in range(65)}
     found += [
         Bound(
-            line=f"placements: same-zone\nrequesters: {count - 1}\n",
+            line=f"placements: same-zone\nrequesters: {count - 1}\nload: {{concurrency: 64, requests: 64}}\n",
             path=("hosts",),
             value=dict(list(hosts.items())[:count]),
             is_fit=count <= 64,

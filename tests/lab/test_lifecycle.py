@@ -54,7 +54,7 @@ placements:
   - {{name: near, from: us-central1-a, to: us-west1-a, rtt: {RTT_MS:g}ms}}
 stacks: [tcp]
 operations: [{{echo: {{bytes: 64 B}}}}]
-load: {{concurrency: 1, duration: DURATION}}
+load: {{concurrency: 2, duration: DURATION}}
 warmup: {{requests: 5, at_least: 0s}}
 repeats: 2
 seed: 1
@@ -258,6 +258,27 @@ def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(la
     lab.assert_teardown_leaves_nothing()
     assert lab.orch("teardown").stdout == "nothing is up\n"
     assert lab.orch("status").stdout.startswith("nothing is up")
+
+
+def test_of_two_requesters_one_that_is_killed_voids_its_trial_and_a_host_that_is_cut_off_ends_the_run(lab: Lab) -> None:
+    lab.write(duration="3s", requesters="2")
+    process = lab.start("run", "tiny.yaml", "--set", "repeats=3")
+    lab.wait_for_trial(process)
+    lab.wait_for(process, lambda: bool(lab.pids("services.python.programs.request", "requester-2")))
+    (asking,) = lab.pids("services.python.programs.request", "requester-2")
+    os.kill(asking, signal.SIGKILL)
+    lab.wait_for(process, lambda: len(lab.events("trial")) == 2)
+    os.kill(lab.host_record("requester-2")["first"]["pid"], signal.SIGKILL)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 4, err
+    assert "requester-2" in err.split("error:")[1]
+    lab.assert_nothing_left()
+    first, second, *others = lab.run.manifest().trials
+    assert (first.outcome, second.outcome) == ("ok", "failed")
+    assert second.failure is not None
+    assert (second.failure.kind, second.failure.message) == ("requester-died", "the requester on requester-2 died")
+    assert all(part.samples is None for part in second.requesters)
+    assert all(trial.outcome == "failed" for trial in others)
 
 
 def first_and_last_ns(run: RunFolder, part: RequesterRecord) -> tuple[int, int]:

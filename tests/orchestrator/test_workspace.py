@@ -115,6 +115,7 @@ def test_what_is_in_progress_there_is_seen_and_ended_there(elsewhere: Workspace)
     assert receipt.left == ()
 
 
+@pytest.mark.slow
 def test_a_whole_run_leaves_nothing_where_one_stands(elsewhere: Workspace) -> None:
     result = measure.start(plan("tcp", repeats=1), elsewhere, command=["orch", "run"], listener=Silent())
     assert result.folder.parent == elsewhere.results

@@ -9,6 +9,7 @@ import numpy as np
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import KINDS
+from orchestrator.results.manifest import Heard
 from services.python.contract.lines import STATUSES
 from services.python.load.phases import mix_order
 
@@ -29,6 +30,16 @@ class Draft:
     stats_warm: dict[str, Any]
     requester: int = 0
     process: int = 0
+    heard: Heard | None = None
+
+
+def heard_of(draft: Draft) -> Heard:
+    """When a requester's lines pass orch, whose clock is as the host's: it was told just before it began."""
+    warm, begun = draft.columns["phase"] == 0, int(draft.columns["sent_ns"][draft.columns["phase"] == 1].min())
+    told_ns = begun - 50_000
+    warm_ns = int(draft.columns["received_ns"][warm].max()) if warm.any() else told_ns
+    done_ns = draft.done["anchor_end"]["monotonic_ns"] + 900_000
+    return Heard(warm_ns=max(warm_ns, told_ns - 400_000), told_ns=told_ns, done_ns=done_ns)
 
 
 def rows_of(draft: Draft) -> dict[str, np.ndarray]:

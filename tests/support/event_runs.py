@@ -12,6 +12,7 @@ from orchestrator.analysis.streams import due
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
 from services.python.contract.lines import STATUSES, Load, Warmup
+from tests.support.drafts import heard_of
 from tests.support.lines import host_counters
 from tests.support.runs import MS, START_NS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
 
@@ -52,6 +53,8 @@ def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed
 
     def make(draft: Draft) -> None:
         stream_of(draft, rng)
+        if draft.heard is not None:
+            draft.heard = replace(heard_of(draft), done_ns=int(draft.columns["received_ns"].max()) + 2 * MS)
         if spoil:
             spoil(draft)
         if "events" not in draft.done:

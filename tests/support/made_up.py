@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from benchmarks.checks import injections as to
+from benchmarks.checks import of_one_host
 from orchestrator.experiment.plan import plan as p
 from tests.support.runs import MS, US, S, host_counters
 
@@ -114,15 +117,30 @@ def requester_saturated(draft):
 
 
 def one_after_the_other(draft):
-    to.begin_later(draft, 1.1, None)
+    of_one_host.begin_later(draft, 1.1, None)
 
 
 def a_fifth_later(draft):
-    to.begin_later(draft, 0.2, None)
+    of_one_host.begin_later(draft, 0.2, None)
 
 
 def without_anchors(draft):
     del draft.done["anchor"]
+
+
+def without_stamps_of_another(draft):
+    draft.heard = None
+
+
+def before_it_was_told(draft):
+    if draft.requester == 1:
+        draft.heard = replace(draft.heard, told_ns=draft.heard.told_ns + S // 10)
+
+
+def a_host_a_fifth_slower(draft):
+    if draft.requester == 1:
+        slow_by = (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 5
+        draft.columns["received_ns"] += slow_by
 
 
 def in_one_process(spoil):
@@ -282,7 +300,11 @@ FAULTS = [
     (one_after_the_other, "requesters together", "fail", {"requesters": 2}),
     (a_fifth_later, "requesters together", "warn", {"requesters": 2}),
     (a_fifth_later, "requesters together", "not applicable", {}),
-    (without_anchors, "requesters together", "cannot tell", {"requesters": 2}),
+    (without_stamps_of_another, "requesters together", "cannot tell", {"requesters": 2}),
+    (a_host_a_fifth_slower, "hosts alike", "warn", {"requesters": 2}),
+    (a_host_a_fifth_slower, "hosts alike", "warn", {"requesters": 4}),
+    (a_host_a_fifth_slower, "hosts alike", "not applicable", {}),
+    (before_it_was_told, "requesters together", "fail", {"requesters": 2}),
     (one_stack_decodes_late, "requester's own work", "warn", {}),
     (one_stack_decodes_later_than_it_waits, "requester's own work", "fail", {}),
     (all_decode_late, "requester's own work", "warn", {}),

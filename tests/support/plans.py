@@ -13,17 +13,19 @@ ECHO = Operation(id="echo", name="echo", label="echo 64 B", payload={"kind": "by
 LOCAL = Placement(id="local", name="local", kind="local")
 
 
-def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) -> Plan:
+def plan(*protocols: str, repeats: int = 2, requests: int = 50, requesters: int = 1, **changes: Any) -> Plan:
     """A plan that echoes 64 bytes with each of `protocols` (default: tcp) on this machine."""
     stacks = tuple(_stack(name) for name in protocols or ("tcp",))
+    load, asking = Load(requests=requests, concurrency=requesters), {"requesters": requesters}
+    hosts = "" if requesters == 1 else f"__requesters-{requesters}"
     cells = tuple(
         Cell(
-            id=f"{stack.id}__echo__local__reuse__c1",
+            id=f"{stack.id}__echo__local__reuse{hosts}__c{requesters}",
             stack=stack.id,
             operation="echo",
             placement="local",
-            factors=values(stack=stack, operation=ECHO, placement=LOCAL, load=Load(requests=requests)),
-            load=Load(requests=requests),
+            factors=values(stack=stack, operation=ECHO, placement=LOCAL, load=load, call=asking),
+            load=load,
             warmup=Warmup(requests=5, at_least_s=0.0, at_most_s=5.0),
             timeout_s=10.0,
         )

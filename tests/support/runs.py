@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import values
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.cell_ids import cell_id
-from orchestrator.experiment.plan.processes import processes_of, share
+from orchestrator.experiment.plan.processes import processes_of
+from orchestrator.experiment.plan.requesters import share_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
@@ -33,7 +36,7 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from tests.support.drafts import TASK, Draft, mixed_columns, rows_of, slower_by_place
+from tests.support.drafts import TASK, Draft, heard_of, mixed_columns, rows_of, slower_by_place
 from tests.support.floor_readings import MS, START_NS, US, S, look
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
@@ -72,7 +75,7 @@ def a_plan(
     load: p.Load | None = None,
     warmup: int = 50,
     connection: str = "reuse",
-    calls: Sequence[dict[str, str]] = (),
+    calls: Sequence[dict[str, Value]] = (),
     contrasts: Sequence[p.Contrast] = (p.Contrast(),),
     placements: Sequence[p.Placement] | None = None,
     operation: p.Operation | None = None,
@@ -99,8 +102,8 @@ def a_plan(
     operation = (operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)).in_task(
         task
     )
-    load = load or p.Load(concurrency=1, requests=1000)
-    ways = calls or [{"connection": connection}]
+    load = load or p.Load(concurrency=requesters, requests=1000 * requesters)
+    ways = [{"requesters": requesters, **way} for way in calls or [{"connection": connection}]]
     cells = tuple(
         p.Cell(
             id=cell_id(
@@ -141,7 +144,6 @@ def a_plan(
         repeats=blocks,
         seed=seed,
         limits=p.Limits(wall_s=600, cost_usd=0, ttl_s=3600),
-        requesters=requesters,
         contrasts=tuple(contrasts),
     )
 
@@ -180,11 +182,11 @@ def a_run(
         named = [name for value in cell.factors.values() for name in (str(value), f"{protocol} {value}")]
         effect *= prod((effects or {}).get(name, 1.0) for name in named)
         drafts = []
-        processes = processes_of(cell.factors)
-        for number, (host, process) in enumerate(product(range(plan.requesters), range(processes))):
+        hosts, processes = requesters_of(cell.factors), processes_of(cell.factors)
+        for number, (host, process) in enumerate(product(range(hosts), range(processes))):
             draft = _draft(
                 rng,
-                replace(cell, load=share(cell.load, processes, process)),
+                replace(cell, load=share_of(cell.factors, cell.load, host, process)),
                 operations[cell.operation],
                 planned_trial.block,
                 base_us.get(protocol, 250.0) * US * effect,
@@ -195,6 +197,7 @@ def a_run(
                 planned_trial.seed + number,
             )
             draft.requester, draft.process = host, process
+            draft.heard = heard_of(draft) if hosts > 1 else None
             if spoil:
                 spoil(draft)
             drafts.append(draft)
@@ -347,6 +350,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
                 done=as_line(Done, d.done),
                 samples=path,
                 process=d.process,
+                heard=d.heard,
             )
             for d, path in zip(drafts, paths, strict=True)
         ),
@@ -402,11 +406,14 @@ def write_documents(stored: Manifest, folder: Path) -> None:
         },
         sync=False,
     )
-    journal.append(
-        {"event": "fleet", "fleet": stored.fleet, "hosts": {name: asdict(host) for name, host in stored.hosts.items()}},
-        sync=False,
-    )
-    events: list[dict[str, Any]] = [{"event": "trial", "trial": asdict(trial)} for trial in stored.trials]
+    fleet = {"event": "fleet", "fleet": stored.fleet, "hosts": {name: asdict(of) for name, of in stored.hosts.items()}}
+    programs = {name: asdict(of) for name, of in stored.programs.items()}
+    journal.append({**fleet, **({"programs": programs} if programs else {})}, sync=False)
+    events: list[dict[str, Any]] = []
+    if stored.referee is not None:
+        events += [{"event": "referee", "referee": asdict(stored.referee)}]
+    events += [{"event": "turn", "turn": asdict(turn)} for turn in stored.turns]
+    events += [{"event": "trial", "trial": asdict(trial)} for trial in stored.trials]
     events += [{"event": "baseline", "attempt": 0, "baseline": asdict(baseline)} for baseline in stored.baselines]
     events += [{"event": "file", "path": path, "sha256": digest} for path, digest in stored.files.items()]
     events += [{"event": "warning", "text": text} for text in stored.warnings]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from orchestrator.analysis import words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks import (
+    alike,
     between_trials,
     bimodal,
     clocks,
@@ -29,6 +30,7 @@ from orchestrator.analysis.checks import (
     own_work,
     packets,
     ramp,
+    referee,
     reply,
     responder_core,
     round_trips,
@@ -57,6 +59,7 @@ CHECKS: tuple[Check, ...] = (
     connections.CHECK,
     offered_load.CHECK,
     together.CHECK,
+    alike.CHECK,
     responder_core.CHECK,
     cpu_time.CHECK,
     own_work.CHECK,
@@ -70,6 +73,7 @@ CHECKS: tuple[Check, ...] = (
     bimodal.CHECK,
     codec_size.CHECK,
     control.CHECK,
+    referee.CHECK,
 )
 
 _NOTHING = Finding(verdict="not applicable", explanation="This run has nothing for it to check.")

@@ -32,7 +32,7 @@ def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
 
 
 def _handshakes(cell: CellEvidence, requests: int) -> int:
-    return _HANDSHAKE_BYTES * requests if cell.cell.handshakes and cell.cell.connection == "per-request" else 0
+    return _HANDSHAKE_BYTES * requests if cell.cell.is_secured and cell.cell.connection == "per-request" else 0
 
 
 def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:

@@ -69,22 +69,22 @@ def observe(samples: Samples) -> Seen | None:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The worst of all trials, and all of them together."""
-    findings = [_disagreement(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    findings = [_disagreement(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
     findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
     findings += [finding for trial in cell.trials if trial.stream for finding in _of_trial(trial, trial.stream)]
     findings += [_of_cell(cell)] if cell.stream else []
     return worst(findings)
 
 
-def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
+def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     """Record against `done` line, and whether the responder met is the one that this run started."""
     counts, said, done = seen.counts, part.done.events, part.done
     troubles = []
     if done.rows != seen.rows:
         troubles.append(f"the requester said {done.rows:,} rows, the record holds {seen.rows:,}")
-    if seen.subscriptions != cell.cell.load.concurrency or done.requests != seen.subscriptions:
+    if seen.subscriptions != part.load.concurrency or done.requests != seen.subscriptions:
         measured = words.count(seen.subscriptions, "subscription")
-        troubles.append(f"{measured} of {cell.cell.load.concurrency:,} were measured")
+        troubles.append(f"{measured} of {part.load.concurrency:,} were measured")
     if sum(done.errors.values()) != seen.unended:
         troubles.append(
             f"the requester said that {words.count(sum(done.errors.values()), 'subscription')} failed, by the record "

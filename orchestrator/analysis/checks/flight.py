@@ -37,6 +37,7 @@ from statistics import median
 from typing import Any
 
 from orchestrator.analysis import words
+from orchestrator.analysis.checks import noise
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
 from orchestrator.analysis.evidence import CellEvidence, Part, TrialEvidence
@@ -49,6 +50,7 @@ _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time 
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 _OF_SLOWEST, _OF_SLOWEST_ONCE = 0.15, 0.25
 _UNEXPLAINED = 0.5  # of what their pauses are longer
+_SLOW = 1.5  # times the mean latency
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
@@ -108,24 +110,43 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
 
     It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
     """
-    found: list[tuple[TrialEvidence, Busy, float]] = []
+    found: list[tuple[TrialEvidence, Busy, float, float]] = []
     for trial, part, seen in cell.parts(LITTLE):
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
             return []
-        found.append((trial, seen, unknown_s))
-    calls, requests = sum(seen.call_s for _, seen, _ in found), sum(seen.requests for _, seen, _ in found)
+        found.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
+    calls, requests = sum(seen.call_s for _, seen, *_ in found), sum(seen.requests for _, seen, *_ in found)
     if not requests:
         return []
     findings = []
-    of_all = sum(unknown_s for *_, unknown_s in found) / requests
-    if of_all > max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests):
-        findings.append(_stops_early(of_all, calls / requests, {"trials": len(found)}, ""))
-    for trial, seen, unknown_s in found:
+    of_all = sum(unknown_s for _, _, unknown_s, _ in found) / requests
+    of_typical = sum(typically_s for *_, typically_s in found) / requests
+    limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
+    if of_all > limit:
+        held_up = sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in found}.values()) / requests
+        is_noise = of_typical <= limit and of_all - of_typical <= held_up
+        findings.append(_stops_early(of_all, calls / requests, {"trials": len(found)}, "", is_noise=is_noise))
+    for trial, seen, unknown_s, typically_s in found:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
-        if each > max(_OF_ONE_S, _OF_ONE_SHARE * latency_s):
-            findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, f"In {trial.called}, between"))
+        limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
+        if each > limit:
+            held_up = _held_up_s(cell, trial) / seen.requests
+            is_noise = typically_s / seen.requests <= limit and each - typically_s / seen.requests <= held_up
+            where = f"In {trial.called}, between"
+            findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise))
     return findings
+
+
+def _typically_unknown_s(part: Part, seen: Busy) -> float:
+    """All pauses, were each as long as the middle one, less what the requester did in them."""
+    typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
+    return (typical_s or 0.0) * seen.requests - (part.done.paused_s or 0.0) * part.load.concurrency
+
+
+def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """How long a noisy host kept processes from running in a trial, by its own counters: others ran, or nobody could."""
+    return max((seen.held_up * seen.elapsed_s for seen in noise.noises(cell, trial) if seen.is_loud), default=0.0)
 
 
 def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
@@ -143,7 +164,19 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
     return float(shown_s - part.done.paused_s * concurrency)  # said of one worker, on average
 
 
-def _stops_early(unknown_s: float, latency_s: float, of: dict[str, Any], where: str) -> Finding:
+def _stops_early(
+    unknown_s: float, latency_s: float, of: dict[str, Any], where: str, *, is_noise: bool = False
+) -> Finding:
+    """`is_noise`: the typical pause is the requester's own, and the host says that it was busy for as long as is missing."""
+    if is_noise:
+        return Finding(
+            verdict="warn",
+            evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
+            weight=unknown_s,
+            explanation=f"{where or 'Between'} a reply and the next request, {words.ns(unknown_s * 1e9)} on average are not"
+            " the requester's own work, but not in most pauses, and the host kept processes waiting for a CPU for as long.",
+            action="See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+        )
     return Finding(
         verdict="fail",
         evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
@@ -196,6 +229,7 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
         for trial, part, busy in cell.parts(LITTLE)
         if (slowest := busy.slowest) and busy.gaps_s is not None and part.done.paused_s is not None
         if busy.gaps_s - part.done.paused_s > _UNEXPLAINED * slowest.excess_s * slowest.count
+        and not _is_held_up(cell, trial, busy, busy.gaps_s - part.done.paused_s)
     ]
     if not seen:
         return []
@@ -211,6 +245,16 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
     if most.is_cut(_OF_SLOWEST_ONCE):
         return [_stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")]
     return []
+
+
+def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s: float) -> bool:
+    """Whether the long pauses come after requests that were not slow, while the host had processes wait for as long.
+
+    A clock that stops early for slow ones leaves them slower than most, unless it makes them look like the others: the
+    sum of all pauses is judged as well, and gives a warning.
+    """
+    is_slow = seen.slowest is not None and seen.slowest.call_s > _SLOW * seen.call_s / max(seen.requests, 1)
+    return not is_slow and unknown_s <= _held_up_s(cell, trial)
 
 
 def _stops_early_for_slowest(slowest: Slowest, of: dict[str, Any], where: str) -> Finding:

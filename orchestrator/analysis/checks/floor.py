@@ -23,8 +23,11 @@ kernel's round trip.
 A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
 connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
 
-What a client library says of TCP's and TLS's handshakes is held against the same bounds, and on a connection for each
-request against the requests that they are a part of: a warning, as no latency rests on it.
+What a client library says of TCP's, TLS's and QUIC's handshakes is held against the same bounds, and on a connection for
+each request against the requests that they are a part of: a warning, as no latency rests on it.
+
+HTTP/3 has no sockets of TCP, so that ping and exchange remain, and the exchange of a body beyond TCP's initial window is no
+bound of it.
 
 Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
 loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
@@ -207,7 +210,8 @@ def _handshakes(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Iterato
     if told is None:
         return
     bounds = [bound for bound in _bounds(trial, part, cell) if bound.name != _EXCHANGE and bound.why_not is None]
-    for protocol, took_s in (("TCP", told.connect_s), ("TLS", told.tls_s)):
+    secure = "QUIC" if cell.cell.is_over_quic else "TLS"
+    for protocol, took_s in (("TCP", told.connect_s), (secure, told.tls_s)):
         if took_s is None:
             continue
         took_ns = took_s * 1e9
@@ -252,6 +256,8 @@ def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str 
     if not cell.is_pinned:
         return "the two ends are not pinned, so the exchange may have had to wake a CPU"
     largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
+    if cell.cell.is_over_quic and largest > INITIAL_WINDOW_BYTES:
+        return "it is TCP's, and QUIC has windows of its own, which let through more at first"
     if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
         return None
     if cell.cell.connection == "per-request":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.process_factors import requesters_of
 
 NAME = "in flight"
 
@@ -25,8 +26,9 @@ def judge(cell: CellEvidence) -> Finding | None:
         findings.append(_peak(cell, trial, part.load.concurrency, most, whose=_whose(cell, part), is_few=few))
     for trial in cell.trials:
         for host, most in trial.in_flight.items():
-            declared = cell.cell.load.concurrency
-            requests = sum(part.done.requests for part in trial.parts if part.host == host)
+            own = [part for part in trial.parts if part.host == host]
+            declared = sum(part.load.concurrency for part in own)
+            requests = sum(part.done.requests for part in own)
             few = most < declared and requests >= 10 * declared
             whose = f" over all requester processes on {host}"
             findings.append(_peak(cell, trial, declared, most, whose=whose, is_few=few))
@@ -34,8 +36,11 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _whose(cell: CellEvidence, part: Part) -> str:
-    """Which requester process, where a host has several: their shares are not what the experiment declares."""
-    return f" in requester process {part.process + 1}" if part.load != cell.cell.load else ""
+    """Which requester, where there are several: their shares are not what the experiment declares."""
+    if part.load == cell.cell.load:
+        return ""
+    on = f" on {part.host}" if requesters_of(cell.cell.factors) > 1 else ""
+    return f" in requester process {part.process + 1}{on}"
 
 
 def _peak(cell: CellEvidence, trial: TrialEvidence, declared: int, most: int, *, whose: str, is_few: bool) -> Finding:

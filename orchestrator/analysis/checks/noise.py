@@ -34,6 +34,18 @@ class Noise:
     throttled: float | None
     pressure: float | None
     foreign: float | None
+    elapsed_s: float = 0.0
+
+    @property
+    def held_up(self) -> float:
+        """The share of the time in which something could not run: it waited for a CPU, was throttled, or had none."""
+        return sum(share or 0.0 for share in (self.steal, self.throttled, self.pressure))
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether that is worth a warning."""
+        limits = ((self.steal, _STEAL), (self.throttled, _THROTTLED), (self.pressure, _PRESSURE))
+        return any(share is not None and share > limit for share, limit in limits)
 
 
 def between(where: str, before: HostCounters | None, after: HostCounters | None, own_cpu_s: float) -> Noise | None:
@@ -63,6 +75,7 @@ def between(where: str, before: HostCounters | None, after: HostCounters | None,
         throttled=None if throttled is None else throttled / 1e6 / elapsed_s,
         pressure=None if waited_s is None else waited_s / elapsed_s,
         foreign=None if foreign_s is None else foreign_s / elapsed_s,
+        elapsed_s=elapsed_s,
     )
 
 
@@ -73,7 +86,7 @@ def _grown(before: Counters, after: Counters, key: str) -> float | None:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The loudest trial, at either end."""
-    seen = [(trial, noise) for trial in cell.trials for noise in _noises(cell, trial)]
+    seen = [(trial, noise) for trial in cell.trials for noise in noises(cell, trial)]
     findings = [_finding(trial, noise) for trial, noise in seen]
     if not findings:
         return Finding(
@@ -99,7 +112,8 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
     return found
 
 
-def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
+def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
+    """What the hosts' counters say of a trial: of each requester's host, and of the responder's."""
     record = trial.record
     stats_before, stats = record.stats_before, record.stats
     responder_s = record.responder_cpu_s or 0.0

@@ -189,7 +189,7 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
         )
     if made == load.requests or load.duration_s is None or load.think_s or window is None:
         return None
-    took_s = (window[1] - window[0]) / 1e9
+    took_s = (window.end_ns - window.begin_ns) / 1e9
     if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):
         return None
     return Finding(

@@ -6,10 +6,11 @@ answers slower, and less, by up to that share.
 With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
 what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
 one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
-the same for every stack of a setting. So each stack is compared with the one that pauses least, and what it pauses
-longer, as a share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own
-instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
-than a fifth is a warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
+the same for every stack of a setting whose requester is in the same language. So each stack is compared with the one of
+these that pauses least (another language's harness verifies and records in another time), and what it pauses longer, as a
+share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own instructions differ
+by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more than a fifth is a
+warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
 
 A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
 one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
@@ -24,7 +25,8 @@ Limits: honest clients that keep their connections came to 12 µs and less than 
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
 closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
 does later shows only as far as it delays the next request. The three longest pauses of a trial are left out, as a machine
-may stand still there, too.
+may stand still there, too, and a failure takes the middle pause as well as their mean: work put off until every tenth
+request, say, is a warning.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.experiment.plan import languages
 
 NAME = "requester's own work"
 _MOST_UNNOTICED = 0.05
@@ -145,6 +148,7 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
     omitted = _omitted(cell, run) if is_out else ""
     is_wrong = not omitted and ((is_out and excess > wrong) or (is_much and share > _MOST_ALONE))
+    is_wrong = is_wrong and (cell.cell.kind == "codec" or _is_typical(cell, wrong, least))
     more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
@@ -155,6 +159,15 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         if omitted
         else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
     )
+
+
+def _is_typical(cell: CellEvidence, wrong: float, least: Pauses) -> bool:
+    """Whether the middle pause is as much out of line: a busy machine makes long ones of a few, which is a warning."""
+    seen = [pauses.typical for *_, pauses in cell.parts(NAME) if pauses is not None and pauses.typical]
+    if not seen:
+        return True
+    pause_s, cycle_s = (median(getattr(p, name) for p in seen) for name in ("pause_s", "cycle_s"))
+    return bool(pause_s - least.pause_s > wrong * cycle_s or pause_s > _MOST_ALONE * cycle_s)
 
 
 def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
@@ -196,9 +209,12 @@ def _typical(cell: CellEvidence) -> Pauses | None:
 
 
 def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
-    """The cells that differ from it in the stack alone."""
+    """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
+    language = languages.of_requester(run.plan.resolved, cell.stack.id)
     for other in run.cells:
-        if other.stack.id != cell.stack.id and other.cell.setting == cell.cell.setting:
+        if other.stack.id == cell.stack.id or other.cell.setting != cell.cell.setting:
+            continue
+        if languages.of_requester(run.plan.resolved, other.stack.id) == language:
             yield other
 
 

@@ -9,6 +9,7 @@ The requester's connections count their own (TCP_INFO); where that is not known,
 counts (/proc/net/snmp), and never less than the connections of one process on it: who says so has counted wrongly, and
 packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who
 answers behind a loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
+Of HTTP/3 no kernel counts anything.
 """
 
 from __future__ import annotations
@@ -41,6 +42,16 @@ def observe(samples: Samples) -> int:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions of every trial."""
+    if cell.cell.is_over_quic:
+        waited = sum(seen for _, _, seen in cell.parts(NAME))
+        return Finding(
+            verdict="cannot tell",
+            evidence={"requests_200_ms_slower": waited},
+            explanation="HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
+            "and what it counts of TCP is of others.",
+            action="Look for requests that take far longer than the median"
+            f" ({words.count(waited, 'request')} took 200 ms longer).",
+        )
     return worst([_finding(cell, trial) for trial in cell.trials])
 
 

@@ -1,9 +1,10 @@
 """round-trips: what the distance adds must be as many round trips as the connection policy implies.
 
 (median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
-task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446); a body beyond the initial congestion
-window of ten segments (RFC 6928) may need more, unless the window has grown already, and one beyond a window that the cell
-sets a round trip for each, so that is a range. Time on the wire is taken off where the link's rate is known.
+task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446) unless QUIC has it in its own (RFC
+9001); a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window has grown
+already, and one beyond a window that the cell sets a round trip for each, so that is a range. Time on the wire is taken
+off where the link's rate is known.
 
 Too few round trips are impossible only where they are too few even after the fastest reply on one host: the median of
 a few requests there may hold a stall.
@@ -133,7 +134,8 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:
     """Round trips beyond the first that a body may need: of a congestion window that grows, or of a window that is set."""
-    growing = slow_start_rounds(body_bytes, cell.placement.link.initial_window)
+    initial = None if cell.cell.is_over_quic else cell.placement.link.initial_window  # which is TCP's
+    growing = slow_start_rounds(body_bytes, initial)
     return max(growing, rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
 
 

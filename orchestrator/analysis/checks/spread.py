@@ -9,7 +9,6 @@ from __future__ import annotations
 from orchestrator.analysis import responder_workers, words
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
-from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.workers import workers_of
 
 _UNEVEN = 1.5  # times an even share
@@ -17,8 +16,8 @@ _FEWEST = 100  # requests for each worker, below which chance alone spreads them
 
 
 def has_several(cell: CellEvidence) -> bool:
-    """Whether several requests may be in flight: each requester's host is offered the whole load."""
-    return cell.cell.load.concurrency > 1 or cell.requesters > processes_of(cell.cell.factors)
+    """Whether several requests may be in flight."""
+    return cell.cell.load.concurrency > 1
 
 
 def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:

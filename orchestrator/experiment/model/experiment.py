@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model, field_validator, model_validator
 
+from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.base import Name, Short, Strict
@@ -124,7 +125,11 @@ class StackSpec(Strict):
     ] = None
     client: Annotated[
         OneOrMany[Short] | None,
-        Field(description="The client library that asks; unless given, a thin one fit for the requests in flight."),
+        Field(
+            examples=[NATIVE],
+            description="The client library that asks; unless given, a thin one fit for the requests in flight."
+            f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
+        ),
     ] = None
 
 
@@ -326,7 +331,6 @@ class Experiment(Strict):
         bool,
         Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."),
     ] = False
-    requesters: Annotated[int, Field(ge=1, le=64, description="Hosts that ask, against one responder.")] = 1
     placements: Annotated[
         OneOrMany[
             Annotated[

@@ -50,10 +50,15 @@ class Located:
     folder: Path  # payload files are looked for here
     sha256: str  # of the file's bytes, as they were read
     problems: list[Problem] = field(default_factory=list)
+    overrides: tuple[str, ...] = ()  # as `--set` gives them
 
     def add(self, path: Sequence[Key], message: str) -> None:
         """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
         node, _ = self.root.find(path)
+        above = ".".join(map(str, path[:-1]))
+        is_beside = above and any(override.startswith(f"{above}.") for override in self.overrides)
+        if is_beside and not node.mark.source.name.startswith("--set"):
+            message += f" `--set '{above}={{...}}'` replaces all of it."
         self.problems.append(Problem(node.mark, message))
         if len(self.problems) >= MOST_PROBLEMS:
             self.raise_problems()
@@ -81,7 +86,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
         raise ExperimentError(problems) from error
     if problems:
         raise ExperimentError(problems)
-    return Located(experiment=experiment, root=root, folder=path.parent, sha256=hashlib.sha256(data).hexdigest())
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Located(experiment=experiment, root=root, folder=path.parent, sha256=sha256, overrides=tuple(overrides))
 
 
 def apply_override(root: Node, override: str) -> None:
@@ -247,7 +253,8 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
         return f"at least {least:,} are needed; {'there is' if has == 1 else 'there are'} {has:,}."
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'", context["expected"])
-        return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known)}"
+        near = nearest(shown(node.value), known, most=2)
+        return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known) if near else ''}".rstrip()
     if kind == "string_pattern_mismatch" and context["pattern"] == ZONE_PATTERN:
         return f"{given} is not a zone: a region and a letter, such as us-central1-a."
     if kind == "string_pattern_mismatch":

@@ -11,6 +11,8 @@ DRIVER = "driver"
 DATABASE = "database"
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
+OWN_DRIVERS = ("psycopg", "pgx")
+"""The libraries by which some responder asks PostgreSQL unless it is told otherwise: each has one of them."""
 GIVEN = "ORCH_POSTGRESQL"
 """The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
 
@@ -67,9 +69,10 @@ OF_THE_STORE: tuple[Factor, ...] = (
         levels=(
             Level(value="psycopg", words="psycopg 3 in threads", compared="psycopg", shown="psycopg"),
             Level(value="asyncpg", words="asyncpg on the event loop", compared="asyncpg", shown="asyncpg"),
+            Level(value="pgx", words="pgx in goroutines", compared="pgx", shown="pgx"),
         ),
-        description="By which library the responder asks PostgreSQL: psycopg 3 in threads (psycopg), or asyncpg on its event"
-        " loop (asyncpg)",
+        description="By which library the responder asks PostgreSQL: in Python psycopg 3 in threads (psycopg), or asyncpg on"
+        " its event loop (asyncpg); in Go pgx; its own first one unless given",
         has_streams=True,
     ),
 )

@@ -6,11 +6,16 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from orchestrator.catalogue.offers import NATIVE
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, STACK, of_the_call
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.store_factors import DRIVER, OWN_DRIVERS, STORE
 from orchestrator.experiment.plan.plan import Cell, Contrast, Plan, Stack
+
+_BRING_DRIVERS = (STORE, "protocol", "responder")
+"""Factors whose values bring the library by which PostgreSQL is asked: fastapi has psycopg, go-net-http has pgx."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +41,12 @@ def pairs(plan: Plan) -> Iterator[Pair]:
     for cell in plan.cells:
         if cell.stack in controls and (beside := _of_stack(asked, cell, original)):
             yield Pair(factor=STACK, cell=cell, reference=beside, is_control=True)
+
+
+def by_factor(plan: Plan, factor: str, references: Sequence[Value]) -> Iterator[Pair]:
+    """Every pair of cells that differ in this factor alone, with these values as references, whatever the plan compares."""
+    controls = {stack.id for stack in plan.stacks if stack.control_of}
+    yield from _of_contrast(factor, references, [cell for cell in plan.cells if cell.stack not in controls])
 
 
 def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]) -> Iterator[Pair]:
@@ -92,8 +103,14 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),
         work,
-        tuple(cell.factors[other.name] for other in FACTORS if other not in free),
+        tuple(_in_common(name, other.name, cell) for other in FACTORS if other not in free),
     )
+
+
+def _in_common(compared: str, name: str, cell: Cell) -> Value:
+    """Its value of a factor; none for a responder's usual library, where that comes with what differs."""
+    value = cell.factors[name]
+    return None if compared in _BRING_DRIVERS and name == DRIVER and value in OWN_DRIVERS else value
 
 
 def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
@@ -106,11 +123,17 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
     same_call = [other for other in alike if of_the_call(other.factors) == of_the_call(cell.factors)]
     if same_call:
         return same_call[0]
-    ways = [dict(zip(OF_THE_CALL, of_the_call(other.factors), strict=True)) for other in alike]
+    ways = [_way(other) for other in alike]
     varied = [factor for factor in OF_THE_CALL if len({way[factor] for way in ways}) > 1]
-    mine = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
+    mine = _way(cell)
     like = [o for o, way in zip(alike, ways, strict=True) if all(way[factor] == mine[factor] for factor in varied)]
     return like[0] if len(like) == 1 else None
+
+
+def _way(cell: Cell) -> dict[Factor, Value]:
+    """How its requests are made, without the library that its responder asks a database by unless told otherwise."""
+    found = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
+    return {factor: None if value in OWN_DRIVERS else value for factor, value in found.items()}
 
 
 def compared(plan: Plan) -> str:
@@ -139,14 +162,20 @@ def compared(plan: Plan) -> str:
 # ---- what an experiment file asks
 
 
-def resolve_contrasts(located: Located, stacks: Sequence[Stack], cells: Sequence[Cell]) -> tuple[Contrast, ...]:
-    """The contrasts of an experiment; what cannot be compared is noted as a problem at its place in the file."""
+def resolve_contrasts(
+    located: Located, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Container[str] = ()
+) -> tuple[Contrast, ...]:
+    """The contrasts of an experiment; what cannot be compared is noted as a problem at its place in the file.
+
+    `natives`: the ids of stacks whose client the file calls `native`, which is then a name of it here, too.
+    """
     compare_by, given = located.experiment.compare_by, located.experiment.reference or ()
-    values = {name: _values(name, stacks, cells) for name in compare_by}
+    called = [stack for stack in stacks if stack.id in natives]
+    values = {name: _values(name, stacks, cells, called) for name in compare_by}
     chosen: dict[str, list[Value]] = {name: [] for name in compare_by}
     for number, wanted in enumerate(given):
-        if found := _find(located, number, wanted, values, stacks):
-            chosen[found[0]].append(found[1])
+        for name, value in _find(located, number, wanted, values, stacks):
+            chosen[name].append(value)
     for number, name in enumerate(compare_by):
         others = list(values[name])
         chosen[name] = list(dict.fromkeys(chosen[name] or others[:1]))
@@ -169,13 +198,17 @@ def reference_stack(contrasts: Sequence[Contrast], stacks: Sequence[Stack]) -> s
     return named[0] if named else stacks[0].id
 
 
-def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell]) -> dict[Value, tuple[str, ...]]:
+def _values(
+    name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]
+) -> dict[Value, tuple[str, ...]]:
     """What may be a reference, with what a person may call it."""
     if name == STACK:
-        return {stack.id: (stack.label, stack.id) for stack in stacks}
+        of_native = {stack.id: (stack.label.replace(stack.client, NATIVE),) for stack in natives}
+        return {stack.id: (stack.label, stack.id, *of_native.get(stack.id, ())) for stack in stacks}
     factor = BY_NAME[name]
     every = dict.fromkeys(cell.factors[name] for cell in cells)
-    return {value: factor.names(value) for value in every if value is not None}
+    also = {stack.client: (NATIVE,) for stack in natives} if name == "client" else {}
+    return {value: (*factor.names(value), *also.get(str(value), ())) for value in every if value is not None}
 
 
 def _find(
@@ -184,8 +217,8 @@ def _find(
     wanted: Value,
     values: dict[str, dict[Value, tuple[str, ...]]],
     stacks: Sequence[Stack],
-) -> tuple[str, Value] | None:
-    """Which factor a reference is a value of, and which value; None where that is a problem, which is noted."""
+) -> list[tuple[str, Value]]:
+    """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
     path, text = ("reference", number), str(wanted)
     found = [(name, value) for name, of in values.items() for value, names in of.items() if text in names]
     if not found and STACK in values:
@@ -193,21 +226,21 @@ def _find(
         labels = ", ".join(f"'{stack.label}'" for stack in stacks)
         if len({stack.responder for stack in of_protocol}) > 1:
             located.add(path, f"'{wanted}' may be any of several stacks; name one of {labels}.")
-            return None
+            return []
         if of_protocol:
-            return STACK, of_protocol[0].id
+            return [(STACK, of_protocol[0].id)]
         if len(values) == 1:
             located.add(path, f"no stack is called '{wanted}'. The stacks are {labels}.")
-            return None
+            return []
     if not found:
         known = [names[0] for of in values.values() for names in of.values()]
         located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
-        return None
+        return []
     factors = list(dict.fromkeys(name for name, _ in found))
     if len(factors) > 1:
         located.add(path, f"'{wanted}' may be a value of {_or(factors)}: compare by one of them at a time.")
-        return None
-    return found[0]
+        return []
+    return found if text == NATIVE else found[:1]
 
 
 def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], cells: Sequence[Cell]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from orchestrator.catalogue.offers import Operation
+from orchestrator.catalogue.offers import Operation, Responder
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.store_factors import DRIVER, GIVEN, POOL, POSTGRESQL, STORE, resources
@@ -34,6 +34,29 @@ def connections(cells: Iterable[Cell]) -> int:
     """How many connections a server must take: the largest pool's, and some to spare."""
     pools = (cell.factors.get(POOL) for cell in cells)
     return max((pool if isinstance(pool, int) else _POOL for pool in pools), default=_POOL) + _SPARE
+
+
+def by_own_driver(call: Values, responder: Responder | None) -> Values:
+    """How requests are made where nobody says by which library PostgreSQL is asked: by the responder's own first one.
+
+    Where it asks no PostgreSQL the default stays, as with all others: cells that differ in no library are asked alike.
+    """
+    if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:
+        return call
+    return {**call, DRIVER: responder.drivers[0]}
+
+
+def has_no_driver(name: str, values: Values) -> bool:
+    """Whether a cell may have no value of a factor of the call: of the library, where it asks no PostgreSQL."""
+    return name == DRIVER and values.get(STORE) != POSTGRESQL
+
+
+def refusal_of_driver(protocol: str, responder: Responder | None, call: Values) -> str | None:
+    """Why a responder cannot ask PostgreSQL by the library of a cell; None where it can, or its libraries are not known."""
+    if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:
+        return None
+    known = " or ".join(responder.drivers)
+    return f"{protocol}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by {known}"
 
 
 def refusal_of_store(call: Values, asked_for: Sequence[Operation], kind: Kind, *, is_external: bool) -> str | None:

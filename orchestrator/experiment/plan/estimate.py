@@ -20,6 +20,7 @@ from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
+from orchestrator.experiment.plan.requesters import in_all
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 from orchestrator.experiment.plan.windows import rounds_beyond_first
@@ -129,8 +130,8 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
-    stored = rows * plan.blocks * plan.requesters
-    files = sum(processes_of(cell.factors) for cell in plan.cells) * plan.blocks * plan.requesters
+    stored = rows * plan.blocks
+    files = sum(in_all(cell.factors) for cell in plan.cells) * plan.blocks
     return Estimate(
         duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
@@ -138,8 +139,8 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         trials_s=block_s * plan.blocks,
         baselines_s=looks_s * plan.blocks,
         block_s=block_s,
-        disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
-        requests=sum(part.samples for part in parts.values()) * plan.blocks * plan.requesters,
+        disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
+        requests=sum(part.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),
         traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
         traffic_at_most=_traffic(
@@ -166,9 +167,9 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
 
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
-    """The traffic of the whole plan, from that of one block and one requester, by placement."""
-    times = plan.blocks * plan.requesters
-    return priced(plan, {name: size * times for name, size in block_bytes.items()}, block_rows * _ROW_BYTES * times)
+    """The traffic of the whole plan, from that of one block, by placement."""
+    sent = {name: size * plan.blocks for name, size in block_bytes.items()}
+    return priced(plan, sent, block_rows * _ROW_BYTES * plan.blocks)
 
 
 class _Part:
@@ -270,7 +271,7 @@ class _Trial:
             each_s = 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
-        warmed = self._processes * warmup.requests  # each process has a warm-up of its own
+        warmed = in_all(cell.factors) * warmup.requests  # each requester has a warm-up of its own
         warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
@@ -349,7 +350,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
         for cell in plan.cells
         if cell.stack in stacks
     )
-    return requests * plan.blocks * plan.requesters
+    return requests * plan.blocks
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import Protocol
+from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol
 from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -23,6 +24,7 @@ from orchestrator.experiment.plan.databases import refusal_of_store
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
+from orchestrator.experiment.plan.natives import WhyNot, resolve_natives
 from orchestrator.experiment.plan.pages import refusal_of_page
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
@@ -35,7 +37,8 @@ from orchestrator.experiment.plan.plan import (
     Stack,
     kind_of,
 )
-from orchestrator.experiment.plan.processes import refusal_of_processes
+from orchestrator.experiment.plan.programs import Named
+from orchestrator.experiment.plan.requesters import refusal_of_hosts, refusal_of_shares, share_of
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -68,6 +71,7 @@ class Matrix:
     reference: str
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
+    named: Named  # whose programs it needs
 
 
 @dataclass
@@ -80,8 +84,11 @@ class _Use:
     has_several: bool = False  # more than one request may be in flight
 
 
-def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
-    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
+def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "") -> Matrix:
+    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
+
+    `why_not`: why a language's programs cannot be started; unless given, all can.
+    """
     timing_rules.refuse_beside_others(located)
     entries = resolve_entries(located, known)
     asked = resolve_operations(located)
@@ -91,6 +98,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     searches.refuse_beside_others(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
     refuse_what_does_not_apply(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
+    entries = resolve_natives(located, entries, _refusals(located, questions, placements), why_not)
+    located.raise_problems()
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
@@ -103,7 +112,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 operation = question.operation
                 kind: Kind = "codec" if of_all == "codec" else kind_of(operation, call)
                 values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-                if excluder.leaves_out(values):
+                if excluder.leaves_out(values, is_native=bool(entry.natives)):
                     continue
                 client = entry.client_for(load, kind)
                 refused = next(
@@ -114,11 +123,14 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 is_search = find is not None
                 if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls, is_search=is_search)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
-                elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
+                elif kind == "stream" and (unfit := _unshared(call, placement, least, located.experiment.provider)):
+                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
+                elif kind == "stream" and (too_many := _refusal_of_stream(entry, operation, load, warmup, call)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
                 elif unfit := (
                     refusal_of_sharing(call, least, kind)
-                    or refusal_of_processes(call, least, kind)
+                    or refusal_of_hosts(call, placement, located.experiment.provider)
+                    or refusal_of_shares(call, least, kind)
                     or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
                     or refusal_of_store(
                         call,
@@ -137,9 +149,13 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 elif unfit := refusal_of_replies(client, operation, call):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif cell.id in cells:
-                    located.add(
-                        entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
+                    is_native = entry.natives or uses[stack.id].entry.natives
+                    way = (
+                        f"`{NATIVE}` stands for {client.name} here"
+                        if is_native
+                        else "`control: true` enters the reference again"
                     )
+                    located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
                 else:
                     cells[cell.id] = cell
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
@@ -154,11 +170,16 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     return _assemble(located, uses, cells, asked, placements)
 
 
-def _refusal_of_stream(located: Located, entry: Entry, operation: Operation, load: Load, warmup: Warmup) -> str | None:
+def _unshared(call: Values, placement: Placement, load: Load, provider: str) -> str | None:
+    """Why a stream's clients cannot be divided among requesters; None where they can."""
+    return refusal_of_hosts(call, placement, provider) or refusal_of_shares(call, load, "stream")
+
+
+def _refusal_of_stream(entry: Entry, operation: Operation, load: Load, warmup: Warmup, call: Values) -> str | None:
     """Why a stack's streams are too many under this load; None when they are not."""
-    clients = load.concurrency * located.experiment.requesters
-    return refusal_of_clients(entry.protocol.name, entry.responder, clients) or refusal_of_events(
-        load, warmup, float(operation.payload["per_second"])
+    each = share_of(call, load, 0, 0)
+    return refusal_of_clients(entry.protocol.name, entry.responder, load.concurrency) or refusal_of_events(
+        each, warmup, float(operation.payload["per_second"])
     )
 
 
@@ -178,6 +199,31 @@ def _question(located: Located, asked: Asked) -> _Question:
         else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
         resolve_warmup(located, spec.options.warmup, path, kind),
     )
+
+
+def _refusals(
+    located: Located, questions: Sequence[_Question], placements: Sequence[Placement]
+) -> Callable[[Entry, Client], str]:
+    """Why a client cannot do all that an entry is asked; what its protocol does not carry, no other client could."""
+    excluder = _Excluder(located)
+
+    def refused(entry: Entry, client: Client) -> str:
+        alone = replace(entry, responder=None, client=client)
+        for question, loads, _ in questions:
+            operation = question.operation
+            names = [name for name in mixes.names(operation) if name in entry.protocol.operations]
+            for (load, _), call, placement in product(loads, entry.calls, placements):
+                stack = replace(entry, client=client).stack_for(load, kind_of(operation))
+                values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
+                if excluder.leaves_out(values, is_native=True):
+                    continue
+                reasons = (refusal(alone, client, name, call, kind_of(operation, call)) for name in names)
+                reason = next(filter(None, reasons), None) or refusal_of_replies(client, operation, call)
+                if reason:
+                    return reason
+        return ""
+
+    return refused
 
 
 def _refuse_too_many_cells(
@@ -255,14 +301,13 @@ def _assemble(
     always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
     stacks = list(label_stacks((use.stack for use in uses.values()), always_named))
     every = list(cells.values())
-    contrasts = resolve_contrasts(located, stacks, every)
+    contrasts = resolve_contrasts(located, stacks, every, {s.id for s in stacks if uses[s.id].entry.natives})
     located.raise_problems()
     reference = reference_stack(contrasts, stacks)
     resolved = {
         use.stack.id: describe_stack(
             use.stack,
-            use.entry.protocol,
-            is_chosen=use.entry.client is not None,
+            use.entry,
             flights=(use.has_one, use.has_several),
         )
         for use in uses.values()
@@ -298,7 +343,19 @@ def _assemble(
         reference=reference,
         contrasts=contrasts,
         resolved=resolved,
+        named=_named(uses.values()),
     )
+
+
+def _named(uses: Iterable[_Use]) -> Named:
+    """Whose programs the stacks need; a responder that runs already is nobody's here."""
+    found: list[tuple[tuple[Key, ...], Language]] = []
+    for use in uses:
+        if use.entry.responder is not None and use.entry.external is None:
+            found.append(((*use.entry.path, "responder"), use.entry.responder.language))
+        client = use.entry.protocol.client(use.stack.client)
+        found.append(((*use.entry.path, "client"), client.language))
+    return found
 
 
 def _shaped(located: Located, asked: Asked) -> Asked:
@@ -356,15 +413,32 @@ class _Excluder:
         self._located = located
         self._items = [_wanted(item) for item in located.experiment.exclude]
         self._used = [False] * len(self._items)
+        self._seen: dict[str, set[Value]] = {}
 
-    def leaves_out(self, values: Values) -> bool:
+    def leaves_out(self, values: Values, *, is_native: bool = False) -> bool:
+        """`is_native`: whether the file calls its client so."""
         is_left_out = False
+        for key in {key for item in self._items for key, _ in item}:
+            self._seen.setdefault(key, set()).update(
+                (values[key], NATIVE) if key == "client" and is_native else (values[key],)
+            )
         for index, item in enumerate(self._items):
-            if all(values[key] in wanted for key, wanted in item):
+            if all(
+                values[key] in wanted or (key == "client" and is_native and NATIVE in wanted) for key, wanted in item
+            ):
                 self._used[index] = is_left_out = True
         return is_left_out
 
     def report_idle(self) -> None:
         for index, is_used in enumerate(self._used):
             if not is_used:
-                self._located.add(("exclude", index), "this excludes nothing: no cell of the matrix matches it.")
+                self._located.add(("exclude", index), f"this excludes nothing: {self._why_idle(index)}")
+
+    def _why_idle(self, index: int) -> str:
+        """Why an item left nothing out, as a clause that names what no cell has at all, where that is a name."""
+        for key, wanted in self._items[index]:
+            if all(isinstance(value, str) for value in wanted) and not wanted & (seen := self._seen.get(key, set())):
+                near = {other for value in wanted for other in nearest(str(value), map(str, seen))}
+                meant = f". Did you mean {' or '.join(sorted(near))}?" if near else "."
+                return f"no cell has `{key}: {', '.join(sorted(map(str, wanted)))}`{meant}"
+        return "no cell of the matrix matches it."

@@ -15,11 +15,12 @@ from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
 from orchestrator.experiment.providers import ProviderName
-from services.python.contract.knobs import HTTP_2
+from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import RULES, are_asked_for
@@ -218,13 +219,26 @@ class Cell:
 
     @property
     def connections_each(self) -> int:
-        """How many connections a sample in flight has: one for each of its calls at once, unless HTTP/2 multiplexes them."""
-        return self.calls if self.is_at_once and self.factors.get("http") != HTTP_2 else 1
+        """How many connections a sample in flight has: one for each of its calls at once, unless HTTP multiplexes them."""
+        return self.calls if self.is_at_once and self.factors.get(HTTP) not in MULTIPLEXED else 1
+
+    @property
+    def is_secured(self) -> bool:
+        """Whether its connections are encrypted, so that whoever answers needs a certificate."""
+        return self.factors.get(TLS) == TLS_1_3
+
+    @property
+    def is_over_quic(self) -> bool:
+        """Whether no TCP carries it: the kernel then counts none of its packets, and controls none of its sending."""
+        return self.factors.get(HTTP) == HTTP_3
 
     @property
     def handshakes(self) -> int:
-        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2)."""
-        return int(self.factors.get(TLS) == TLS_1_3)
+        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2).
+
+        QUIC's own handshake has that of TLS in it, and adds none (RFC 9001, 4).
+        """
+        return int(self.is_secured and not self.is_over_quic)
 
     @property
     def setting(self) -> tuple[object, ...]:
@@ -305,7 +319,6 @@ class Plan:
     repeats: int
     seed: int
     limits: Limits
-    requesters: int = 1
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
@@ -368,6 +381,11 @@ class Plan:
     def pins(self) -> tuple[Pin, ...]:
         """How both ends of one machine are pinned, each way once."""
         return tuple(dict.fromkeys(placement.pin or self.pin for placement in self.placements))
+
+    @property
+    def requesters(self) -> int:
+        """How many hosts ask in the cell that has the most."""
+        return max((requesters_of(cell.factors) for cell in self.cells), default=1)
 
     @property
     def rounds(self) -> int:

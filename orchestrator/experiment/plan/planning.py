@@ -11,9 +11,9 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.plan import timing_rules
+from orchestrator.experiment.model.process_factors import REQUESTERS
+from orchestrator.experiment.plan import programs, timing_rules
 from orchestrator.experiment.plan.databases import makes_stores
-from orchestrator.experiment.plan.distances import given_placements
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.matrix import build_matrix
@@ -26,8 +26,16 @@ from orchestrator.experiment.read.units import format_duration, format_size
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
 
 
-def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
+def make_plan(
+    path: Path,
+    overrides: Sequence[str] = (),
+    known: Mapping[str, Protocol] | None = None,
+    *,
+    needs_programs: bool = True,
+) -> Plan:
     """The plan of an experiment file; `known` are the protocols there are (by default all of the catalogue).
+
+    Programs that must be built are looked at, unless not `needs_programs`: a plan that nobody is to run.
 
     ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
     """
@@ -35,7 +43,11 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
     located = load(path, overrides)
     _check_provider(located)
     _check_limits(located)
-    matrix = build_matrix(located, protocols() if known is None else known)
+    startable = programs.startable(located.experiment.provider if needs_programs else None)
+    matrix = build_matrix(located, protocols() if known is None else known, startable)
+    if needs_programs:
+        programs.note_unusable(located, matrix.named, located.experiment.provider)
+        located.raise_problems()
     experiment = located.experiment
     plan = Plan(
         name=experiment.name,
@@ -51,7 +63,6 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         repeats=experiment.repeats,
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
-        requesters=experiment.requesters,
         matters=experiment.matters,
         reference=matrix.reference,
         contrasts=matrix.contrasts,
@@ -79,9 +90,9 @@ def _check_provider(located: Located) -> None:
             located.add(
                 ("machine",), f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
             )
-        if experiment.requesters > 1:
+        if any(hosts != 1 for hosts in getattr(experiment, REQUESTERS)):
             located.add(
-                ("requesters",),
+                (REQUESTERS,),
                 f"provider {provider.name} has one host; several requesters need {any_of(MAKERS)}.",
             )
         return
@@ -96,13 +107,6 @@ def _check_provider(located: Located) -> None:
             f"{experiment.provider} has no machine type '{experiment.machine}'."
             f" {did_you_mean(experiment.machine, provider.machines)}",
         )
-    if experiment.requesters > 1:
-        for index, placement in enumerate(given_placements(experiment)):
-            if placement.name == "local":
-                located.add(
-                    ("placements", index),
-                    "both ends of a local placement share one host, so there cannot be several requesters.",
-                )
 
 
 def _check_controller() -> None:

@@ -1,4 +1,4 @@
-"""Several requester processes on a host: each one's share of the load, and where there cannot be several."""
+"""Several requesters of one load: how it is divided, by number. `requesters` says who has which number."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from dataclasses import replace
 
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.plan.connections import FACTOR as CONNECTIONS
-from orchestrator.experiment.plan.connections import connections_of
-from orchestrator.experiment.plan.plan import Cell
-from orchestrator.experiment.read.units import format_duration, format_rate
-from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
 FACTOR = "processes"
@@ -32,7 +28,7 @@ def part(whole: int, processes: int, number: int) -> int:
 
 
 def share(load: Load, processes: int, number: int) -> Load:
-    """The load of process `number` (from 0) of so many; the shares of all of them add up to the load.
+    """The load of requester `number` (from 0) of so many `processes`; the shares of all of them add up to the load.
 
     Requests in flight are divided as evenly as can be; the requests and the rate in proportion to these, so that all
     processes have as much to do for each in flight, and end together.
@@ -61,45 +57,6 @@ def share_of_knobs(knobs: dict[str, str], processes: int, number: int) -> dict[s
     return {**knobs, CONNECTIONS: str(part(int(shared), processes, number))}
 
 
-def connections_in(cell: Cell, number: int) -> int:
-    """How many connections process `number` of a cell keeps open: one for each of its own in flight, unless fewer."""
-    processes = processes_of(cell.factors)
-    whole = connections_of(cell.factors, cell.load.concurrency)
-    return whole if processes == 1 else part(whole, processes, number)
-
-
 def seed_of(seed: int, number: int) -> int:
     """The seed of a trial's requester `number` (from 0), of all that ask in it; the first one has the trial's own."""
     return (seed + number) % _SEEDS
-
-
-def refusal_of_processes(call: Values, load: Load, kind: Kind) -> str | None:
-    """Why the load cannot be divided among the processes of a cell, with what to do instead; None where it can."""
-    processes = processes_of(call)
-    if processes == 1 or kind in ("stream", "codec"):
-        return None
-    asked = f"`{FACTOR}: {processes}`"
-    if processes > load.concurrency:
-        return (
-            f"{asked} is more than the {load.concurrency:,} in flight, which the processes share: some would ask nothing."
-            " Give fewer, or raise the concurrency"
-        )
-    shared = call.get(CONNECTIONS)
-    if isinstance(shared, int) and processes > shared:
-        return (
-            f"{asked} is more than `{CONNECTIONS}: {shared}`, and each process has connections of its own. Give fewer"
-            " processes, or more connections"
-        )
-    if load.rate_per_s is None:
-        return None
-    if load.arrivals == "uniform":
-        return (
-            f"{asked} cannot space requests evenly (`arrivals: uniform`): each process would, and all of them together"
-            " would not. Give `arrivals: poisson`, which adds up to itself"
-        )
-    if load.duration_s is not None and load.rate_per_s * load.duration_s < processes:
-        return (
-            f"{asked} is more than the requests that {format_rate(load.rate_per_s)} makes in"
-            f" {format_duration(load.duration_s)}: some would ask nothing. Give fewer, or a higher rate"
-        )
-    return None

@@ -17,6 +17,7 @@ from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_R
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
+from orchestrator.experiment.plan.databases import has_no_driver
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
@@ -34,7 +35,7 @@ from orchestrator.experiment.plan.plan import (
     kind_of,
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
-from orchestrator.experiment.plan.processes import refusal_of_processes
+from orchestrator.experiment.plan.requesters import refusal_of_shares
 from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
 from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
@@ -83,8 +84,10 @@ class _Resolved:
     documents: Literal["typed", "value"] | None = None
     round_trips_to_open: int = 1
     fields: str | None = None
+    native: bool = False
     versions: dict[str, str] | None = None
     settings: dict[str, Any] | None = None
+    languages: dict[str, str] | None = None
 
 
 def read_plan(raw: Any) -> Plan:
@@ -93,7 +96,6 @@ def read_plan(raw: Any) -> Plan:
     require(plan.schema_version == SCHEMA_VERSION, "schema_version", plan.schema_version)
     require(_MARGIN[0] <= plan.matters <= _MARGIN[1], "matters", plan.matters)
     require(plan.repeats >= 1, "repeats", plan.repeats)
-    require(plan.requesters >= 1, "requesters", plan.requesters)
     require(0 <= plan.seed <= _MOST_SEED, "seed", plan.seed)
     stacks, operations, placements, cells = (
         _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
@@ -140,7 +142,7 @@ def read_plan(raw: Any) -> Plan:
             _require_search(f"cells.{number}.find", cell, cell.find)
         if is_codec:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
-        refused = refusal_of_processes(cell.factors, cell.load, cell.kind)
+        refused = refusal_of_shares(cell.factors, cell.load, cell.kind)
         require(refused is None, f"cells.{number}.factors.{PROCESSES}", refused)
         refused = refusal_of_timing_rules(
             parts["operation"], cell.factors, cell.load, cell.warmup, is_search=cell.find is not None
@@ -302,7 +304,8 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
         value = cell.factors[factor.name]
-        require(value is None if cell.kind == "codec" else factor.takes(value), f"{place}.{factor.name}", value)
+        is_none = value is None and (cell.kind == "codec" or has_no_driver(factor.name, cell.factors))
+        require(is_none or (cell.kind != "codec" and factor.takes(value)), f"{place}.{factor.name}", value)
 
 
 def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:

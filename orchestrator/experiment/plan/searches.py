@@ -87,11 +87,6 @@ def resolve_searches(
         for key in _UNFIT:
             if getattr(of, key) is not None:
                 located.add((*place, key), _refusal(key))
-    if located.experiment.requesters > 1:
-        located.add(
-            where,
-            "a search has one requester: several would each offer the rate. Leave `requesters` out, or give `rate`.",
-        )
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
     highest = spec.most or min(max(_HIGHEST_PER_S, 10 * lowest), float(MOST_PER_S))

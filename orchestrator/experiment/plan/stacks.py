@@ -8,19 +8,22 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import Client, Protocol, Responder
+from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import KNOBS, OF_THE_CALL, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import external
+from orchestrator.experiment.model.store_factors import DRIVER
+from orchestrator.experiment.plan import external, languages
 from orchestrator.experiment.plan.alone import NOBODY
+from orchestrator.experiment.plan.databases import by_own_driver, refusal_of_driver
 from orchestrator.experiment.plan.differences import parts_alone, parts_of
 from orchestrator.experiment.plan.documents import carried_alone, carried_by
 from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import External, Stack
 from orchestrator.experiment.read.tree import Key
+from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
@@ -39,6 +42,9 @@ class Entry:
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that runs already
+    names_driver: bool = False  # whether the file says by which library PostgreSQL is asked
+    natives: tuple[Client, ...] = ()  # those that its client is one of, where that is `native`
+    why_client: str = ""  # why its client is this one, where that is `native`
 
     @property
     def kind(self) -> Kind:
@@ -48,7 +54,10 @@ class Entry:
     @property
     def calls(self) -> tuple[Values, ...]:
         """Every way in which its requests are to be made: a value for each factor of the call, none where nobody is."""
-        return tuple(choices(self.chosen)) if self.kind == "call" else (without_call(),)
+        if self.kind != "call":
+            return (without_call(),)
+        own = self.responder is not None and not self.names_driver
+        return tuple(by_own_driver(call, self.responder) if own else call for call in choices(self.chosen))
 
     def client_for(self, load: Load, kind: Kind = "call") -> Client:
         """The client named in the file, else the protocol's default one for so many requests in flight.
@@ -100,6 +109,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         )
         return
     chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
+    names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
     if spec.protocol == ALL:
         if spec.responder or spec.client:
             located.add(
@@ -108,7 +118,14 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         asked = {name for operation in located.experiment.operations for name in operation.names}
         for protocol in known.values():
             if not protocol.is_floor and protocol.operations & asked:
-                yield Entry(path=path, protocol=protocol, responder=protocol.responder(), client=None, chosen=chosen)
+                yield Entry(
+                    path=path,
+                    protocol=protocol,
+                    responder=protocol.responder(),
+                    client=None,
+                    chosen=chosen,
+                    names_driver=names_driver,
+                )
         return
     if spec.protocol not in known:
         located.add(
@@ -119,29 +136,96 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     responders = [
         responder
         for name in spec.responder or (protocol.responders[0].name,)
-        if (responder := _named(located, (*path, "responder"), "responder", protocol, name, protocol.responders))
+        if (responder := _named(located, (*path, "responder"), protocol, name, protocol.responders, known))
     ]
-    clients: list[Client | None] = [None]
-    if spec.client:
-        named = (_named(located, (*path, "client"), "client", protocol, name, protocol.clients) for name in spec.client)
-        clients = [client for client in named if client]
-    alone = [client for client in clients if client is not None and client.kind == "codec"]
+    clients = [
+        choice for name in spec.client or () for choice in _choices(located, (*path, "client"), protocol, name, known)
+    ]
+    alone = [client for client, _ in clients if client.kind == "codec"]
     for key in ("responder", "external"):
         if alone and getattr(spec, key):
             located.add((*path, key), f"nobody answers {alone[0].name}, a codec alone: leave `{key}` out.")
     for codec in alone:
         yield Entry(path=path, protocol=protocol, responder=None, client=codec, chosen=chosen)
-    for responder, client in product(responders, [client for client in clients if client not in alone]):
-        yield Entry(path=path, protocol=protocol, responder=responder, client=client, chosen=chosen)
+    if not spec.client:
+        yield from (
+            Entry(
+                path=path, protocol=protocol, responder=responder, client=None, chosen=chosen, names_driver=names_driver
+            )
+            for responder in responders
+        )
+    for responder, (client, natives) in product(responders, clients):
+        if client not in alone:
+            yield Entry(
+                path=path,
+                protocol=protocol,
+                responder=responder,
+                client=client,
+                chosen=chosen,
+                names_driver=names_driver,
+                natives=natives,
+            )
+
+
+def _choices(
+    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str, every: Mapping[str, Protocol]
+) -> Iterator[tuple[Client, tuple[Client, ...]]]:
+    """The client of that name; for `native` the first of those that it may stand for, and all of them."""
+    natives = protocol.natives
+    if name != NATIVE:
+        known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
+        if client := _named(located, path, protocol, name, known, every):
+            yield client, ()
+    elif natives:
+        yield natives[0], natives
+    else:
+        has = ", ".join(client.name for client in protocol.clients)
+        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` stands for none of {has}.")
 
 
 def _named(
-    located: Located, path: tuple[Key, ...], role: str, protocol: Protocol, name: str, parts: Sequence[Part]
+    located: Located,
+    path: tuple[Key, ...],
+    protocol: Protocol,
+    name: str,
+    parts: Sequence[Part],
+    every: Mapping[str, Protocol],
 ) -> Part | None:
+    """The part of that name; where there is none, what the name may stand for instead is noted."""
     by_name = {part.name: part for part in parts}
     if name not in by_name:
-        located.add(path, f"protocol {protocol.name} has no {role} '{name}'. {did_you_mean(name, by_name)}")
+        role = str(path[-1])
+        located.add(path, f"protocol {protocol.name} has no {role} '{name}'{_meant(name, role, by_name, every)}")
     return by_name.get(name)
+
+
+def _meant(name: str, role: str, by_name: Mapping[str, Part], every: Mapping[str, Protocol]) -> str:
+    """What a name may stand for that no part of a protocol has, as the end of a sentence with what follows it.
+
+    A language's name stands for its parts, and one that another protocol has is told as such.
+    """
+    ends: list[Responder | Client] = []
+    for protocol in every.values():
+        ends.extend(protocol.responders)
+        ends.extend(protocol.clients)
+    spoken = next((end.language for end in ends if name.casefold() in _names(end.language)), None)
+    if spoken is not None:
+        mine = [part.name for part in by_name.values() if part.name != NATIVE and part.language == spoken]
+        if mine:
+            return f": in {spoken.title} it has {', '.join(mine)}."
+        return f", and none in {spoken.title}. Known: {', '.join(sorted(by_name))}."
+    elsewhere = [
+        protocol.name
+        for protocol in every.values()
+        if name in {end.name for end in (protocol.clients if role == "client" else protocol.responders)}
+    ]
+    if elsewhere:
+        return f", which is of {', '.join(elsewhere)}. Known: {', '.join(sorted(by_name))}."
+    return f". {did_you_mean(name, by_name)}"
+
+
+def _names(language: Language) -> tuple[str, str]:
+    return language.name.casefold(), language.title.casefold()
 
 
 def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
@@ -176,6 +260,8 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
+    if unfit := refusal_of_driver(protocol.name, entry.responder, call):
+        return unfit
     reason = protocol.refusal_of(knobs(call), [end for end, _ in ends])
     return _as_written(reason, call) if reason else _refusal_of_session(call)
 
@@ -202,12 +288,35 @@ def _refusal_of_session(call: Values) -> str | None:
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
     """What to write instead of a combination that is refused."""
-    for factor in OF_THE_CALL:
+    if call[HTTP] == HTTP_3 and refusal(entry, client, operation, {**call, TLS: TLS_1_3}, kind) is None:
+        return f"Give the stack `{TLS}: {TLS_1_3}`, or leave this part out with `exclude`."
+    others = _other_ends(entry, client, operation, call, kind)
+    reason = refusal(entry, client, operation, call, kind) or ""
+    named_first = sorted(OF_THE_CALL, key=lambda factor: f" cannot do {factor.name}: " not in reason)
+    for factor in named_first:
         values: list[Value] = [level.value for level in factor.levels]
         for value in values or [factor.default]:
             if refusal(entry, client, operation, {**call, factor.name: value}, kind) is None:
-                return f"Give the stack `{factor.name}: {value}`, or leave this part out with `exclude`."
-    return "Change the stack, or leave this part out with `exclude`."
+                or_others = f" or {others}" if others else ""
+                return f"Give the stack `{factor.name}: {value}`{or_others}, or leave this part out with `exclude`."
+    return f"{f'Give it {others}' if others else 'Change the stack'}, or leave this part out with `exclude`."
+
+
+def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
+    """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
+    if entry.responder is None or entry.external is not None or client.kind == "codec":
+        return ""
+    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
+    ways = [
+        *((entry.responder, other) for other in clients),
+        *((other, client) for other in entry.protocol.responders),
+        *product(entry.protocol.responders, clients),
+    ]
+    for responder, other in ways:
+        if refusal(replace(entry, responder=responder), other, operation, call, kind) is None:
+            changed = (("responder", responder, entry.responder), ("client", other, client))
+            return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
+    return ""
 
 
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
@@ -244,11 +353,12 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     return tuple(labelled)
 
 
-def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights: tuple[bool, bool]) -> dict[str, Any]:
+def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client.
 
     `flights`: whether it is used with one request in flight, and with several.
     """
+    protocol = entry.protocol
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
     if responder is None:
         ends: tuple[Responder | Client, ...] = (client,)
@@ -257,8 +367,10 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
         ends, parts = (responder, client), parts_of(responder, client)
     fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
     at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
-    chosen = (
-        "named in the experiment" if is_chosen else f"thin and comparable: the default at {' and '.join(at)} in flight"
+    chosen = entry.why_client or (
+        f"thin and comparable: the default at {' and '.join(at)} in flight"
+        if entry.client is None
+        else "named in the experiment"
     )
     return {
         "protocol": protocol.title,
@@ -272,9 +384,11 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
         "own_work": declared(*ends),
         "fields": fields if stack.external is None else NOT_KNOWN,
         "client_style": client.style,
+        languages.KEY: languages.of_ends(responder if stack.external is None else None, client),
+        **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
-        "versions": _versions(package for end in ends for package in end.packages),
+        "versions": _versions(package for end in ends if not end.language.build for package in end.packages),
     }
 
 

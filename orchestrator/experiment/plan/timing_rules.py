@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan.plan import Operation, Plan
 from orchestrator.experiment.plan.processes import processes_of
 from services.python.contract.lines import Load, Warmup
@@ -51,8 +52,6 @@ def refuse_beside_others(located: Located) -> None:
             f"no figure of a misleading rule is a latency, so nothing is compared by `{FACTOR}`: leave it out; {_ASKED} has"
             " a table of its own.",
         )
-    if MISLEADING in chosen and experiment.requesters > 1:
-        located.add(("requesters",), f"{_ASKED} is of one requester: give `requesters: 1`.")
 
 
 def strange_in(plan: Plan) -> tuple[str, object] | None:
@@ -61,8 +60,6 @@ def strange_in(plan: Plan) -> tuple[str, object] | None:
     for number, asked in enumerate(others, start=1):
         if asked != first:
             return f"cells.{number}.factors.{FACTOR}", plan.cells[number].factors[FACTOR]
-    if first and plan.requesters > 1:
-        return "requesters", plan.requesters
     for number, contrast in enumerate(plan.contrasts):
         if contrast.factor == FACTOR:
             return f"contrasts.{number}.factor", FACTOR
@@ -80,6 +77,7 @@ def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, i
         (operation.name != "timestamp", f"`{operation.name}`, whose reply has no stamp of the responder's"),
         (operation.calls > 1, f"`calls: {operation.calls}`"),
         (call.get("connection") != "reuse", f"`connection: {call.get('connection')}`"),
+        (requesters_of(call) > 1, f"`requesters: {requesters_of(call)}`"),
         (processes_of(call) > 1, f"`processes: {processes_of(call)}`"),
         (is_search, "a rate that `find` searches for"),
         (load.rate_per_s is not None, "a rate"),

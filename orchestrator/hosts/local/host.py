@@ -14,6 +14,7 @@ import services
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
 from orchestrator.errors import ProvisionError, on_one_line
+from orchestrator.experiment.model.store_factors import GIVEN
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
@@ -209,10 +210,14 @@ class LocalDeployment:
 
 
 def _environment() -> dict[str, str]:
-    """The user's environment, with `services` importable whatever the working folder is."""
+    """The user's environment, with `services` importable whatever the working folder is.
+
+    Without the DSN of a database, which may hold a password: whom it concerns is told it in a line.
+    """
     root = str(Path(services.__path__[0]).parent)
     inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
+    kept = {name: value for name, value in os.environ.items() if name != GIVEN}
+    return {**kept, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
 
 
 def _is_process(event: dict[str, Any]) -> bool:

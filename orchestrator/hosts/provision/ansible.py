@@ -48,10 +48,11 @@ def inventory(
     code: Bundle,
     workspace: str,
     of_stores: Mapping[str, Any] | None = None,
+    programs: Bundle | None = None,
 ) -> dict[str, Any]:
     """Ansible's inventory as plain data; `hosts` is the output of that name of a module of `infra/`.
 
-    `of_stores`: the variables of hosts with a database.
+    `of_stores`: the variables of hosts with a database; `programs`: what was built for the hosts, None where nothing was.
     """
     groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders", "stores")}
     groups["stores"]["vars"] = dict(of_stores or {})
@@ -65,6 +66,8 @@ def inventory(
         "orch_code": str(code.path.resolve()),
         "orch_code_digest": code.digest,
         "orch_workspace": workspace,
+        "orch_programs": "" if programs is None else str(programs.path.resolve()),
+        "orch_programs_digest": "" if programs is None else programs.digest,
     }
     by_host = {
         name: {

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -18,9 +19,10 @@ from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.programs import languages
 from orchestrator.experiment.plan.topology import Topology, WantedLink, topology
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible, stores
+from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.infra import ROOT, Infra
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
@@ -31,6 +33,7 @@ from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.hosts.remote.ssh import Access
+from orchestrator.hosts.runtimes import runtimes
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
@@ -89,11 +92,13 @@ class TerraformDeployment:
         _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         cache = cache_folder()
         target = _target(next(iter(members.values())))
+        programs = artifacts.programs(self._plan, target, cache)
+        self._require_runtimes(hosts)
         wheels = wheelhouse(ROOT / "locks" / "services.lock", target, cache)
         workspace = str(next(iter(members.values())).workspace)
         database = stores.prepared(self._plan, self.folder / "keys", hosts, target, cache)
         document = ansible.inventory(
-            hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace, database.variables
+            hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace, database.variables, programs
         )
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
@@ -119,6 +124,13 @@ class TerraformDeployment:
             "distances": measure_distance(fleet, self._plan),
         }
         return fleet
+
+    def _require_runtimes(self, hosts: dict[str, Any]) -> None:
+        """ProvisionError where a host that asks or answers has not what the languages need; before it is deployed to."""
+        needing = [language for language in languages(self._plan) if language.needs]
+        ends = [host for name, host in self._members.items() if hosts[name]["role"] != "store"]
+        for language in needing:
+            _at_once(partial(runtimes, language), ends)
 
     def teardown(self) -> Receipt:
         """Close the connections, and take the deployment down from its intent; see `Deployment.teardown`."""

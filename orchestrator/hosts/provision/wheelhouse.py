@@ -22,6 +22,7 @@ from pathlib import Path
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
+from orchestrator.catalogue.platforms import named
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.hosts.provision.archives import kept
 from services.python.contract.source import digest as digest_of
@@ -39,6 +40,11 @@ class Target:
     python: str
     machine: str
     glibc: tuple[int, int]
+
+    @property
+    def platform(self) -> str:
+        """As programs are made for it."""
+        return named("linux", self.machine)
 
     @property
     def short(self) -> str:

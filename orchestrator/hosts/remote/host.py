@@ -198,7 +198,7 @@ class RemoteHost:
     workspace: PurePosixPath
     boot_s: float = 0.0
     cloud: str | None = None
-    services: PurePosixPath = ROOT / "code" / "services"
+    services: PurePosixPath = ROOT / "programs"  # with a folder for each language that has files of its own
     _session: Session | None = field(default=None, repr=False)
 
     @property

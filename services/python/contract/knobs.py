@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
-from services.python.contract.limits import RESUMED, SESSION
+from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
 
 CONNECTIONS: Final = "connections"
@@ -27,6 +27,10 @@ NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 
 HTTP_2: Final = "2"
+HTTP_3: Final = "3"
+"""On QUIC, over UDP: neither TCP nor what the kernel knows of it is in its way."""
+MULTIPLEXED: Final = (HTTP_2, HTTP_3)
+"""The versions of HTTP that carry several requests on one connection at a time."""
 
 BATCHING: Final = "batching"
 DATALOADER: Final = "dataloader"
@@ -40,6 +44,11 @@ WHOLE: Final = "whole"
 IN_A_ROW: Final = "in-a-row"
 AT_ONCE: Final = "at-once"
 FETCHES: Final = (WHOLE, IN_A_ROW, AT_ONCE)
+
+PSYCOPG: Final = "psycopg"
+ASYNCPG: Final = "asyncpg"
+DRIVERS: Final = (PSYCOPG, ASYNCPG)
+"""The libraries by which Python's responders ask PostgreSQL, the first one unless they are told otherwise."""
 
 NO_LOOP: Final[Mapping[str, str]] = {
     "driver: asyncpg": "its server answers in threads, and has no event loop to await it on"
@@ -82,7 +91,7 @@ def refusal_of_sharing(known: Iterable[str], knobs: Mapping[str, str]) -> str | 
 
     `known` are the knobs that both ends have.
     """
-    if CONNECTIONS not in knobs or HTTP not in known or knobs.get(HTTP) == HTTP_2:
+    if CONNECTIONS not in knobs or HTTP not in known or knobs.get(HTTP) in MULTIPLEXED:
         return None
     return f"over HTTP/1.1 each of its connections carries one request at a time; give it `{HTTP}: {HTTP_2}`"
 
@@ -101,6 +110,11 @@ def unfit(knobs: Mapping[str, str], known: Container[str]) -> str | None:
     window = knobs.get(FLOW_WINDOW)
     if window is not None and HTTP in known and knobs.get(HTTP) != HTTP_2:
         return f"{FLOW_WINDOW}: {window}: without {HTTP}: {HTTP_2} {WHY_NOT[FLOW_WINDOW]}"
+    if knobs.get(HTTP) == HTTP_3:
+        if knobs.get(TLS) != TLS_1_3:
+            return f"{HTTP}: {HTTP_3} without {TLS}: {TLS_1_3}: QUIC is always encrypted by TLS 1.3 (RFC 9001)"
+        if (name := next((name for name in OF_SOCKETS if name in knobs), None)) is not None:
+            return f"{name}: {knobs[name]}: with {HTTP}: {HTTP_3} there is no TCP, and QUIC's is its library's own"
     if WORKERS in knobs and knobs.get(SESSION) == RESUMED:
         return f"{WORKERS}: {knobs[WORKERS]}: with {SESSION}: {RESUMED} {OWN_TICKETS}"
     return None

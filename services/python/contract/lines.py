@@ -7,12 +7,14 @@ Every line has one definition: `trial` here, the others in `responder_lines`, `r
 
 from __future__ import annotations
 
+import json
 from dataclasses import field
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, BinaryIO, Final, Literal
 
 from services.python.contract.limits import MOST_CALLS, Policy, SchemaChange
 from services.python.contract.strict import Between, Line, Part, parse, part, read_line
 
+LONGEST_LINE: Final = 1 << 20  # bytes, without its end
 VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
 
 Port = Annotated[int, Between(0, 65535)]
@@ -157,11 +159,35 @@ class Trial(Line):
     type: Literal["trial"] = "trial"
 
 
-def read_stdin_line(kind: type[Any], text: str, reader: str) -> Any:
-    """The line that a program (`reader` names it: "responder") was given on stdin; ValueError as `read_line`."""
-    if not text.strip():
+def read_stdin_line(kind: type[Any], stdin: BinaryIO, reader: str) -> Any:
+    """The first line that a program (`reader` names it: "responder") is given on stdin.
+
+    ValueError as `read_line`, and for one that is longer than 1 MiB, is not UTF-8, or has half of a surrogate pair in it.
+    """
+    line = stdin.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+        raise ValueError("the line has more than 1 MiB")
+    if not line.strip():
         raise ValueError("stdin ended before a line came")
-    return read_line((kind,), parse(text), reader=reader, writer="orchestrator")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError("the line is not UTF-8") from error
+    try:
+        raw = parse(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"a line is one JSON object: {error}") from error
+    if "\\u" in text and _has_half_a_pair(raw):
+        raise ValueError("a line is one JSON object: a text in it has half of a surrogate pair")
+    return read_line((kind,), raw, reader=reader, writer="orchestrator")
+
+
+def _has_half_a_pair(document: Any) -> bool:
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 # How a request can end; the record's status column holds the index (0 is success).

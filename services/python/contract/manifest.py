@@ -61,7 +61,8 @@ class Responder(Part):
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
     versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation, kind, or knob with
     its value (`http: 2`) or without. `settings`: what a reader should know of how it is set up. `most_streams`: how many
-    streams it serves at once, null where that is not bounded.
+    streams it serves at once, null where that is not bounded. `drivers`: the libraries by which it asks PostgreSQL, the
+    first one unless it is told otherwise.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Responder(Part):
     refuses: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     most_streams: Annotated[int, Between(1)] | None = None
+    drivers: list[str] = field(default_factory=list)
 
 
 @part
@@ -86,7 +88,8 @@ class Client(Part):
 
     `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
     they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it encodes and decodes the
-    protocol's messages (`process.md`).
+    protocol's messages (`process.md`). `native`: its place among the clients that `client: native` stands for, the lowest
+    first; null for one that it never stands for. Such a client is compiled to machine code and asks without an interpreter.
     """
 
     name: str
@@ -99,6 +102,7 @@ class Client(Part):
     round_trips_to_open: int | None = None
     transport: str | None = None
     kind: Literal["call", "codec"] = "call"
+    native: Annotated[int, Between(0)] | None = None
 
 
 @part
@@ -153,13 +157,32 @@ class Operation(Part):
 
 
 @part
+class Tool(Part):
+    """A program that a build or a host needs.
+
+    `version`: the command that prints its version, of which the first number counts; `at_least`: the least that will do
+    (`1.26`); `install`: how to get it, in a sentence.
+    """
+
+    program: str
+    at_least: str
+    version: list[str]
+    install: str
+
+
+@part
 class Manifest(Part):
     """What the programs of one language offer, how they are built and how they are started.
 
     `manifest` is the version of this file's shape, `contract` that of the lines that its programs speak. `language` is the
     name of the folder, `title` the language's name in tables. Where several languages speak a protocol, the defaults are
     those of the lowest `precedence`. `operations` describes those that the protocols list. `build`: commands, run in the
-    folder, that make the programs; none where they run as they are.
+    folder, that make the programs below it; none where they run as they are. They read nothing outside of the folder but
+    `sources` (files and folders, by their path from the top of the repository) and the caches of their toolchain, change
+    nothing in it but below `build`, `target` and `node_modules`, and make the same bytes of the same source. `toolchain`:
+    what they need. `needs`: what a host needs to run the programs. `artifacts`: the files that a host needs, by their path
+    in the folder, besides those that `roles` name as words of their own (`{folder}/...`). `lint`: commands, run in the
+    folder, that read the source and find fault with it.
     """
 
     manifest: Literal[1] = VERSION
@@ -171,6 +194,11 @@ class Manifest(Part):
     protocols: list[Protocol]
     operations: list[Operation] = field(default_factory=list)
     build: list[list[str]] = field(default_factory=list)
+    toolchain: list[Tool] = field(default_factory=list)
+    needs: list[Tool] = field(default_factory=list)
+    artifacts: list[str] = field(default_factory=list)
+    lint: list[list[str]] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
 
 
 def decoded(raw: Mapping[str, Any]) -> Manifest:

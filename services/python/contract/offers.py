@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import (
     CONNECTIONS,
+    DRIVERS,
     OF_CALLS,
     OF_SOCKETS,
     READ_RATE,
@@ -96,6 +97,11 @@ class Responder(Part):
     settings: Mapping[str, str] = field(default_factory=dict)
     most_streams: int | None = None
     shares: Literal["socket", "port"] = "socket"
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        """The libraries by which it asks PostgreSQL."""
+        return tuple(name for name in DRIVERS if f"driver: {name}" not in self.refuses)
 
 
 @part

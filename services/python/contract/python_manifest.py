@@ -40,8 +40,10 @@ def text(what: manifest.Manifest) -> str:
 def _protocol(protocol: offers.Protocol) -> manifest.Protocol:
     return manifest.Protocol(
         operations=sorted(protocol.operations),
-        responders=[_responder(responder) for responder in protocol.responders],
-        clients=[manifest.Client(**_shared(client, manifest.Client)) for client in protocol.clients],
+        responders=[_responder(responder, asks=_asks_postgresql(protocol)) for responder in protocol.responders],
+        clients=[
+            manifest.Client(**_shared(client, manifest.Client, without=("native",))) for client in protocol.clients
+        ],
         knobs={
             name: manifest.Knob(default=values[0], values=list(values)) for name, values in protocol.every_knob.items()
         },
@@ -59,9 +61,15 @@ def _operation(operation: Any) -> manifest.Operation:
     )
 
 
-def _responder(responder: offers.Responder) -> manifest.Responder:
+def _asks_postgresql(protocol: offers.Protocol) -> bool:
+    """Whether one of the operations that it carries takes a driver."""
+    return any("driver" in offers.operations()[name].resources for name in protocol.operations)
+
+
+def _responder(responder: offers.Responder, *, asks: bool) -> manifest.Responder:
     of_parts = {f.name for f in fields(responder.parts)}
-    return manifest.Responder(**vars(responder.parts), **_shared(responder, manifest.Responder, without=of_parts))
+    without = of_parts if asks else {*of_parts, "drivers"}
+    return manifest.Responder(**vars(responder.parts), **_shared(responder, manifest.Responder, without=without))
 
 
 def _shared(declared: Any, kind: type[Any], without: Iterable[str] = ()) -> dict[str, Any]:

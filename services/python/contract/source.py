@@ -1,4 +1,4 @@
-"""Which files are the source of `services`, and their digest: what ran on either end, edits included."""
+"""Which files are the source of the two ends in this language, and their digest: what ran on either end, edits included."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+_OWN = Path(__file__).resolve().parents[1].name  # the folders beside it are of other languages
 
 
 def source_files(root: Path) -> list[Path]:
-    """Every file of the package `services` in the folder `root`, caches left out, in order."""
-    return sorted(p for p in (root / "services").rglob("*") if p.is_file() and not _CACHES.intersection(p.parts))
+    """Every file of the package `services` in the folder `root` but other languages', caches left out, in order."""
+    folder = root / "services"
+    found = (*folder.glob("*"), *(folder / _OWN).rglob("*"))
+    return sorted(p for p in found if p.is_file() and not _CACHES.intersection(p.parts))
 
 
 def digest(parts: Iterable[bytes]) -> str:

@@ -125,16 +125,18 @@ def read_line(kinds: tuple[type[Any], ...], raw: Mapping[str, Any], *, reader: s
     line of an unknown type, of another version of the contract, or of another shape.
     """
     by_type = {cls.__dataclass_fields__["type"].default: cls for cls in kinds}
-    kind = raw.get("type")
-    if not isinstance(kind, str) or kind not in by_type:
-        known = ", ".join(by_type)
-        raise ValueError(f"the {writer}'s line has type {_shown(kind)}; known here: {known}")
-    cls = by_type[kind]
-    if "contract" in cls.__dataclass_fields__:
-        mine, theirs = cls.__dataclass_fields__["contract"].default, raw.get("contract")
+    kind, theirs = raw.get("type"), raw.get("contract")
+    cls = by_type.get(kind) if isinstance(kind, str) else None
+    # A type that is not known may be one of another version, which is then what is wrong.
+    if theirs is not None if cls is None else "contract" in cls.__dataclass_fields__:
+        versioned = (each.__dataclass_fields__.get("contract") for each in (kinds if cls is None else (cls,)))
+        mine = next((field.default for field in versioned if field is not None), theirs)
         if type(theirs) is not int or theirs != mine:
             said = "does not say which" if theirs is None else f"speaks {_shown(theirs)}"
             raise ValueError(f"this {reader} speaks contract {mine}; the {writer} {said}")
+    if cls is None:
+        known = ", ".join(by_type)
+        raise ValueError(f"the {writer}'s line has type {_shown(kind)}; known here: {known}")
     try:
         return decode(cls, raw)
     except WrongShape as error:

@@ -7,6 +7,7 @@ import errno
 import itertools
 import mmap
 import os
+import stat
 import struct
 import threading
 from collections.abc import Iterator
@@ -53,6 +54,7 @@ _FIRST_PLACE = HEADER_BYTES + 8
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK  # nobody may read a pipe
 _ROWS_AT_ONCE = 1 << 12
 GROW_ROWS = 1 << 17  # 15 MB
 LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
@@ -90,7 +92,10 @@ class Record:
         self.path = Path(path)
         self._next_place = itertools.count(_FIRST_PLACE, ROW_BYTES)
         self._growing = threading.Lock()
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        self._descriptor = os.open(self.path, _FLAGS, 0o644)
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            os.close(self._descriptor)  # and left where it is
+            raise OSError(errno.EINVAL, "no regular file", str(self.path))
         self._size = 0
         try:
             self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))

@@ -33,7 +33,7 @@ def _size(data: bytes, *, full_decode: bool) -> tuple[int, int]:
             if full_decode:
                 picture.load()
             return picture.size
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError(f"not a picture that Pillow can open: {error}") from error
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
+from services.python.contract.quoting import quotable
 from services.python.contract.strict import Line
+
+_LONGEST_SAID = 1_000  # characters
 
 
 class Lines:
@@ -70,6 +73,18 @@ def end_with_stdin(program: str, hear: Callable[[str], None] | None = None) -> N
     threading.Thread(target=watch, name="stdin", daemon=True).start()
 
 
+def lines_of_stdin() -> Iterator[str]:
+    """The lines of stdin to its end, without the space around them; what is no UTF-8 stands as U+FFFD."""
+    for line in sys.stdin.buffer:
+        yield line.decode(errors="replace").strip()
+
+
 def complain(message: str) -> None:
     """One line on stderr."""
-    sys.stderr.write(" ".join(message.split()) + "\n")
+    line = " ".join(message.split())
+    sys.stderr.write(f"{line if len(line) <= _LONGEST_SAID else line[: _LONGEST_SAID - 3] + '...'}\n")
+
+
+def on_one_line(words: str) -> str:
+    """Words that may be somebody else's, as `quotable` has them."""
+    return quotable(" ".join(words.split()))

@@ -155,7 +155,7 @@ def main() -> NoReturn:
     """Ping as the line on stdin says."""
     lines, clock = Lines(), Clock()
     try:
-        ping = read_stdin_line(Ping, sys.stdin.readline(), "ping")
+        ping = read_stdin_line(Ping, sys.stdin.buffer, "ping")
     except ValueError as error:
         _fail(lines, "trial", f"not a ping on stdin: {error}")
     end_with_stdin("ping")

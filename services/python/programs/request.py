@@ -12,10 +12,9 @@ import traceback
 from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
-from services.python.contract.quoting import quotable
 from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
-from services.python.programs.lines import Lines, complain, end_with_stdin, leave, use_no_proxy
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave, on_one_line, use_no_proxy
 from services.python.programs.word import may_measure_from
 
 
@@ -26,9 +25,8 @@ def main() -> NoReturn:
     use_no_proxy()
     # Signals end it at once, as the rows that are stored need no farewell.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    line = sys.stdin.readline()
     try:
-        trial = read_stdin_line(Trial, line, "requester")
+        trial = read_stdin_line(Trial, sys.stdin.buffer, "requester")
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
     moments: list[int] = []
@@ -59,8 +57,9 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    lines.write(Failed(kind=kind, message=quotable(message)))
-    complain(f"request: {message}")
+    words = on_one_line(message)
+    lines.write(Failed(kind=kind, message=words))
+    complain(f"request: {words}")
     leave(1)
 
 

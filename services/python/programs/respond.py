@@ -22,7 +22,7 @@ from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats, StoreTimes
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
-from services.python.programs.lines import Lines, complain, leave, use_no_proxy
+from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_no_proxy
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.holding import Holding
@@ -76,7 +76,7 @@ class Control:
 
     def obey(self) -> None:
         """Answer the lines of stdin until it ends, then end the process."""
-        for line in map(str.strip, sys.stdin):
+        for line in lines_of_stdin():
             if line == "stats":
                 self._lines.write(self._stats())
             elif line:
@@ -182,7 +182,7 @@ def main() -> NoReturn:
     use_no_proxy()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it
     try:
-        serve: Serve = read_stdin_line(Serve, sys.stdin.readline(), "responder")
+        serve: Serve = read_stdin_line(Serve, sys.stdin.buffer, "responder")
     except ValueError as error:
         _refuse(f"not a serve line on stdin: {error}")
     try:

@@ -96,7 +96,7 @@ def _record(trial: Trial, expected_rows: int) -> Record:
     try:
         return Record(trial.record, expected_rows)
     except ValueError as error:
-        raise CannotTry("trial", f"record: {error}") from error
+        raise CannotTry("host", f"the requester's host: record: {error}") from error
 
 
 def load_parts(trial: Trial) -> Parts:

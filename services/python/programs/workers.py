@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn
 from services.python.contract.counters import HostCounters
 from services.python.contract.responder_lines import EventsSent, Ready, Stats, WorkerStats
 from services.python.contract.strict import Line, parse, part, read_line
-from services.python.programs.lines import Lines, complain, leave
+from services.python.programs.lines import Lines, complain, leave, lines_of_stdin
 from services.python.serve.dispatcher import Peer
 from services.python.serve.holding import CLOSE_S
 
@@ -166,7 +166,7 @@ class Head:
 
     def _obey(self) -> None:
         last = None
-        for line in map(str.strip, sys.stdin):
+        for line in lines_of_stdin():
             if line == "stats":
                 last = threading.Event()
                 self._asked.put(last)

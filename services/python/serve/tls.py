@@ -32,7 +32,8 @@ def server_context(tls: Tls | None) -> ssl.SSLContext | None:
 
 
 def pem(tls: Tls) -> tuple[bytes, bytes]:
-    """Key and certificate; CannotServe where they cannot be read."""
+    """Key and certificate; CannotServe where they cannot be used, which gRPC tells as a port that it cannot take."""
+    server_context(tls)
     try:
         return Path(tls.key).read_bytes(), Path(tls.certificate).read_bytes()
     except OSError as error:

@@ -29,10 +29,6 @@ RESOURCES: Final = (STORE, DATABASE, POOL, DRIVER)
 """The settings of a serve line that name a store: which one, where it is, how many connections it keeps, and by which
 library PostgreSQL is asked."""
 
-PSYCOPG: Final = "psycopg"
-ASYNCPG: Final = "asyncpg"
-DRIVERS: Final = (PSYCOPG, ASYNCPG)
-
 Runs = Literal["inline", "pool", "loop"]
 
 

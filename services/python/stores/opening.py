@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from services.python.contract.knobs import DRIVERS, PSYCOPG
 from services.python.stores.base import (
     DATABASE,
     DRIVER,
-    DRIVERS,
     NONE,
     POSTGRESQL,
-    PSYCOPG,
     SQLITE,
     STORE,
     STORES,

@@ -12,6 +12,8 @@ from tests.conformance.reference.contract import ROOT
 
 PROMISES = ROOT / "tests" / "conformance" / "promises"
 PATIENCE_S = 20  # what hangs is found after so long, and a busy machine is no hang
+SHORT_S = 5  # where the one case is asked for that must fail anyway
+ON_THE_WAY = "test_on_the_way.py"
 FILES = {
     "respond": ("test_responder.py", "test_replies.py", "test_documents.py", "test_tls.py"),
     "request": (
@@ -27,8 +29,11 @@ FILES = {
 }
 
 
-def declare(role: str, name: str, folder: Path) -> Path:
-    """A declaration of that broken end alone, which offers `tcp`."""
+REFERENCE = ["{python}", "-S", "-m", "tests.conformance.reference.respond"]
+
+
+def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
+    """A declaration of that broken end, which offers `tcp`; alone, or a requester that `meets` the reference's responder."""
     module = {"respond": "responders", "request": "requesters"}[role]
     path = folder / f"{name}.json"
     tcp = {
@@ -38,17 +43,26 @@ def declare(role: str, name: str, folder: Path) -> Path:
         "clients": [{"name": "reference"}, {"name": "reference-codec", "kind": "codec"}],
     }
     command = ["{python}", "-S", "-m", f"tests.conformance.broken.{module}", name]
-    path.write_text(json.dumps({role: command, "offers": {"protocols": [tcp]}}))
+    beside = {"respond": REFERENCE} if meets else {}
+    path.write_text(json.dumps({**beside, role: command, "offers": {"protocols": [tcp]}}))
     return path
 
 
-def failing(role: str, name: str, folder: Path, only: str = "") -> set[str]:
-    """The names of the cases that fail, without their parameters; `only` as of pytest's `-k`."""
+def failing(role: str, name: str, folder: Path, only: str = "", *, meets: bool = False) -> set[str]:
+    """The names of the cases that fail, without their parameters; `only` as of pytest's `-k`.
+
+    `meets`: those of a requester that a relay sees on its way to the reference's responder.
+    """
     report = folder / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command += [f"--confcutdir={PROMISES.parent}"]
-    command += [str(PROMISES / file) for file in FILES[role]]
-    command += ["--implementation", str(declare(role, name, folder)), "--patience", str(PATIENCE_S)]
+    command += [str(PROMISES / file) for file in ((ON_THE_WAY,) if meets else FILES[role])]
+    command += [
+        "--implementation",
+        str(declare(role, name, folder, meets=meets)),
+        "--patience",
+        str(SHORT_S if only else PATIENCE_S),
+    ]
     command += ["--junitxml", str(report), *(["-k", only] if only else [])]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr

@@ -153,6 +153,14 @@ OTHERS: dict[tuple[str, str], set[str]] = {
 OFTEN = {("respond", "ReadyBeforeListening"), ("respond", "ErrorsAsReplies"), ("request", "OpensAnewForEveryRequest")}
 
 
+# Of requesters that meet the reference's responder through a relay, the cases that fail there.
+ON_THE_WAY: dict[str, set[str]] = {
+    "AnyReplyIsRight": {"test_a_reply_with_one_byte_altered_is_wrong", "test_several_in_flight_are_verified_too"},
+    "KeepsWhatItShouldClose": {"test_a_connection_per_request_is_opened_after_its_clock_began"},
+    "OneConnectionTooMany": {"test_kept_connections_are_kept_and_no_others_are_opened"},
+}
+
+
 def test_every_broken_end_has_its_case():
     assert (RESPONDERS.keys(), REQUESTERS.keys()) == (responders.BROKEN.keys(), requesters.BROKEN.keys())
     for role, _, named in BROKEN:
@@ -169,6 +177,13 @@ def test_every_broken_end_has_its_case():
 )
 def test_the_suite_finds_it(tmp_path: Path, role: str, name: str, named: str):
     assert failing(role, name, tmp_path, only=named) == {named}
+
+
+@pytest.mark.slow
+@pytest.mark.busy
+@pytest.mark.parametrize("name", ON_THE_WAY)
+def test_a_relay_finds_it_whatever_the_protocol(tmp_path: Path, name: str):
+    assert failing("request", name, tmp_path, meets=True) == ON_THE_WAY[name]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""`http: 2`: both ends speak it to each other, and a responder that is told so answers nothing else."""
+"""`http: 2` and `http: 3`: both ends speak it to each other, and a responder that is told so answers nothing else."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.kit import Implementation
+from tests.conformance.certificates import Made, certificates
+from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.reference.contract import VERSION
 
 pytestmark = pytest.mark.busy
 
 TWO = {"http": "2"}
+THREE = {"http": "3", "tls": "tls1.3"}
 SETTINGS = 4  # the type of a frame
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0))
 OLDER = b"POST /identity HTTP/1.1\r\nHost: orch\r\nContent-Length: 0\r\n\r\n"
@@ -55,3 +58,99 @@ def test_who_is_told_nothing_speaks_http_1_1(ends: Implementation, version_pair:
     with ends.respond(protocol, implementation) as responder:
         assert answer(responder.ready["port"], OLDER).startswith(b"HTTP/1.1 ")
         assert answer(responder.ready["port"], PREFACE)[3:4] != bytes((SETTINGS,))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return certificates(tmp_path / "right")
+
+
+@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+def test_both_ends_meet_over_http_3(
+    ends: Implementation, quic_pair: tuple[str, str, str], connection: str, made: Made, tmp_path: Path
+):
+    protocol, implementation, client = quic_pair
+    with ends.respond(protocol, implementation, knobs=THREE, tls=made.serving) as responder:
+        port = responder.ready["port"]
+        told = {"operation": "echo", "payload": {"kind": "records", "count": 200}, "connection": connection}
+        trial = ends.request(
+            ends.trial(protocol, client, port, tmp_path / "record", knobs=THREE, tls=made.trusted, **told)
+        )
+        stats = responder.stats()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    done, asked = trial.done, 13 if connection == "per-request" else 1
+    assert (done["requests"], done["verified"], done["errors"]) == (10, 10, {})
+    assert (stats["answered"], stats["peers"]) == (13 + 2, asked + 2)
+    assert (done["tls"]["version"], done["tls"]["handshakes"], done["tls"]["resumed"]) == ("TLSv1.3", asked + 2, 0)
+    # Nothing of it is TCP's: what the kernel says of that is of other connections.
+    assert (done["wire"], done["min_rtt_us"]) == (None, None)
+    assert "congestion control" not in {**done["settings"], **responder.ready["settings"]}
+    assert done["opening"]["connect_s"] is None
+    assert done["opening"]["tls_s"] > 0
+
+
+def test_several_requests_share_a_connection_of_http_3(
+    ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
+):
+    protocol, implementation, client = quic_pair
+    knobs = {**THREE, "connections": "2"}
+    with ends.respond(protocol, implementation, knobs=knobs, tls=made.serving) as responder:
+        told = {"knobs": knobs, "tls": made.trusted, "load": {"requests": 60, "concurrency": 6}}
+        trial = ends.request(ends.trial(protocol, client, responder.ready["port"], tmp_path / "record", **told))
+        assert responder.stats()["peers"] == 2 + 2
+    assert (trial.done["verified"], trial.done["errors"]) == (60, {})
+    assert len({row.connection for row in trial.phase(1)}) == 2
+
+
+def test_a_session_is_resumed_over_http_3(
+    ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
+):
+    protocol, implementation, client = quic_pair
+    knobs = {**THREE, "session": "resumed"}
+    with ends.respond(protocol, implementation, knobs=knobs, tls=made.serving) as responder:
+        told = {"knobs": knobs, "tls": made.trusted, "connection": "per-request"}
+        trial = ends.request(ends.trial(protocol, client, responder.ready["port"], tmp_path / "record", **told))
+    assert (trial.done["verified"], trial.done["tls"]["resumed"]) == (10, 14)
+
+
+def test_nobody_is_believed_over_http_3_whom_the_authority_does_not_vouch_for(
+    ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
+):
+    protocol, implementation, client = quic_pair
+    others = certificates(tmp_path / "others")
+    elsewhere = certificates(tmp_path / "elsewhere", address="198.18.0.1")
+    expired = certificates(tmp_path / "expired", has_expired=True)
+    for served, trusted in ((made, others.trusted), (elsewhere, elsewhere.trusted), (expired, expired.trusted)):
+        with ends.respond(protocol, implementation, knobs=THREE, tls=served.serving) as responder:
+            port = responder.ready["port"]
+            trial = ends.request(ends.trial(protocol, client, port, tmp_path / "record", knobs=THREE, tls=trusted))
+            assert responder.stats()["answered"] == 0
+        assert trial.failed["kind"] == "refused"
+        assert "tls" in trial.failed["message"]
+
+
+@pytest.mark.parametrize(
+    ("knobs", "named"),
+    [
+        ({"http": "3"}, "tls"),
+        ({**THREE, "congestion": "cubic"}, "congestion"),
+        ({**THREE, "nodelay": "nagle"}, "nodelay"),
+        ({**THREE, "tcp_window": "65536"}, "tcp_window"),
+        ({**THREE, "flow_window": "65536"}, "flow_window"),
+    ],
+)
+def test_http_3_without_tls_and_with_what_is_of_tcp_is_refused(
+    ends: Implementation, quic_pair: tuple[str, str, str], knobs: dict[str, str], named: str, made: Made, tmp_path: Path
+):
+    protocol, implementation, client = quic_pair
+    secured = "tls" in knobs
+    with ends.start("respond") as program:
+        serve = {"protocol": protocol, "implementation": implementation, "identity": IDENTITY, "knobs": knobs}
+        program.send({"type": "serve", "contract": VERSION, **serve, **({"tls": made.serving} if secured else {})})
+        assert (program.rest(), program.status()) == ([], 1)
+        assert named in program.said
+    told = {"knobs": knobs, **({"tls": made.trusted} if secured else {})}
+    trial = ends.request(ends.trial(protocol, client, 9, tmp_path / "record", **told))
+    assert trial.failed["kind"] == "trial"
+    assert named in trial.failed["message"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.certificates import certificates
 from tests.conformance.kit import IDENTITY, Implementation, Trial
 from tests.conformance.reference.store import TRANSACTIONS, after_of, row_of
 from tests.conformance.reference.streams import EventServer, Faults, due_in, events_of, subscribed, text_of
@@ -69,6 +70,31 @@ def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
     assert stats["answered"] == 1 + 1 + 2 * CLIENTS
     if operation == "activity":
         assert stats["store"]["requests"] == every
+
+
+def test_a_stream_that_has_no_requests_to_make_is_checked_alone(
+    ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path
+):
+    protocol, implementation, client, operation = stream_pair
+    with ends.respond(protocol, implementation, operations=[operation]) as responder:
+        more = {**OF[operation], "load": {"requests": 0, "concurrency": 1}}
+        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record", **more)
+        stats = responder.stats()
+    assert trial.types == ["checked", "done"]
+    assert (trial.done["requests"], stats["answered"], stats["events"]["sent"]) == (0, 2, 1)
+
+
+def test_events_travel_over_tls(ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path):
+    protocol, implementation, client, operation = stream_pair
+    responder = next(one for one in ends.protocol(protocol)["responders"] if one["name"] == implementation)
+    if operation != "events" or "tls1.3" not in responder.get("knobs", {}).get("tls", ()):
+        pytest.skip("one stream shows it, where there is TLS")
+    made, told = certificates(tmp_path / "right"), {"tls": "tls1.3"}
+    with ends.respond(protocol, implementation, operations=[operation], knobs=told, tls=made.serving) as secured:
+        port = secured.ready["port"]
+        trial = stream_trial(ends, protocol, client, port, tmp_path / "record", knobs=told, tls=made.trusted)
+    assert trial.done["events"]["delivered"] == trial.done["events"]["offered"] > 0
+    assert trial.done["tls"]["version"] in ("TLSv1.3", None)
 
 
 def test_a_sender_keeps_to_the_schedule_and_to_the_generator(ends: Implementation, sending: tuple[str, str]):

@@ -16,6 +16,7 @@ def schema(name: str) -> dict[str, Any]:
     return json.loads((PROTOS / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+LONGEST_LINE = 2**20  # bytes, without its end
 VERSION: int = schema("serve")["properties"]["contract"]["const"]
 STATUSES: list[str] = [
     status["name"] for status in json.loads((PROTOS / "statuses.json").read_text(encoding="utf-8"))["statuses"]
@@ -94,6 +95,8 @@ def _is(value: Any, kind: str) -> bool:
 
 def read_line(name: str, text: str | bytes) -> dict[str, Any]:
     """A line of this schema; ValueError with one sentence otherwise. Another version is refused before anything else."""
+    if len(text) > LONGEST_LINE + 1:  # with its end
+        raise ValueError("the line has more than 1 MiB")
     line = parse(text)
     if isinstance(line, dict) and "contract" in schema(name)["properties"]:
         said = line.get("contract")

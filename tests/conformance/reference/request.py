@@ -74,7 +74,10 @@ class Requester(Mixing, Coding):
                 self.may_measure.set()
 
     def fail(self, kind: str, message: str) -> NoReturn:
-        print_line({"type": "failed", "kind": kind, "message": message})
+        words = " ".join(message.split())[:900]
+        print_line({"type": "failed", "kind": kind, "message": words})
+        sys.stderr.write(f"request: {words}\n")
+        sys.stderr.flush()
         leave(1)
 
     def make_trial(self) -> None:

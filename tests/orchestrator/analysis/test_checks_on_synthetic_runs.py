@@ -52,13 +52,15 @@ def test_a_clean_run_fails_nothing_and_warns_of_nothing(name, seed):
 
 def expected_idle(planned):
     """What has nothing to look at in such a run."""
-    idle = {"event stream", "mix"}
+    idle = {"event stream", "mix", "referee"}
     if "controls" not in planned:
         idle.add("control")
     if "placements" not in planned:
         idle.add("round-trips")
     if "requesters" not in planned and not any("processes" in call for call in planned.get("calls", ())):
         idle.add("requesters together")
+    if "requesters" not in planned:
+        idle.add("hosts alike")
     return idle
 
 

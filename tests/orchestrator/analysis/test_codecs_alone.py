@@ -31,11 +31,13 @@ NOT_OF_A_CODEC = {
     "connections",
     "offered load",
     "requesters together",
+    "hosts alike",
     "responder's core",
     "CPU time",
     "lost packets",
     "event stream",
     "mix",
+    "referee",
 }
 
 

@@ -18,7 +18,7 @@ BODIES = p.Operation(
 )
 
 
-def floor_of(*, exchange_ms: float, call_ms: float, opened: bool, connection: str = "reuse"):
+def floor_of(*, exchange_ms: float, call_ms: float, opened: bool, connection: str = "reuse", **call: str):
     """The check's result where the exchange takes so long, and every call of both stacks."""
 
     def spoil(draft):
@@ -29,7 +29,7 @@ def floor_of(*, exchange_ms: float, call_ms: float, opened: bool, connection: st
         stacks=("rest",),
         placements=[FAR],
         operation=BODIES,
-        connection=connection,
+        calls=[{"connection": connection, **call}],
         load=p.Load(concurrency=1, requests=50),
     )
     baselines = []

@@ -6,11 +6,12 @@ import pytest
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
+from tests.support.matrices import a_matrix_plan, a_matrix_run
 from tests.support.runs import US, a_run
 
 EIGHT = p.Load(concurrency=8, requests=4_000)
 OPEN = p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)
-LITTLE = "Little's law"
+LITTLE, OWN = "Little's law", "requester's own work"
 
 
 def stops_at(share):
@@ -119,3 +120,21 @@ def test_a_clock_that_stops_early_for_the_slowest_alone_is_found(share, blocks, 
         rows["received_ns"] = rows["received_ns"] - (latency * (1 - share) * slowest).astype(np.int64)
 
     assert verdicts(a_run(spoil=cut))[LITTLE] == verdict
+
+
+@pytest.mark.parametrize(
+    ("who", "verdict"),
+    [("Python", "pass"), ("rest-Python-Python", "warn")],
+    ids=["all requesters of one language", "one stack of that language"],
+)
+def test_pauses_are_held_against_those_of_requesters_in_the_same_language(who, verdict):
+    """A harness in another language verifies and records in another time, which is nobody's fault."""
+    longer = paused_after(lambda latency_ns: np.full(latency_ns.size, 50 * US))
+
+    def spoil(draft):
+        if draft.cell.stack.endswith(who):
+            longer(draft)
+
+    plan = a_matrix_plan(spoken=("Go", "Python"), blocks=3, load=p.Load(concurrency=1, requests=300), warmup=10)
+    found = verdicts(a_matrix_run(plan, lambda key: 1.0, spoil=spoil))
+    assert (found[OWN], found[LITTLE]) == (verdict, "pass")

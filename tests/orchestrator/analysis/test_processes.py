@@ -255,5 +255,6 @@ def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:
                 due = 1_000_000_000 + number * 10_000_000
                 took = 5_000_000 if number < slow else 100_000
                 record.append(number + 1, 1, 0, due, due, due + took, -1, 10, 10, 0)
-    assert verdict(goal, cell, None, paths[:1]) == "not held"
-    assert verdict(goal, cell, None, paths) == "held"
+    assert verdict(goal, cell, None, [paths[:1]]) == "not held"
+    assert verdict(goal, cell, None, [paths]) == "held"
+    assert verdict(goal, cell, None, [paths[:1], paths[1:]]) == "held"  # two hosts with a process each

@@ -271,6 +271,23 @@ def test_properties_are_judgements_of_the_protocols_with_their_reasons() -> None
     assert by_name["browser"].best == "yes: rest"
 
 
+def test_an_end_that_carries_no_stream_of_its_protocol_does_not_stream() -> None:
+    plan = real(("grpc", "tonic", "tonic"), ("grpc", "grpc-go", "grpc-go"), ("grpc", "grpc-js", "grpc-aio"))
+    streaming = {row.name: row for row in properties(plan, (), catalogue())[0].rows}["streaming"]
+    assert [score.text for score in streaming.scores] == ["no", "yes", "no"]
+    assert streaming.scores[0].why == "tonic: Rust does not carry it"
+
+
+def test_many_stacks_of_a_protocol_that_are_all_best_are_counted_and_not_named() -> None:
+    ends = ("fastapi", "go-net-http", "hyper", "fastify")
+    every = [("rest", end, "pycurl") for end in ends] + [("grpc", "grpcio", "grpcio")]
+    plan = real(*every)
+    of = replace(plan, stacks=tuple(replace(s, label=f"{s.protocol} ({s.responder})") for s in plan.stacks))
+    assert {row.name: row.best for row in properties(of, (), catalogue())[0].rows}["browser"] == "yes: all 4 of rest"
+    alone = replace(of, stacks=of.stacks[:4])
+    assert {r.name: r.best for r in properties(alone, (), catalogue())[0].rows}["browser"] == "yes: all 4 stacks"
+
+
 def test_every_protocol_says_whether_a_browser_can_call_it_and_whether_it_needs_a_schema() -> None:
     assert [p.name for p in catalogue().protocols.values() if p.browser is None or p.schema is None] == []
 

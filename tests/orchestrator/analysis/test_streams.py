@@ -13,6 +13,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report.render import render
+from orchestrator.results.manifest import Heard
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
 from tests.support.runs import MS, US, Draft
@@ -344,6 +345,7 @@ def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() ->
         if draft.requester == 1:
             for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
                 draft.columns[name] += 900 * MS
+            draft.heard = Heard(**{name: at + 900 * MS for name, at in vars(draft.heard).items()})
 
     plan = a_stream_plan(placements=[FAR], provider="gcp", requesters=2)
     assert judged.verdicts(a_stream_run(plan))["requesters together"] == "pass"

@@ -109,6 +109,7 @@ def test_of_stacks_the_terminal_shows_bytes_where_they_fill_more_than_a_packet_a
     assert not shown(None)
 
 
+@pytest.mark.slow
 def test_codecs_alone_say_how_large_messages_become():
     summary = summarise(a_codec_run(lambda draft: shrink_of_cbor(draft)))
     said = "Encoded, request and reply together: add: 28 B with cbor (cbor2) and 56 B with json (stdlib)."

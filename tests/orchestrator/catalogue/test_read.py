@@ -69,7 +69,7 @@ def test_a_protocol_has_the_ends_of_all_languages_and_the_defaults_of_the_first(
     gzip = {"compression": "gzip"}
     assert tcp.refusal_of(gzip, (tcp.responder("b"), tcp.client("ask-b"))) is None
     assert tcp.refusal_of(gzip, (tcp.responder("b"), tcp.client("ask-a"))) == (
-        "tcp cannot do compression: gzip: it has no such knob"
+        "tcp with its client ask-a cannot do compression: gzip: it has no such knob"
     )
 
 
@@ -84,6 +84,15 @@ def test_programs_are_started_as_their_manifest_says(tmp_path: Path) -> None:
     assert language.build == (("make", "all"),)
     with pytest.raises(UsageError, match=r"no language in .* has a program for the role `describe`"):
         found.of_role("describe")
+
+
+def test_native_clients_stand_in_the_order_of_their_own_places_and_then_of_languages(tmp_path: Path) -> None:
+    raws = [manifest(*of) for of in (("alpha", 3, "a", "ask-a"), ("beta", 2, "b", "ask-b"), ("gamma", 1, "c", "ask-c"))]
+    for raw, place in zip(raws, (1, 2, 2), strict=True):
+        raw["protocols"][0]["clients"][0]["native"] = place
+    tcp = merged(tmp_path, *raws, manifest("delta", 0, "d", "ask-d")).protocols["tcp"]
+    assert [client.name for client in tcp.natives] == ["ask-a", "ask-c", "ask-b"]
+    assert tcp.default_client(1).name == "ask-d"
 
 
 @pytest.mark.parametrize(("responder", "client", "what"), [("a", "x", "responder"), ("x", "ask-a", "client")])
@@ -180,6 +189,13 @@ def _twice(*path: str | int) -> Change:
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
         (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
         (_set("../x", "protocols", 0, "responders", 0, "name"), "'../x' is no name"),
+        (_set("native", "protocols", 0, "clients", 0, "name"), "protocol tcp has a client 'native', which stands for"),
+        (
+            lambda raw: raw["protocols"][0]["clients"].append(
+                {"name": "codec", "style": "sync", "kind": "codec", "native": 1}
+            ),
+            "protocol tcp's client codec asks nobody, so it cannot be `native`",
+        ),
         (_twice("protocols"), "it has two protocols of one name"),
         (_twice("protocols", 0, "clients"), "protocol tcp has two clients of one name"),
         (_twice("protocols", 0, "responders"), "protocol tcp has two responders of one name"),
@@ -190,7 +206,7 @@ def test_a_manifest_that_is_none_is_refused_by_name(tmp_path: Path, change: Chan
     change(raw)
     with pytest.raises(UsageError) as refused:
         merged(tmp_path, raw)
-    assert refused.value.message.startswith("alpha/manifest.json cannot be used: ")
+    assert refused.value.message.startswith(f"{tmp_path.name}/alpha/manifest.json cannot be used: ")
     assert complaint in refused.value.message
 
 

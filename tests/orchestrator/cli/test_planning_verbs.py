@@ -38,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_plan_that_cannot_be_made_leaves_no_older_one_to_be_run_by_mistake(folder: Path) -> None:
     assert orch("plan", "example.yaml", cwd=folder).returncode == 0
     (folder / "other.yaml").write_text(EXPERIMENT.replace("operations", "operatoins"))
@@ -65,6 +66,7 @@ def test_plan_as_json_is_one_document(folder: Path) -> None:
     assert planned["plan"]["experiment_path"] == "example.yaml"
 
 
+@pytest.mark.slow
 def test_plan_says_what_differs_between_its_stacks(folder: Path) -> None:
     said = orch("plan", "example.yaml", cwd=folder).stdout
     assert "differs: grpc from rest in codec, transport, framework, validation, client\n" in said
@@ -93,6 +95,7 @@ def test_an_error_is_json_where_json_was_asked_for(folder: Path) -> None:
     assert document(done)["error"]["exit_code"] == 2
 
 
+@pytest.mark.slow
 def test_a_plan_too_long_for_its_limit_says_so(folder: Path) -> None:
     done = orch("plan", "example.yaml", "--set", "limits.wall=5s", cwd=folder)
     assert "longer than limits.wall (5 s), which will end it early" in done.stdout
@@ -150,7 +153,13 @@ def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     assert by_name["rest"]["default_responder"] == "fastapi"
     assert by_name["tcp"]["is_floor"]
     text = orch("services", cwd=tmp_path).stdout
+    natives = by_name["rest"]["native"]
+    assert set(natives) < {client["name"] for client in by_name["rest"]["clients"]}
+    assert f"rest: {natives[0]} (" in text.partition("`client: native` is the first of these")[2]
     assert "rest / flask cannot do reuse" in text
+    assert "rest / hyper cannot do accounts, balance, comments," in text  # one line for what has one reason
+    assert text.count("requests unpacks it with no library that is here") == 1
+    assert "Go: connect-go, grpc-go, go-net-http, go-tcp; connect-go," in text
     fastapi = next(responder for responder in by_name["rest"]["responders"] if responder["name"] == "fastapi")
     assert (fastapi["adds"], fastapi["without"]) == (
         "routes every request with FastAPI and validates JSON bodies with pydantic models",
@@ -170,6 +179,7 @@ def test_doctor_finds_this_python(tmp_path: Path) -> None:
     assert next(f for f in found["findings"] if f["name"] == "python")["is_there"]
 
 
+@pytest.mark.slow
 def test_doctor_ends_with_3_for_a_provider_that_lacks_something(tmp_path: Path) -> None:
     done = orch("doctor", "--for", "lab", cwd=tmp_path, PATH="")
     assert done.returncode == 3
@@ -202,6 +212,7 @@ def test_the_version_is_the_packages(tmp_path: Path) -> None:
     assert orch("--version", cwd=tmp_path).stdout == f"orch {__version__}\n"
 
 
+@pytest.mark.slow
 def test_colour_is_left_out_where_nobody_watches(folder: Path) -> None:
     assert "\x1b" not in orch("doctor", cwd=folder).stdout
     assert "\x1b" not in orch("plan", "missing.yaml", cwd=folder).stderr

@@ -68,6 +68,7 @@ def test_streams_that_were_closed_before(tmp_path, closed):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_under_the_answer_is_not_passed_over(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")

@@ -199,6 +199,7 @@ def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) 
         documents.write_schemas(replace(plan, operations=(other,)), files)
 
 
+@pytest.mark.slow
 def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,7 +91,9 @@ def test_placements_share_hosts(write: Write, known: Known, placements: str, hos
 
 
 def test_several_requesters_are_several_hosts(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL + "provider: lab\nplacements: cross-region\nrequesters: 3\n"), known=known)
+    plan = make_plan(
+        write(MINIMAL + "provider: lab\nplacements: cross-region\nrequesters: 3\nload: {concurrency: 3}\n"), known=known
+    )
     assert hosts_needed(plan) == ("us-west1-a", "us-central1-a", "us-central1-a", "us-central1-a")
 
 

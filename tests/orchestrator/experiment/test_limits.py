@@ -40,6 +40,7 @@ def test_more_rows_than_a_run_may_store_are_refused(write: Write, known: Known) 
     assert "a run stores at most 1,000,000,000" in problem
 
 
+@pytest.mark.slow
 def test_a_list_of_forty_thousand_is_refused_with_its_place(write: Write, known: Known) -> None:
     path = write(MINIMAL + f"load: {{concurrency: [{','.join(map(str, range(19_000)))}]}}\n")
     assert problems(path, known) == [

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.model.store_factors import OWN_DRIVERS, resources
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.databases import ask_postgresql
 from orchestrator.experiment.plan.planning import make_plan
@@ -50,6 +53,80 @@ def test_a_cell_says_its_store_and_pool_where_they_are_not_the_usual_ones(write:
 def test_what_cannot_be_is_refused_at_plan_time(write: Write, text: str, why: str) -> None:
     with pytest.raises(ExperimentError, match=why):
         make_plan(write(text))
+
+
+BOTH = "[rest, {protocol: rest, responder: go-net-http, client: go-net-http}]"
+
+
+def of_both(text: str) -> str:
+    """With a stack of Go's beside Python's."""
+    return BALANCE.replace("stacks: rest", f"stacks: {BOTH}") + text
+
+
+def test_a_responder_asks_postgresql_by_its_own_library_unless_one_is_named(write: Write) -> None:
+    plan = make_plan(write(of_both("store: [none, postgresql]\ncompare_by: [stack, store]\n")), needs_programs=False)
+    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
+        ["reuse", "c1"],
+        ["reuse", "postgresql", "c1"],
+        ["reuse", "c1"],
+        ["reuse", "postgresql", "pgx", "c1"],
+    ]
+    assert [cell.factors["driver"] for cell in plan.cells] == ["psycopg", "psycopg", "psycopg", "pgx"]
+    assert [resources(cell.factors).get("driver") for cell in plan.cells] == [None, None, None, "pgx"]
+    assert read_plan(plan.to_dict()) == plan
+    without = plan.to_dict()
+    without["cells"][3]["factors"]["driver"] = None
+    with pytest.raises(ValueError, match="driver"):
+        read_plan(without)
+    of_stores = [pair for pair in pairs(plan) if pair.factor == "store"]
+    assert [pair.cell.factors["driver"] for pair in of_stores] == ["psycopg", "pgx"]
+    assert all(pair.cell.stack == pair.reference.stack for pair in of_stores)
+
+
+@pytest.mark.parametrize("reference", ["rest (fastapi, pycurl)", "rest (go-net-http, go-net-http)"])
+def test_stacks_with_libraries_of_their_own_are_compared_store_by_store(write: Write, reference: str) -> None:
+    text = of_both(f"store: [none, postgresql]\nreference: {reference}\n")
+    found = [pair for pair in pairs(make_plan(write(text), needs_programs=False)) if pair.factor == "stack"]
+    assert [(pair.cell.factors["store"], pair.reference.factors["store"]) for pair in found] == [
+        ("none", "none"),
+        ("postgresql", "postgresql"),
+    ]
+
+
+def test_stores_are_compared_by_the_library_of_a_responder_and_no_other(write: Write) -> None:
+    more = "store: [none, postgresql]\ndriver: [psycopg, asyncpg]\nexclude: {store: none, driver: asyncpg}\n"
+    plan = make_plan(write(BALANCE + more + "compare_by: [store, driver]\n"))
+    assert [pair.cell.factors["driver"] for pair in pairs(plan) if pair.factor == "store"] == ["psycopg"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "place"),
+    [
+        ("store: postgresql\ndriver: psycopg\n", "go-net-http cannot do driver: psycopg: it asks PostgreSQL by pgx", 1),
+        ("store: postgresql\ndriver: asyncpg\n", "go-net-http cannot do driver: asyncpg: it asks PostgreSQL by pgx", 1),
+        (
+            "store: postgresql\ndriver: pgx\n",
+            "fastapi cannot do driver: pgx: it asks PostgreSQL by psycopg or asyncpg",
+            0,
+        ),
+        ("store: sqlite\n", "go-net-http cannot do store: sqlite: its rows are in memory or in PostgreSQL", 1),
+        ("driver: pgx\n", "need no connection", 1),
+    ],
+)
+def test_a_library_that_a_responder_does_not_have_is_refused_with_its_place(
+    write: Write, text: str, why: str, place: int
+) -> None:
+    with pytest.raises(ExperimentError, match=why) as refused:
+        make_plan(write(of_both(text)), needs_programs=False)
+    column = 10 if place == 0 else 16
+    assert any(f":{column}: " in line and why in line for line in str(refused.value).splitlines())
+
+
+def test_every_driver_that_is_declared_can_be_asked_for() -> None:
+    levels = {level.value for level in BY_NAME["driver"].levels}
+    declared = [r.drivers for p in protocols().values() for r in p.responders if r.drivers]
+    assert {name for drivers in declared for name in drivers} == levels
+    assert {drivers[0] for drivers in declared} == {*OWN_DRIVERS}
 
 
 def test_a_codec_alone_has_no_store(write: Write) -> None:

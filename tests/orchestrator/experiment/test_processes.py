@@ -10,8 +10,9 @@ import pytest
 
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
+from orchestrator.experiment.plan.processes import processes_of, seed_of, share
 from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.requesters import connections_in
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
 
@@ -116,7 +117,7 @@ def test_the_shares_add_up_to_the_load_and_are_as_even_as_they_can_be(load: Load
 def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_flight(tmp_path: Path) -> None:
     text = "stacks: grpc\nconnections: [4, 7]\nprocesses: 3\nload: {concurrency: 7, requests: 100}\n"
     for cell in plan_of(tmp_path, text).cells:
-        kept = [connections_in(cell, number) for number in range(3)]
+        kept = [connections_in(cell, 0, number) for number in range(3)]
         assert sum(kept) == cell.factors["connections"]
         assert all(k <= share(cell.load, 3, n).concurrency for n, k in enumerate(kept))
 

@@ -15,6 +15,7 @@ from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, p
 from orchestrator.hosts.probes import survey
 
 ROOT = Path(__file__).parents[3]
+MADE = shutil.ignore_patterns("__pycache__", ".terraform", "build", "target", "node_modules")
 MOON = {
     "title": "hosts on the moon",
     "makes_hosts": True,
@@ -45,7 +46,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The code with one folder more: infra/moon."""
     place = tmp_path_factory.mktemp("checkout")
     for folder in ("orchestrator", "services", "infra", "protos"):
-        shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__", ".terraform"))
+        shutil.copytree(ROOT / folder, place / folder, ignore=MADE)
     (place / "infra" / "moon").mkdir()
     (place / "infra" / "moon" / "provider.json").write_text(json.dumps(MOON))
     (place / "infra" / "moon" / "provider.py").write_text("raise SystemExit('error: no rocket')")

@@ -37,7 +37,9 @@ REFUSED = {
     "give it alone, in an experiment of its own": f"{HEAD}timing_rules: [none, misleading]\nstacks: rest\n"
     "operations: timestamp\nwarmup: {requests: 5, at_least: 0s}\n",
     "nothing is compared by `timing_rules`": f"{WHOLE}compare_by: timing_rules\nstacks: rest\noperations: timestamp\n",
-    "of one requester": f"{WHOLE}requesters: 2\nprovider: lab\nstacks: rest\noperations: timestamp\n",
+    "`requesters: 2`": f"{WHOLE}requesters: 2\nload: {{concurrency: 2}}\nprovider: lab\nplacements: same-zone\n"
+    "stacks: rest\n"
+    "operations: timestamp\n",
     "`add`, whose reply has no stamp": f"{WHOLE}stacks: rest\noperations: add\n",
     "`calls: 3`": f"{WHOLE}stacks: rest\noperations: {{timestamp: {{calls: 3}}}}\n",
     "`connection: per-request`": f"{WHOLE}connection: per-request\nstacks: rest\noperations: timestamp\n",
@@ -85,7 +87,6 @@ def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> N
 
 
 OF_A_PLAN: dict[str, tuple[str, Any]] = {
-    "requesters": ("requesters", 2),
     r"contrasts\.0\.factor": ("contrasts", [{"factor": "timing_rules", "references": ["misleading"]}]),
     r"overrides\.0": ("overrides", ["timing_rules=misleading"]),
 }

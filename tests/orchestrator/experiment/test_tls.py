@@ -58,7 +58,7 @@ def test_every_protocol_has_tls_and_every_stream(tmp_path: Path) -> None:
         ("session: resumed\ntls: tls1.3\nstacks: rest\n", "one that is kept has a single handshake"),
         (
             "session: resumed\ntls: tls1.3\nconnection: per-request\nstacks: grpc\n",
-            "grpc cannot do session: resumed: grpcio resumes no session of another channel",
+            "grpc with its responder grpcio cannot do session: resumed: grpcio resumes no session of another channel",
         ),
         (
             "tls: tls1.3\nstacks: {protocol: rest, external: '127.0.0.1:8000'}\n",

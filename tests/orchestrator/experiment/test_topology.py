@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan.plan import Limits, Link, Placement, Plan
+from orchestrator.experiment.plan.plan import Cell, Limits, Link, Placement, Plan
 from orchestrator.experiment.plan.topology import topology
+from services.python.contract.lines import Load, Warmup
 
 LOCAL = Placement(id="local", name="local", kind="local")
 SAME = Placement(id="same", name="same-zone", kind="same-zone", link=Link(rtt_ms=1.5))
 FAR = Placement(
     id="far", name="far", kind="cross-region", from_zone="us-central1-a", to_zone="us-west1-a", link=Link(rtt_ms=35.0)
 )
+
+
+def asking_from(requesters: int) -> Cell:
+    """A cell of which only the number of hosts counts here."""
+    return Cell(
+        id="c",
+        stack="s",
+        operation="o",
+        placement="p",
+        factors={"requesters": requesters},
+        load=Load(),
+        warmup=Warmup(),
+    )
 
 
 def plan(*placements: Placement, requesters: int = 1, makes_stores: bool = False) -> Plan:
@@ -22,12 +36,11 @@ def plan(*placements: Placement, requesters: int = 1, makes_stores: bool = False
         stacks=(),
         operations=(),
         placements=placements,
-        cells=(),
+        cells=(asking_from(requesters),),
         trials=(),
         repeats=1,
         seed=1,
         limits=Limits(wall_s=60, cost_usd=0, ttl_s=60),
-        requesters=requesters,
         makes_stores=makes_stores,
     )
 

@@ -332,10 +332,11 @@ def test_several_requesters_start_together_and_their_samples_stay_apart(folder, 
     result = measure.start(plan("tcp", repeats=1, requesters=2), Workspace(), command=["orch", "run"], listener=Told())
     assert result.failed_trials == 0
     table = pd.read_parquet(result.folder / "samples")
-    assert table.groupby("requester", observed=True)["sequence"].max().to_dict() == {"local": 55, "local-2": 55}
+    last = table.groupby("requester", observed=True)["sequence"].max().to_dict()
+    assert last == {"local": 30, "local-2": 30}  # 5 of the warm-up, and half of 50
     (trial,) = RunFolder(result.folder).manifest().trials
     assert [r.host for r in trial.requesters] == ["local", "local-2"]
-    assert trial.stats.answered >= 2 * 55
+    assert trial.stats.answered >= 2 * 30
 
 
 STREAMS = """\

@@ -39,9 +39,9 @@ def host(tmp_path: Path) -> FakeHost:
     return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
 
 
-def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, lead_s: float | None = None) -> Outcome:
+def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1) -> Outcome:
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
-    return bench.make(ask, Pair((host,) * requesters, host), "t0", start_lead_s=lead_s)
+    return bench.make(ask, Pair((host,) * requesters, host), "t0")
 
 
 def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
@@ -93,10 +93,10 @@ def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
     assert outcome.overhead_s == pytest.approx(1.0)
 
 
-def test_several_requesters_are_told_one_moment_to_start_and_store_apart(host):
-    outcome = make(host, requesters=3, lead_s=4.0)
+def test_several_requesters_are_started_at_once_and_store_apart(host):
+    outcome = make(host, requesters=3)
     trials = [p.trial for p in host.processes if p.role == "requester"]
-    assert {t["start_at_unix_ns"] for t in trials} == {int(1_004.0 * 1e9)}
+    assert {t["start_at_unix_ns"] for t in trials} == {None}
     assert len({t["record"] for t in trials}) == 3
     assert len({t["seed"] for t in trials}) == 3
     assert len(outcome.parts) == 3
@@ -111,12 +111,12 @@ def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
             yield stats_line(answered=number)
 
     host.responder = lambda argv: counting
-    outcome = make(host, requesters=3, lead_s=1.0)
+    outcome = make(host, requesters=3)
     assert outcome.failure is None
     asked = [outcome.stats_before, outcome.stats_warm, outcome.stats]
     assert [answer.answered for answer in asked] == [1, 2, 3]
     requesters = [p for p in host.processes if p.role == "requester"]
-    assert [p.received[1:] for p in requesters] == [[f"measure {int(1_000.5 * 1e9)}"]] * 3
+    assert [p.received[1:] for p in requesters] == [["measure"]] * 3  # no moment: hosts have clocks of their own
     assert all(p.trial["hold"] for p in requesters)
 
 
@@ -126,7 +126,7 @@ def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
         yield None
 
     host.requester = lambda number: dies if number == 2 else good_requester
-    outcome = make(host, requesters=3, lead_s=1.0)
+    outcome = make(host, requesters=3)
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.stats_warm) == ("requester-died", None)
     assert host.left_behind == []
@@ -180,11 +180,22 @@ def test_a_rate_is_divided_too(host):
     assert [(load["concurrency"], load["rate_per_s"]) for load in loads] == [(4, 250.0)] * 2
 
 
-def test_several_hosts_are_each_offered_the_load_by_processes_of_their_own(host):
-    make(host, ask=replace(SHARED, knobs={}), requesters=2, lead_s=1.0)
+def test_several_hosts_share_the_load_with_all_their_processes(host):
+    make(host, ask=replace(SHARED, requesters=2, knobs={"connections": "6"}), requesters=2)
     trials = [p.trial for p in host.processes if p.role == "requester"]
-    assert [trial["load"]["concurrency"] for trial in trials] == [3, 2, 2, 3, 2, 2]
+    assert [trial["load"]["concurrency"] for trial in trials] == [2, 1, 1, 1, 1, 1]
+    assert [trial["load"]["requests"] for trial in trials] == [200, 100, 100, 100, 100, 100]
+    assert {trial["knobs"]["connections"] for trial in trials} == {"1"}
     assert len({trial["seed"] for trial in trials}) == len({trial["record"] for trial in trials}) == 6
+
+
+def test_when_several_hosts_were_heard_and_told_is_kept_by_the_clock_here(host):
+    parts = make(host, requesters=2).parts
+    assert all(part.heard is not None for part in parts)
+    for part in parts:
+        assert part.heard.warm_ns <= part.heard.told_ns <= part.heard.done_ns
+        assert part.heard.told_ns == 1_000 * 10**9
+    assert [part.heard for part in make(host).parts] == [None]  # one host: nothing to tell apart
 
 
 def test_each_process_has_a_cpu_of_its_own_as_far_as_there_are_any(host):

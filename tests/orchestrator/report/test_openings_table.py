@@ -38,3 +38,14 @@ def test_a_run_without_such_numbers_has_no_such_table() -> None:
     run = a_run(stacks=2)
     document = Document(render(replace(run, cells=tuple(replace(cell, opening=None) for cell in run.cells))))
     assert not [table for table in document.tables if "How many connections carried" in table.caption]
+
+
+def test_quic_has_one_handshake_and_no_tcp() -> None:
+    run = a_run(stacks=2)
+    told = CellOpening(connections=1, told=1, tls=21.5, tls_interval=(21.25, 21.75))
+    cells = tuple(replace(cell, opening=told).having(tls="tls1.3", http="3") for cell in run.cells)
+    document = Document(render(replace(run, cells=cells)))
+    tables = [table for table in document.tables if "How many connections carried" in table.caption]
+    row = tables[0].row(cells[0].stack_label)
+    assert (row["TCP handshake, ms"].text, row["TLS handshake, ms"].values) == ("none", [21.5, 21.25, 21.75])
+    assert "HTTP/3 has no TCP" in tables[0].caption

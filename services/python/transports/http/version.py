@@ -29,7 +29,7 @@ KNOBS: Mapping[str, tuple[str, ...]] = {
     FETCH: FETCHES,
     FIELDS: (ALL_FIELDS, SHOWN),
 }
-WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
+WITHOUT: Mapping[str, str] = {HTTP: "no end of it in Python speaks HTTP/3"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {
     "HTTP/2": "asked for from the first byte (prior knowledge), over TLS by ALPN; one request at a time on a connection",

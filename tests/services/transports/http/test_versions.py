@@ -189,7 +189,7 @@ def test_a_plan_has_both_and_only_the_cells_of_http_2_say_so(tmp_path: Path, wri
         ),
         (
             "stacks: {protocol: json, responder: asgi-granian, http: 3}\n",
-            "json cannot do http: 3: no implementation here speaks HTTP/3 yet",
+            "json cannot do http: 3: no end of it in Python speaks HTTP/3",
         ),
         ("stacks: grpc\nhttp: [1.1, 2]\n", "grpc cannot do http: 2: gRPC is HTTP/2 by its specification"),
         ("stacks: websocket\nhttp: 2\n", "websocket cannot do http: 2: a WebSocket is upgraded from HTTP/1.1"),

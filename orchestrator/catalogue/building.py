@@ -1,0 +1,262 @@
+"""Builds a language's programs by the commands of its manifest, and writes down what came of it (`builds.RECORD`).
+
+The record has no date and no path: the same source gives the same record, as it gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from orchestrator.catalogue import builds, tools
+from orchestrator.catalogue.builds import Built
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.platforms import here
+from orchestrator.disk import whole_file
+from orchestrator.strict_json import read_json
+from services.python.contract.lines import VERSION as CONTRACT
+
+_PATIENCE_S = 3600.0
+_LINES_SHOWN = 20
+_MOST_BYTES = 1 << 20  # of what a build tells, and of its last words
+_NAMED = 3
+
+# What a compiler says is read by people and by tests, and a date in what it makes would be another one each time.
+_ENVIRONMENT = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
+
+# Builds run code of packages that nobody here has read: databases, clouds and keys are none of its business.
+_SECRET = re.compile(r"^ORCH_|^PG|TOKEN|SECRET|PASSW|CREDENTIAL|KEY|AUTH|DSN|DATABASE_URL", re.IGNORECASE)
+
+Kind: TypeAlias = Literal["built", "up to date", "nothing to do", "lacking", "failed", "passed"]
+Say: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """How it went. `why` is a clause; `command` is what failed, and `words` the last lines that it said."""
+
+    language: Language
+    kind: Kind
+    why: str = ""
+    command: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    built: Built | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)  # of the toolchain, by program
+
+
+class _Failed(Exception):
+    def __init__(self, why: str, command: Sequence[str] = (), words: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.command = tuple(command)
+        self.words = tuple(words.splitlines()[-_LINES_SHOWN:])
+
+
+def build(language: Language, services: Path, *, again: bool = False, say: Say) -> Result:
+    """Build where the programs are not what their source gives, or `again` in any case; `say` is told each command.
+
+    "lacking" where the toolchain is not here. What was built before stays where a build fails.
+    """
+    if not language.build:
+        return Result(language=language, kind="nothing to do")
+    found, result = _toolchain(language, services)
+    if result is not None:
+        return result
+    folder = services / language.name
+    try:
+        with _alone(folder):
+            state = builds.look(language, services, here())
+            if state.kind == "built" and not again and state.built is not None and state.built.toolchain == found:
+                return Result(language=language, kind="up to date", built=state.built, versions=found)
+            built = _build(language, folder, found, say)
+            with whole_file(folder / builds.RECORD) as partial:
+                partial.write_text(json.dumps(built, indent=1, default=vars) + "\n", encoding="utf-8")
+            state = builds.look(language, services, here())
+            if state.why:
+                raise _Failed(state.why)
+    except _Failed as failed:
+        return _told(language, failed, found)
+    return Result(language=language, kind="built", built=built, versions=found)
+
+
+def build_elsewhere(language: Language, services: Path, *, say: Say) -> Result:
+    """Build a copy of the source in another folder, from nothing, and compare: a file with other bytes has failed.
+
+    The language must be built.
+    """
+    if not language.build:
+        return Result(language=language, kind="nothing to do")
+    found, result = _toolchain(language, services)
+    if result is not None:
+        return result
+    folder, state = services / language.name, builds.look(language, services, here())
+    try:
+        if state.built is None or state.why:
+            raise _Failed(state.why or "there is nothing to compare with")
+        with tempfile.TemporaryDirectory(prefix="orch-build-") as scratch:
+            other = Path(scratch, services.name, language.name)
+            other.mkdir(parents=True)
+            for name in _source(language, folder):
+                copy = builds.path_of(other, name)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(builds.path_of(folder, name), copy, follow_symlinks=False)
+            built = _build(language, other, found, say)
+        for name, artifact in built.artifacts.items():
+            if artifact != state.built.artifacts[name]:
+                sums = f"{artifact.sha256[:12]}, not {state.built.artifacts[name].sha256[:12]}"
+                raise _Failed(f"another build of the same source made another {name}: its SHA-256 begins {sums}")
+    except _Failed as failed:
+        return _told(language, failed, found)
+    return Result(language=language, kind="built", built=built, versions=found)
+
+
+def lint(language: Language, services: Path, *, say: Say) -> Result:
+    """Have the language's linters read its source: "passed" where none finds fault."""
+    if not language.lint:
+        return Result(language=language, kind="nothing to do")
+    found, result = _toolchain(language, services)
+    if result is not None:
+        return result
+    try:
+        for command in language.lint:
+            _run(command, services / language.name, say)
+    except _Failed as failed:
+        return _told(language, failed, found)
+    return Result(language=language, kind="passed", versions=found)
+
+
+def _toolchain(language: Language, services: Path) -> tuple[dict[str, str], Result | None]:
+    """The versions of what a build needs, and what to say where that is not here."""
+    found = [tools.look(tool, services / language.name) for tool in language.toolchain]
+    versions = {one.tool.program: one.version for one in found if one.version is not None}
+    if lacking := tools.lacking(found):
+        return versions, Result(language=language, kind="lacking", why=lacking, versions=versions)
+    return versions, None
+
+
+def _build(language: Language, folder: Path, toolchain: dict[str, str], say: Say) -> Built:
+    if (folder / builds.FOLDER).is_symlink():
+        raise _Failed(f"its {builds.FOLDER} is a link, and what is built would lie where somebody else chose")
+    (folder / builds.FOLDER).mkdir(parents=True, exist_ok=True)
+    for name in language.sources:
+        if not builds.path_of(folder, f"{builds.UP}{name}").exists():
+            raise _Failed(f"it reads {name}, which is not beside services/ here")
+    before = _source(language, folder)
+    (folder / builds.PACKAGES).unlink(missing_ok=True)  # of an earlier build
+    for command in language.build:
+        _run(command, folder, say)
+    after = _source(language, folder)
+    if changed := sorted(name for name, _ in before.items() ^ after.items()):
+        named = ", ".join(dict.fromkeys(changed[:_NAMED]))
+        raise _Failed(f"it writes to its own source ({named}): what is built would always be stale")
+    artifacts = {}
+    for name in language.artifacts:
+        try:
+            artifacts[name] = builds.artifact(folder / name)
+        except OSError as error:
+            raise _Failed(f"it made no {name} ({error.strerror})", language.build[-1]) from error
+        if artifacts[name].size_bytes == 0:
+            raise _Failed(f"it made an empty {name}", language.build[-1])
+    return Built(
+        language=language.name,
+        contract=CONTRACT,
+        platform=here(),
+        source=builds.digest_of(after),
+        toolchain=toolchain,
+        artifacts=artifacts,
+        packages=_packages(folder),
+    )
+
+
+def _source(language: Language, folder: Path) -> Mapping[str, bytes]:
+    try:
+        return builds.source(language, folder)
+    except OSError as error:
+        raise _Failed(f"its source cannot be read: {error}") from error
+
+
+def _packages(folder: Path) -> dict[str, str]:
+    """The versions that the build told; none where it told nothing."""
+    try:
+        told = read_json(folder / builds.PACKAGES, _MOST_BYTES)
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise _Failed(f"its {builds.PACKAGES} cannot be read: {error}") from error
+    if not isinstance(told, dict) or not all(isinstance(version, str) for version in told.values()):
+        raise _Failed(f"its {builds.PACKAGES} is no object of versions by package")
+    return told
+
+
+def _run(command: Sequence[str], folder: Path, say: Say) -> None:
+    """Run one command in the folder to its end; _Failed with its last lines when it does not end well.
+
+    What it prints goes to a file: a process that it leaves behind holds nobody up, and is ended with its group.
+    """
+    say(shlex.join(command))
+    with tempfile.TemporaryFile() as printed:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=_environment(os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _Failed(f"it cannot be started: {error.strerror}", command) from error
+        try:
+            status = process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired as error:
+            raise _Failed(f"it did not end within {_PATIENCE_S / 60:g} minutes", command) from error
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if status:
+            printed.seek(0)
+            with suppress(OSError), whole_file(folder / builds.LOG) as partial, partial.open("wb") as log:
+                shutil.copyfileobj(printed, log)
+            printed.seek(max(0, printed.seek(0, os.SEEK_END) - _MOST_BYTES))
+            raise _Failed(f"it ended with {status}", command, printed.read().decode(errors="replace"))
+
+
+def _environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """What commands of a build inherit: no variable whose name says that it is a secret, and none of orch's own."""
+    return {**{name: value for name, value in inherited.items() if not _SECRET.search(name)}, **_ENVIRONMENT}
+
+
+def _told(language: Language, failed: _Failed, versions: Mapping[str, str]) -> Result:
+    return Result(
+        language=language,
+        kind="failed",
+        why=failed.why,
+        command=failed.command,
+        words=failed.words,
+        versions=versions,
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One build of a folder at a time; another orch's is waited for."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,221 @@
+"""What a build of a language's programs left: the record that lies beside them, and whether it can be used.
+
+`build/built.json` in the language's folder is written by `building`. It says of which source, with which toolchain, for
+which platform and version of the contract each file was made, and its SHA-256. Looking hashes source and files anew, so it
+is done only for languages that somebody names.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.platforms import ANY, HEAD_BYTES, made_for
+from orchestrator.strict_json import read_json
+from services.python.contract.lines import VERSION as CONTRACT
+from services.python.contract.source import digest
+from services.python.contract.strict import Part, decode, part
+
+FOLDER: Final = "build"
+RECORD: Final = f"{FOLDER}/built.json"
+PACKAGES: Final = f"{FOLDER}/packages.json"  # which a build may leave: the versions of the packages in what it made
+LOG: Final = f"{FOLDER}/failed.log"  # all that the command said that failed last
+MOST_FILE = 1 << 30  # bytes of a file that was built
+_MOST_BYTES = 1 << 20  # of a record
+_MADE = frozenset({FOLDER, "target"})  # what builds write into, in the language's own folder
+UP = "../../"  # from the folder of a language to the one above that of all languages
+_NO_SOURCE = frozenset({"node_modules", "__pycache__", ".DS_Store"})  # wherever they lie
+
+Kind: TypeAlias = Literal["nothing to build", "built", "absent", "damaged", "stale", "foreign", "other contract"]
+
+
+@part
+class Artifact(Part):
+    """A file that a host needs. `platform`: what it was made for; empty where it is no program of a processor's own."""
+
+    sha256: str
+    size_bytes: int
+    platform: str = ANY
+
+
+@part
+class Built(Part):
+    """What was built: of which source (SHA-256), with which versions, on which platform, for which contract.
+
+    `packages`: the versions of the packages in it, by name, where the build tells them.
+    """
+
+    built: Literal[1] = 1
+    language: str
+    contract: int
+    platform: str
+    source: str
+    toolchain: dict[str, str]
+    artifacts: dict[str, Artifact]
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Whether a language's programs can be started on a platform; `why` not is a clause, empty where they can."""
+
+    kind: Kind
+    why: str = ""
+    built: Built | None = None
+
+
+def look(language: Language, services: Path, platform: str) -> State:
+    """The state of the programs in that folder of `services`, for that platform."""
+    if not language.build:
+        return State(kind="nothing to build")
+    folder = services / language.name
+    try:
+        built = decode(Built, read_json(folder / RECORD, _MOST_BYTES))
+    except FileNotFoundError:
+        return State(kind="absent", why="they are not built")
+    except ValueError as error:
+        return State(kind="damaged", why=f"{RECORD} cannot be used: {error}")
+    kind, why = _fault(language, folder, built, platform)
+    return State(kind=kind, why=why, built=built)
+
+
+def _fault(language: Language, folder: Path, built: Built, platform: str) -> tuple[Kind, str]:
+    if built.contract != CONTRACT:
+        return "other contract", f"they were built for contract {built.contract}; this orch speaks contract {CONTRACT}"
+    if built.language != language.name:
+        return "damaged", f"{RECORD} is of {built.language!r:.40}"
+    for name in language.artifacts:
+        if name not in built.artifacts:
+            return "stale", f"{name} was not among what was built"
+        kind, why = _fault_of(folder / name, name, built.artifacts[name])
+        if why:
+            return kind, why
+        if name in language.started and not os.access(folder / name, os.X_OK):
+            return "damaged", f"{name} may not be executed"
+    for name in language.artifacts:
+        of = built.artifacts[name].platform
+        if of not in (ANY, platform):
+            return "foreign", f"{name} is a program for {of}, not for {platform}"
+    try:
+        if source_digest(language, folder) != built.source:
+            return "stale", "their source has changed since they were built"
+    except OSError as error:
+        return "stale", f"their source cannot be read: {error}"
+    return "built", ""
+
+
+def _fault_of(path: Path, name: str, recorded: Artifact) -> tuple[Kind, str]:
+    try:
+        with _opened(path) as file:
+            size = os.fstat(file.fileno()).st_size  # first, as a file of another size need not be read
+            found = artifact(path) if size == recorded.size_bytes else None
+    except OSError as error:
+        return "absent", f"{name} cannot be read: {error.strerror}"
+    if found is None or found.size_bytes != recorded.size_bytes:
+        return "damaged", f"{name} has {size:,} bytes; {recorded.size_bytes:,} were built"
+    if found.sha256 != recorded.sha256:
+        return (
+            "damaged",
+            f"{name} is not what was built: its SHA-256 begins {found.sha256[:12]}, not {recorded.sha256[:12]}",
+        )
+    if found.platform != recorded.platform:
+        return "damaged", f"{name} is not for the platform that {RECORD} says"
+    return "built", ""
+
+
+def artifact(path: Path) -> Artifact:
+    """What a file is; OSError when it cannot be read, is a link, a pipe or a device, or larger than `MOST_FILE`."""
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MOST_FILE:
+            raise OSError(errno.EFBIG, f"it is larger than {MOST_FILE:,} bytes")
+        head = file.read(HEAD_BYTES)
+        file.seek(0)
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return Artifact(sha256=sha256, size_bytes=size, platform=made_for(head))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """A file that has an end, and lies there itself; OSError for anything else, without waiting for it."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link, not a file")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe, a device or a folder, not a file")
+        yield file
+
+
+def source(language: Language, folder: Path) -> Mapping[str, bytes]:
+    """The SHA-256 of every file that the programs are made of, by its path in the folder; of a link, of where it leads.
+
+    What the language reads elsewhere (`sources`) has its path from the folder, too; what is not there is left out, and
+    so is what is no file (a pipe, a socket). OSError for one that cannot be read.
+    """
+    made = {folder / name for name in language.artifacts}
+    found = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path not in made}
+    for name in language.sources:
+        other = path_of(folder, f"{UP}{name}")
+        every = [other] if other.is_file() else _files(other)
+        found |= {f"{UP}{name}{path.as_posix().removeprefix(other.as_posix())}": path for path in every}
+    digests = ((name, _content_digest(found[name])) for name in sorted(found))
+    return {name: content for name, content in digests if content is not None}
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Where a file of `source` lies."""
+    return folder.parents[1] / name.removeprefix(UP) if name.startswith(UP) else folder / name
+
+
+def source_digest(language: Language, folder: Path) -> str:
+    """One SHA-256 of names and content of `source`."""
+    return digest_of(source(language, folder))
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """The SHA-256 of what `source` gives."""
+    return digest(piece for name, content in files.items() for piece in (os.fsencode(name), content))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        is_top = here == folder
+        folders[:] = [name for name in folders if name not in _NO_SOURCE and not (is_top and name in _MADE)]
+        yield from (here / name for name in names if name not in _NO_SOURCE)
+
+
+def _content_digest(path: Path) -> bytes | None:
+    """The SHA-256 of a file's content, or of where a link leads; None for what is neither."""
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return hashlib.sha256(os.fsencode(path.readlink())).digest()
+    if not stat.S_ISREG(mode):
+        return None
+    with _opened(path) as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def in_words(toolchain: Mapping[str, str], of_source: str) -> str:
+    """What something was built with, and of what.
+
+    >>> in_words({"sh": "7.1"}, "0123456789abcdef")
+    'built with sh 7.1, of source 0123456789ab'
+    """
+    tools = ", ".join(f"{program} {version}" for program, version in toolchain.items()) or "no toolchain"
+    return f"built with {tools}, of source {of_source[:12]}"
+
+
+def packages_in_words(built: Built, names: Iterable[str]) -> str:
+    """The versions of these packages in what was built, in order; of those that the build tells nothing of their names."""
+    return ", ".join(f"{name} {built.packages.get(name, '')}".rstrip() for name in sorted(set(names)))

@@ -1,0 +1,191 @@
+"""Run an experiment beside independent load generators (wrk, oha, ghz), and show whether they measure what we do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.run import plan_of, start, tell
+from orchestrator.errors import MissingError, OrchError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.analysis.check_result import CheckResult
+    from orchestrator.experiment.plan.plan import Plan
+    from orchestrator.referee.tools import Found
+    from orchestrator.results.manifest import RefereeRecord
+
+_MOST_REASONS = 5
+_PLAN = re.compile("[0-9a-f]{12}[.]json")
+_LONGEST_S = 3_600
+
+
+def command(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="The experiment, a YAML file, or a plan, a JSON file; by default, the current plan.",
+            show_default=False,
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. repeats=10. Repeatable."),
+    ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option("--tool", metavar="NAME", help="Ask with this load generator alone: wrk, oha or ghz."),
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(help="How far apart both may be, in per cent; by default, what each program's page gives."),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Seconds for which it asks each time; by default, the cell's duration, or 3.")
+    ] = None,
+    share: Annotated[
+        bool,
+        typer.Option(
+            "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Run, then print the ratios and the answer; exit status 5 where a check fails."""
+    console.as_json = as_json
+    if within is not None and not 0 < within <= 1_000:
+        raise UsageError(f"--within {within:g} is not between 0 and 1000 per cent", hint="--within 25")
+    if window is not None and not 1 <= window <= _LONGEST_S:
+        raise UsageError(f"--window {window} is not between 1 and {_LONGEST_S} seconds", hint="--window 3")
+    plan = _plan(what, overrides or [])
+    settings = _settings(plan, tool, None if within is None else within / 100, window)
+    for name, used in settings.tools.items():
+        cells = sum(of == name for of in settings.cells.values())
+        console.progress(f"{name} {used.version} asks {cells} of {len(plan.cells)} cells, within {used.within:.0%}")
+    for reason in dict.fromkeys(settings.refused.values()):
+        console.progress(f"not asked: {reason}")
+    result = start(plan, share=share, referee=settings)
+    tell(result)
+    found, names = _results(result.folder)
+    for line in _lines(found, names):
+        console.result(line)
+    document = {**result.to_dict(), "referee": [_document(of) for of in found]}
+    error = result.error()
+    if error is not None:
+        error.details = document
+        raise error
+    console.emit(document)
+
+
+def _plan(what: str | None, overrides: list[str]) -> Plan:
+    if what is None or not _PLAN.fullmatch(Path(what).name):
+        return plan_of(what, overrides)
+    from orchestrator.experiment.plan import store
+
+    plan = store.load(Path(what).stem, Path(what).parent)
+    reason = store.is_stale(plan)
+    if overrides or reason:
+        why = reason or "--set changes an experiment, and not a plan"
+        raise UsageError(f"{what}: {why}", hint=f"plan again: orch plan {plan.experiment_path}")
+    return plan
+
+
+def _settings(plan: Plan, only: str | None, within: float | None, window_s: int | None) -> RefereeRecord:
+    """Who asks which cell; UsageError where none can be asked, MissingError where what could is not here."""
+    from orchestrator.experiment.plan.refereed import tools_for
+    from orchestrator.hosts.load_generators import look_for_all
+    from orchestrator.referee.tools import TOOLS, usable
+    from orchestrator.results.manifest import RefereeRecord, RefereeTool
+
+    if only is not None and only not in TOOLS:
+        raise UsageError(f"no load generator is called {only!r}", hint=f"one of {', '.join(TOOLS)}")
+    looked = look_for_all()
+    here = usable(looked)
+    cells, refused, missing = dict[str, str](), dict[str, str](), dict[str, None]()
+    for cell in plan.cells:
+        able, why = tools_for(plan, cell)
+        wanted = [name for name in able if only in (None, name)]
+        used = next((name for name in wanted if name in here), None)
+        if used is not None:
+            cells[cell.id] = used
+        elif wanted:
+            missing.update(dict.fromkeys(wanted))
+            refused[cell.id] = _why_missing(wanted, looked)
+        else:
+            refused[cell.id] = why or f"{only} cannot ask it ({', '.join(able)} can)"
+    if not cells:
+        reasons = list(dict.fromkeys(refused.values()))
+        text = "; ".join(reasons[:_MOST_REASONS])
+        if missing:
+            hint = "; ".join(f"{name}: {TOOLS[name].install}" for name in missing)
+            raise MissingError(f"no load generator that could ask this is here: {text}", hint=hint)
+        raise UsageError(
+            f"no cell of {plan.name} can be asked by an independent load generator: {text}",
+            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/referee.md",
+        )
+    tools = {
+        name: RefereeTool(version=of.version, sha256=of.sha256, within=within if within is not None else of.tool.within)
+        for name, of in here.items()
+        if name in cells.values()
+    }
+    return RefereeRecord(tools=tools, cells=cells, refused=refused, window_s=window_s)
+
+
+def _why_missing(wanted: list[str], looked: list[Found]) -> str:
+    return "; ".join(found.why for found in looked if found.tool.name in wanted)
+
+
+def _results(folder: Path) -> tuple[list[CheckResult], dict[str, str]]:
+    """What the check found in each cell, and the cells' names; nothing where the run has no samples."""
+    from orchestrator.analysis.checks.referee import NAME
+    from orchestrator.cli.keeping import judged
+    from orchestrator.report.groups import cell_names, groups
+    from orchestrator.results.folder import RunFolder
+
+    try:
+        summary = judged(RunFolder.open(folder.name, root=WORKSPACE.results))
+    except OrchError as error:  # which the run itself has told
+        console.progress(error.message)
+        return [], {}
+    found = [check for check in summary.checks if check.name == NAME and check.cell is not None]
+    return found, cell_names(groups(summary), in_full=True)
+
+
+def _document(found: CheckResult) -> dict[str, Any]:
+    return {"cell": found.cell, "verdict": found.verdict, "explanation": found.explanation, **found.evidence}
+
+
+def _lines(found: list[CheckResult], names: dict[str, str]) -> list[str]:
+    """A table: of each cell that was asked both medians and rates with their ratios; then what else the check says."""
+    asked = [of for of in found if of.evidence.get("rounds")]
+    if not found:
+        return []
+    table = [("cell", "beside", "rounds", "median, ms: ours, theirs, ratio", "req/s: ours, theirs, ratio", "")]
+    for of in asked:
+        told = [_both(of.evidence[name], decimals) for name, decimals in (("median_ms", 3), ("rate_per_s", 0))]
+        evidence = of.evidence
+        table.append((_name(of, names), evidence["tool"], str(evidence["rounds"]), told[0], told[1], of.verdict))
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = [
+        "  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in table if asked
+    ]
+    others = [f"{_name(of, names)}: {of.verdict}. {of.explanation}" for of in found if of not in asked]
+    return ["", *lines, *others]
+
+
+def _name(of: CheckResult, names: dict[str, str]) -> str:
+    return names.get(of.cell or "", of.cell or "")
+
+
+def _both(value: dict[str, Any], decimals: int) -> str:
+    """`5.386, 4.399, 1.27 (0.87 to 1.86)`."""
+    from orchestrator.analysis import words
+
+    ours, theirs = (words.number(value[name], decimals) for name in ("ours", "theirs"))
+    interval = f" ({' to '.join(words.bounds(value['interval']))})" if value["interval"] else ""
+    return f"{ours}, {theirs}, {words.factor(value['ratio'])}{interval}"

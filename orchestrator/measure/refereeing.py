@@ -1,0 +1,236 @@
+"""Turns of independent load generators beside the trials of a run, each against a responder started as the trial's."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from math import ceil
+from pathlib import Path, PurePosixPath
+
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.connections import connections_of
+from orchestrator.experiment.plan.plan import Cell, PlannedTrial
+from orchestrator.experiment.plan.refereed import GHZ
+from orchestrator.hosts.base import ContractBroken, Pair
+from orchestrator.measure.ask import Ask
+from orchestrator.measure.relay import Relay
+from orchestrator.measure.run_context import RunContext
+from orchestrator.measure.target import Launched, TrialFailed
+from orchestrator.referee import recorded
+from orchestrator.referee.asked import Asked, Turn
+from orchestrator.referee.figures import Figures, Unreadable, require_answered, require_possible
+from orchestrator.referee.tools import TOOLS, Found, Tool
+from orchestrator.results import sizes, turns
+from orchestrator.results.manifest import RefereeRecord, TurnRecord
+from services.python.contract.limits import SESSION, TLS
+from services.python.contract.lines import Load, Target, Warmup
+
+WINDOW_S = 3
+_REQUESTS = 64  # that are recorded; what comes in turn after so many comes again
+_GRACE_S = 20.0  # beyond its window and the time-out of a request, until a program that does not end is hung
+_SLOWEST_S = 10.0
+_TERMINATED = -15
+_PROTO = PurePosixPath("protos/orch.proto")
+
+
+class _Failed(Exception):
+    """A turn gave no figures; the message says why."""
+
+
+@dataclass
+class Refereeing:
+    """Makes the turns of a run; nothing where the run has no referee."""
+
+    context: RunContext
+    found: dict[str, Found]
+    _asked: dict[tuple[str, ...], Asked | str] = field(default_factory=dict)  # or why nothing was recorded, by exchange
+
+    def take_turn(self, trial: PlannedTrial, cell: Cell, attempt: int, *, before: bool) -> None:
+        """Have the cell's load generator measure, if it is its turn now; what goes wrong is kept as the turn's failure."""
+        settings = self.context.referee
+        if settings is None or cell.id not in settings.cells or comes_first(trial, self.context) != before:
+            return
+        tool = TOOLS[settings.cells[cell.id]]
+        self.context.interrupts.checkpoint()
+        self.context.listener.live(f"{tool.name}: {self.context.label(cell)}")
+        turn = TurnRecord(
+            index=trial.index,
+            block=trial.block,
+            cell=cell.id,
+            attempt=attempt,
+            tool=tool.name,
+            came_first=before,
+            started_wall_ns=self.context.clock.wall_ns(),
+            told_s=window_of(cell, settings),
+        )
+        turn = self._made(turn, tool, trial, cell)
+        if turn.failure:
+            self.context.folder.log(f"referee-{trial.index:04}-a{attempt}.txt", turn.failure)
+            self.context.warn(f"{tool.name} gave no figures for {self.context.label(cell)}: {turn.failure}")
+        self.context.folder.append({"event": "turn", "turn": asdict(turn)})
+
+    def _made(self, turn: TurnRecord, tool: Tool, trial: PlannedTrial, cell: Cell) -> TurnRecord:
+        try:
+            asked = self._asked_of(cell, trial)
+            with ExitStack() as ends:
+                return self._measured(turn, tool, asked, cell, trial, ends)
+        except TrialFailed as error:
+            self.context.refuse_to_go_on_without_hosts()
+            return replace(turn, failure=error.message)
+        except (_Failed, Unreadable) as error:
+            return replace(turn, failure=str(error))
+
+    def _measured(
+        self, turn: TurnRecord, tool: Tool, asked: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
+    ) -> TurnRecord:
+        context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
+        ask = context.ask(cell, trial.seed)
+        responder = Launched(ask=ask, pair=pair, interrupts=context.interrupts)
+        ends.callback(responder.end)
+        responder.start()
+        told = responder.await_ready()
+        how = self._turn(told, cell, ask, pair, turn.told_s)
+        for name, content in tool.files(asked).items():
+            Path(how.folder / name).write_bytes(content)
+        program = self.found[tool.name].path
+        warm_s = max(1, ceil(cell.warmup.at_least_s))
+        self._run(tool.argv(program, asked, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
+        before = responder.stats("warm-up")
+        text, elapsed_s = self._run(tool.argv(program, asked, how), pair, how.window_s, how.timeout_s, ends)
+        answered = responder.stats("measure").answered - before.answered
+        if not self._is_as_found(tool):
+            raise _Failed(f"{program} is another program than when the run began")
+        turn = replace(turn, elapsed_s=elapsed_s, answered=answered, sha256=turns.keep(context.folder.path, turn, text))
+        try:
+            figures: Figures = tool.read(text, how.in_flight)
+            require_possible(figures, in_flight=how.in_flight, window_s=how.window_s, elapsed_s=elapsed_s)
+            require_answered(figures, answered, how.in_flight)
+        except Unreadable as error:
+            return replace(turn, failure=str(error))
+        return replace(turn, requests=figures.requests, window_s=figures.window_s, median_ns=figures.median_ns)
+
+    def _is_as_found(self, tool: Tool) -> bool:
+        from orchestrator.hosts.load_generators import is_as_found  # runs without a referee pay nothing
+
+        return is_as_found(self.found[tool.name])
+
+    def _turn(self, told: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
+        host = pair.requesters[0]
+        authority = ask.authority_on(host)
+        return Turn(
+            host=told.host,
+            port=told.port,
+            in_flight=cell.load.concurrency,
+            connections=connections_of(cell.factors, cell.load.concurrency),
+            window_s=window_s,
+            folder=host.workspace,
+            keeps=cell.connection == "reuse",
+            authority=None if authority is None else authority.path,
+            proto=PurePosixPath(catalogue().folder).parent / _PROTO,
+            timeout_s=min(cell.timeout_s, _SLOWEST_S),
+        )
+
+    def _run(
+        self, argv: list[str], pair: Pair, window_s: float, timeout_s: float, ends: ExitStack
+    ) -> tuple[str, float]:
+        """What a program printed until its end, and how long it lived; _Failed when it hangs, crashes or prints too much."""
+        name, clock = Path(argv[0]).name, self.context.clock
+        began_s, parts, size = clock.monotonic_s(), list[str](), 0
+        process = pair.requesters[0].start(argv, cpus=pair.requester_cpus)
+        ends.callback(process.end)
+        deadline_s = began_s + window_s + timeout_s + _GRACE_S
+        try:
+            with self.context.interrupts.waiting():
+                while (line := process.read(max(0.0, deadline_s - clock.monotonic_s()))) is not None:
+                    parts.append(line)
+                    size += len(line.encode()) + 1
+                    if size > sizes.TURN:
+                        raise _Failed(f"{name} printed more than {sizes.TURN >> 20} MiB")
+        except TimeoutError:
+            raise _Failed(f"{name} was not done {timeout_s + _GRACE_S:g} s after its window; it was ended") from None
+        except ContractBroken as error:
+            raise _Failed(f"{name} was ended: {error}") from None
+        elapsed_s = clock.monotonic_s() - began_s
+        if (status := process.end()) not in (0, _TERMINATED):  # it may need a moment after its last line
+            words = process.last_words().strip().rpartition("\n")[2]
+            raise _Failed(f"{name} ended with {status}{f': {words}' if words else ''}")
+        return "".join(f"{line}\n" for line in parts), elapsed_s
+
+    def _asked_of(self, cell: Cell, trial: PlannedTrial) -> Asked:
+        """What our requester sends for this cell, recorded once; _Failed where that could not be."""
+        if cell.exchange not in self._asked:
+            self._asked[cell.exchange] = self._recorded(cell, trial)
+        found = self._asked[cell.exchange]
+        if isinstance(found, str):
+            raise _Failed(found)
+        return found
+
+    def _recorded(self, cell: Cell, trial: PlannedTrial) -> Asked | str:
+        context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
+        plain = cell.having(**{TLS: "none", SESSION: "new"})
+        ask = replace(
+            context.ask(plain, trial.seed),
+            load=Load(concurrency=1, requests=_REQUESTS),
+            warmup=Warmup(requests=0, at_least_s=0.0),
+            connection="reuse",
+            certificates=None,
+            processes=1,
+        )
+        target = _Overheard(ask=ask, pair=pair, interrupts=context.interrupts)
+        outcome = context.bench().make(ask, pair, f"recorded-{trial.index:04}", target=target)
+        if outcome.failure is not None:
+            return f"its requests could not be recorded: {outcome.failure.message}"
+        try:
+            if self.context.referee is not None and self.context.referee.cells[cell.id] == GHZ:
+                return recorded.grpc(target.sent, _method(context.operations[cell.operation].name))
+            return recorded.http(target.sent)
+        except recorded.NotRecorded as error:
+            return f"its requests could not be recorded: {error}"
+
+
+@dataclass(kw_only=True)
+class _Overheard(Launched):
+    """A responder behind a relay that keeps what the requester writes to it."""
+
+    sent: list[bytes] = field(default_factory=list)
+    _relay: Relay | None = None
+
+    def await_ready(self) -> Target:
+        told = super().await_ready()
+        self._relay = Relay(told.host, told.port)
+        return replace(told, port=self._relay.port)
+
+    def end(self) -> None:
+        if self._relay is not None:
+            self.sent = self._relay.sent
+            self._relay.close()
+        super().end()
+
+
+def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
+    """Whether the load generator asks before the trial: every other block, and in one block every other cell (ABBA)."""
+    return (trial.block + context.places[trial.cell]) % 2 == 1
+
+
+def window_of(cell: Cell, settings: RefereeRecord) -> int:
+    """For how many seconds a load generator asks: as long as the cell, in whole seconds."""
+    if settings.window_s is not None:
+        return settings.window_s
+    return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
+
+
+def require_same(settings: RefereeRecord | None, found: dict[str, Found]) -> None:
+    """UsageError where a run that is resumed had another program of a load generator."""
+    for name, tool in {} if settings is None else settings.tools.items():
+        if name not in found or found[name].sha256 != tool.sha256:
+            here = f"{name} {found[name].version}, another program" if name in found else f"no {name} that can be used"
+            raise UsageError(
+                f"the run cannot be resumed: it was begun beside {name} {tool.version}, and here is {here}",
+                hint="install that one, or start a new run: orch referee FILE",
+            )
+
+
+def _method(operation: str) -> str:
+    """The method of an operation, by the name that protos/orch.proto gives it."""
+    return f"orch.v1.Orch/{''.join(word.capitalize() for word in operation.split('_'))}"

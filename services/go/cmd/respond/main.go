@@ -1,0 +1,6 @@
+// Command respond answers what the serve line on its stdin says.
+package main
+
+import "orch/internal/responder"
+
+func main() { responder.Main() }

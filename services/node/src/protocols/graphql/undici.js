@@ -1,0 +1,7 @@
+/** `graphql` asked with undici. */
+
+import { undici } from "../../transports/undici-client.js";
+import { routeOf } from "./queries.js";
+
+/** @type {import("../clients.js").MakeDialer} */
+export const dialer = (asked) => undici({ ...asked, route: routeOf(asked.message) });

@@ -1,0 +1,124 @@
+"""Programs that were built here, on hosts of the lab: shipped without source, held against their checksums, and started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.catalogue import building, builds, read
+from orchestrator.clock import SYSTEM
+from orchestrator.errors import ProvisionError
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.registry import Registry
+from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.measure.ask import Ask
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.trial import Bench
+from orchestrator.workspace import Workspace
+from services.python.contract.lines import Load
+from tests.support.lab import CACHE, MACHINE, Diary, needs_lab
+from tests.support.tiny_language import ROOT, STACK, TOOL, tiny, write_tiny
+
+pytestmark = [
+    pytest.mark.busy,
+    needs_lab,
+    pytest.mark.lab,
+    pytest.mark.terraform,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
+
+EXPERIMENT = f"""\
+name: built
+question: Does it run?
+provider: lab
+machine: {MACHINE}
+placements:
+  - {{name: near, from: us-central1-a, to: us-west1-a, rtt: 4ms}}
+stacks: [{STACK}]
+operations: add
+load: {{requests: 20}}
+repeats: 1
+limits: {{wall: 10m, ttl: 15m}}
+"""
+HIDDEN = [Path(name) for name in ("/tmp", "/var/tmp", "/root")]  # where hosts have a folder of their own
+PROGRAM = "/opt/orch/programs/tiny/build/respond"
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TerraformDeployment]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORCH_CACHE", str(CACHE))
+    services = tmp_path / "services"
+    write_tiny(services, needs=[{**TOOL, "version": ["sh", "-c", "echo 7.1; test ! -e /opt/no-shell || exit 1"]}])
+    monkeypatch.setattr(read, "SERVICES", services)
+    assert building.build(tiny(services), services, say=lambda said: None).kind == "built"
+    (tmp_path / "x.yaml").write_text(EXPERIMENT)
+    made = TerraformDeployment(make_plan(tmp_path / "x.yaml"), Diary(Path(f"results/built-{os.getpid()}")), Workspace())
+    made.provision()
+    yield made
+    registry = Registry(Workspace().deployments)
+    for intent in registry.standing():
+        take_down(registry, intent)
+
+
+@pytest.mark.skipif(
+    any(ROOT.is_relative_to(place) for place in HIDDEN),
+    reason="the tests' own language starts what is in this checkout, which hosts of the lab do not see where it is",
+)
+def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_are_not(
+    deployment: TerraformDeployment,
+) -> None:
+    fleet = deployment.deploy()
+    built = builds.artifact(read.SERVICES / "tiny" / "build" / "respond")
+    requester, responder = (fleet.members[name] for name in ("requester-1", "responder-1"))
+    for host in (requester, responder):
+        assert host.run(["sha256sum", PROGRAM], timeout_s=30).stdout.split()[0] == built.sha256
+        assert host.run(["ls", "/opt/orch/programs/tiny"], timeout_s=30).stdout.split() == ["build"], "no source"
+        assert host.run(["test", "-e", "/opt/orch/code/services/tiny"], timeout_s=30).returncode == 1
+
+    bench = Bench(clock=SYSTEM, interrupts=Interrupts(), on_progress=lambda line: None)
+    ask = Ask(protocol="tcp", responder="reference", client="reference", operation="add", load=Load(requests=20))
+    outcome = bench.make(ask, fleet.pair("near"), "built")
+    assert outcome.failure is None, outcome.failure
+    assert outcome.ready is not None
+    assert outcome.ready.implementation == "reference"
+
+    again = deployment.deploy()
+    assert again.describe()["tasks_changed"] == 0
+    again.members["responder-1"].run(["sh", "-c", f"echo cut > {PROGRAM}"], timeout_s=30)
+    mended = deployment.deploy()
+    assert mended.describe()["tasks_changed"] > 0
+    assert mended.members["requester-1"].run(["sha256sum", PROGRAM], timeout_s=30).stdout.split()[0] == built.sha256
+
+    mended.members["responder-1"].run(["touch", "/opt/no-shell"], timeout_s=30)
+    with pytest.raises(ProvisionError, match=r"(requester|responder)-1 cannot run the programs of Tiny: "):
+        deployment.deploy()
+
+
+def test_a_bundle_that_was_spoilt_on_its_way_is_refused_by_the_host(
+    deployment: TerraformDeployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from orchestrator.hosts.provision import artifacts
+
+    def spoilt(*of: object) -> list[tuple[str, int, bytes]]:
+        sums, respond, *rest = members(*of)  # type: ignore[arg-type]
+        return [sums, (respond[0], respond[1], respond[2][:50]), *rest]
+
+    members = artifacts._members
+    monkeypatch.setenv("ORCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(artifacts, "_members", spoilt)
+    monkeypatch.setattr("orchestrator.hosts.provision.deployment.wheelhouse", _from_the_cache)
+    with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
+        deployment.deploy()
+
+
+def _from_the_cache(*of: object) -> object:
+    from orchestrator.hosts.provision.wheelhouse import wheelhouse
+
+    lock, target, _ = of
+    return wheelhouse(lock, target, CACHE)  # type: ignore[arg-type]

@@ -1,0 +1,310 @@
+"""What becomes of the programs of every language where the other end, the host or whoever started them goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.reference.contract import ROOT
+from tests.conformance.reference.server import Asked, Close, Error, Garbage, Script, Server, Silence
+from tests.conformance.reference.wire import WIRES
+from tests.languages.bad_input import (
+    PATIENCE_S,
+    answer,
+    ended,
+    failed,
+    serve,
+    start,
+    text_of,
+    trial,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.busy]
+
+
+def _never(connection: socket.socket) -> None:
+    """Nothing comes back."""
+    while connection.recv(4096):
+        pass
+
+
+def _saying(reply: bytes) -> Callable[[socket.socket], object]:
+    """It says this whatever it is asked, and nothing more."""
+
+    def converse(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(reply)
+        _never(connection)
+
+    return converse
+
+
+FOREIGN: dict[str, tuple[Callable[[socket.socket], object], str]] = {
+    "it closes at once": (lambda connection: None, "closed"),
+    "it closes when it is asked": (lambda connection: connection.recv(4096), "closed"),
+    "it closes amid a reply": (lambda connection: connection.send(b"\0\0\1\0\0abc"), "closed"),
+    "it never answers": (_never, "timeout"),
+    "it answers garbage": (_saying(b"\xff" * 64), "undecodable"),
+    "it answers a length without end": (_saying(struct.pack("!IB", 2**32 - 1, 0)), "undecodable"),
+    "it speaks HTTP": (_saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "undecodable"),
+    "it answers with another code": (_saying(b"\0\0\0\0\7"), "undecodable"),
+    "it answers with an error": (_saying(b"\0\0\0\3\xffno!"), "protocol"),
+}
+
+
+@contextlib.contextmanager
+def foreign(converse: Callable[[socket.socket], object]) -> Iterator[int]:
+    """A port where each connection is answered so, and closed."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def each(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            converse(connection)
+            connection.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=each, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_requester_tells_what_becomes_of_its_check(language: Implementation, case: str, tmp_path: Path) -> None:
+    converse, kind = FOREIGN[case]
+    with foreign(converse) as port:
+        came = answer(language, "request", text_of(trial(language, port, tmp_path / "record", timeout_s=0.5)))
+    failed(came, kind, "before measuring")
+    assert came.types == ["failed"]
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "rest", "grpc"])
+def test_a_requester_tells_that_nobody_is_there(language: Implementation, protocol: str, tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        line = trial(language, unused.getsockname()[1], tmp_path / "record", protocol)
+        failed(answer(language, "request", text_of(line)), "refused", "before measuring", protocol=protocol)
+
+
+def test_a_requester_tells_who_else_is_there(language: Implementation, tmp_path: Path) -> None:
+    with Server(WIRES["tcp"], "somebody else") as server:
+        came = answer(language, "request", text_of(trial(language, server.port, tmp_path / "record")))
+    failed(came, "wrong-reply", "somebody else", IDENTITY, f"127.0.0.1:{server.port}")
+
+
+AMID: dict[str, tuple[Script, str]] = {
+    "closes": (lambda number, asked: Close() if number > 20 else None, "closed"),
+    "garbage": (lambda number, asked: Garbage() if number > 20 else None, "undecodable"),
+    "errors": (lambda number, asked: Error("no more") if number > 20 else None, "protocol"),
+}
+
+
+@pytest.mark.parametrize("case", AMID)
+def test_a_responder_that_goes_wrong_amid_the_trial_is_counted(
+    language: Implementation, case: str, tmp_path: Path
+) -> None:
+    script, status = AMID[case]
+    with Server(WIRES["tcp"], IDENTITY, script) as server:
+        line = trial(language, server.port, tmp_path / "record", load={"requests": 24})
+        came = answer(language, "request", text_of(line))
+    assert (came.status, came.types[-1], came.said, came.noise) == (0, "done", [], []), came
+    done = came.printed[-1]
+    assert done["errors"].keys() == {status}, done["errors"]
+    assert done["verified"] == 20 - 1 - 3
+    assert done["error_examples"][status]
+
+
+def test_a_responder_that_falls_silent_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
+    with Server(WIRES["tcp"], IDENTITY, lambda number, asked: Silence() if number > 20 else None) as server:
+        line = trial(language, server.port, tmp_path / "record", load={"requests": 10_000}, timeout_s=3.0)
+        came = answer(language, "request", text_of(line))
+    failed(came, "timeout")
+
+
+def test_a_responder_that_dies_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
+    answering = Implementation.named("python", PATIENCE_S)
+    with answering.respond("tcp") as responder:
+        line = trial(language, responder.ready["port"], tmp_path / "record", load={"duration_s": 600})
+        program = start(language, "request")
+        threading.Timer(1.0, lambda: responder.signal(signal.SIGKILL)).start()
+        came = ended(program, text_of(line))
+    failed(came, "refused")
+
+
+RECORDS: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
+    "in a folder that is not there": (lambda folder: folder / "none" / "record", ("none/record",)),
+    "a folder": (lambda folder: folder, ()),
+    "below a file": (lambda folder: Path(__file__) / "record", ()),
+    "a pipe": (lambda folder: _made(folder / "pipe", os.mkfifo), ("no regular file",)),
+    "a device": (lambda folder: Path("/dev/null"), ("no regular file",)),
+    "in a folder of the system": (lambda folder: Path("/proc/record"), ("/proc/record",)),
+    "with a zero in it": (lambda folder: Path("a\0b"), ()),
+}
+
+
+def _made(path: Path, make: Callable[[Path], object]) -> Path:
+    make(path)
+    return path
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_a_requester_refuses_a_record_that_cannot_be_written(
+    language: Implementation, case: str, tmp_path: Path
+) -> None:
+    where, named = RECORDS[case]
+    place = where(tmp_path)
+    stood = os.path.lexists(str(place).replace("\0", ""))
+    with Server(WIRES["tcp"], IDENTITY) as server:
+        came = answer(language, "request", text_of(trial(language, server.port, place)))
+    failed(came, "host", *named)
+    assert came.types == ["checked", "failed"]
+    assert os.path.lexists(str(place).replace("\0", "")) == stood, "what was there was taken away"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="mounting a file system takes root")
+@pytest.mark.parametrize("options", ["size=64k", "ro"], ids=["full", "read-only"])
+def test_a_requester_refuses_a_disk_that_is(language: Implementation, options: str, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    inside = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o {options} orch "{disk}" && exec "$@"', "sh"]
+    with Server(WIRES["tcp"], IDENTITY) as server:
+        line = trial(language, server.port, disk / "record", load={"requests": 100_000})
+        came = answer(language, "request", text_of(line), before=inside)
+    failed(came, "host", "space" if options != "ro" else "ead-only file system")
+
+
+ENDINGS = {"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "measured"])
+@pytest.mark.parametrize("ending", [*ENDINGS, "stdin", "stdout"])
+def test_a_requester_that_is_ended_says_so(language: Implementation, ending: str, phase: str, tmp_path: Path) -> None:
+    reached = threading.Event()
+
+    def slow(number: int, asked: Asked) -> Silence | None:
+        if number < 7:
+            return None
+        reached.set()
+        return Silence()
+
+    with Server(WIRES["tcp"], IDENTITY, slow) as server:
+        warmup = {"requests": 3 if phase == "measured" else 100, "at_least_s": 0}
+        timeout_s = 1.0 if ending == "stdout" else 600.0  # it finds out when it has something to say
+        line = trial(language, server.port, tmp_path / "record", warmup=warmup, timeout_s=timeout_s)
+        program = start(language, "request")
+        program.stdin.write(text_of(line))
+        program.stdin.flush()
+        assert reached.wait(PATIENCE_S)
+        if ending in ENDINGS:
+            program.send_signal(ENDINGS[ending])
+        elif ending == "stdin":
+            program.stdin.close()
+        else:
+            program.stdout.close()
+        came = ended(program)
+    assert "done" not in came.types
+    assert came.noise == []
+    if ending in ENDINGS:
+        assert (came.status, came.said) == (-ENDINGS[ending], [])
+    elif ending == "stdin":
+        assert (came.status, came.said) == (1, ["request: stdin was closed before the work was done"])
+    else:
+        assert (came.status, came.said) == (1, [])
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, "stdin"])
+def test_a_responder_that_is_ended_ends_well(language: Implementation, ending: str) -> None:
+    program = start(language, "respond")
+    program.stdin.write(text_of(serve(language)))
+    program.stdin.flush()
+    assert b'"ready"' in program.stdout.readline()
+    if ending in ENDINGS:
+        program.send_signal(ENDINGS[ending])
+    else:
+        program.stdin.close()
+    came = ended(program)
+    assert (came.status, came.printed, came.noise, came.said) == (0, [], [], [])
+
+
+def test_a_responder_whose_lines_nobody_reads_ends(language: Implementation) -> None:
+    program = start(language, "respond")
+    program.stdin.write(text_of(serve(language)))
+    program.stdin.flush()
+    assert b'"ready"' in program.stdout.readline()
+    program.stdout.close()
+    came = ended(program, b"stats\n")
+    assert (came.status, came.said) == (1, [])
+
+
+def test_a_responder_passes_over_what_is_no_line(language: Implementation) -> None:
+    program = start(language, "respond", LC_ALL="C.UTF-8", PYTHONUTF8="0")
+    program.stdin.write(text_of(serve(language)))
+    program.stdin.flush()
+    assert b'"ready"' in program.stdout.readline()
+    program.stdin.write(b"\xff\xfe\n\n \r\nstatistics\nstats\r\n")
+    program.stdin.flush()
+    assert b'"stats"' in program.stdout.readline()
+    program.stdin.close()
+    came = ended(program)
+    assert (came.status, came.printed) == (0, [])
+    assert len(came.said) == 2, came.said
+    assert "statistics" in came.said[1]
+
+
+def test_a_requester_without_descriptors_tells_so(language: Implementation, tmp_path: Path) -> None:
+    with Server(WIRES["tcp"], IDENTITY) as server:
+        load = {"requests": 1_000, "concurrency": 200}
+        line = trial(language, server.port, tmp_path / "record", load=load)
+        came = answer(language, "request", text_of(line), limits={resource.RLIMIT_NOFILE: 64})
+    failed(came, "refused", "opening", "connections")
+    assert came.names("open files") or came.names("EMFILE"), came.words
+
+
+def test_a_responder_without_descriptors_goes_on(language: Implementation) -> None:
+    program = start(language, "respond", limits={resource.RLIMIT_NOFILE: 64})
+    program.stdin.write(text_of(serve(language)))
+    program.stdin.flush()
+    port = json.loads(program.stdout.readline())["port"]
+    many = [socket.create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(100)]
+    time.sleep(0.5)
+    for connection in many:
+        connection.close()
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as one:
+        one.sendall(struct.pack("!IB", 0, 0))
+        wanted = struct.pack("!IB", len(IDENTITY.encode()), 0) + IDENTITY.encode()
+        came = b""
+        while len(came) < len(wanted):
+            piece = one.recv(4096)
+            assert piece, "it closed the connection"
+            came += piece
+    assert came == wanted
+    program.stdin.close()
+    assert ended(program).status == 0
+
+
+def test_arguments_are_no_input(language: Implementation) -> None:
+    for role in ("respond", "request"):
+        command = [*language.commands[role], "--port", "1"]
+        program = subprocess.run(command, cwd=ROOT, input=b"", capture_output=True, timeout=PATIENCE_S, check=False)
+        assert program.returncode != 0

@@ -1,0 +1,245 @@
+"""A language's programs are built by its own commands, and what came of it is written down; what fails is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.catalogue import building, builds
+from orchestrator.catalogue.building import Result
+from orchestrator.catalogue.platforms import here
+from tests.support.tiny_language import MAKE, TOOL, tiny, write_tiny
+
+
+def built(services: Path, **how: Any) -> tuple[Result, list[str]]:
+    said: list[str] = []
+    return building.build(tiny(services), services, say=said.append, **how), said
+
+
+def test_what_was_built_is_written_down_with_what_it_was_made_of_and_by(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path)
+    result, said = built(tmp_path)
+    assert (result.kind, result.why, said) == ("built", "", ["sh -e make.sh"])
+    written = json.loads((folder / "build" / "built.json").read_text())
+    assert (written["language"], written["contract"], written["platform"]) == ("tiny", 2, here())
+    assert written["toolchain"] == {"sh": "7.1"}
+    assert written["source"] == builds.source_digest(tiny(tmp_path), folder)
+    assert list(written["artifacts"]) == ["build/respond", "build/request"]
+    assert written["artifacts"]["build/respond"] == vars(builds.artifact(folder / "build" / "respond"))
+    assert builds.look(tiny(tmp_path), tmp_path, here()).kind == "built"
+
+
+def test_what_is_up_to_date_is_built_only_when_asked_for_and_gives_the_same_bytes(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path)
+    built(tmp_path)
+    first = {path.name: path.read_bytes() for path in (folder / "build").iterdir()}
+    result, said = built(tmp_path)
+    assert (result.kind, said) == ("up to date", [])
+    assert result.built is not None
+    result, said = built(tmp_path, again=True)
+    assert (result.kind, said) == ("built", ["sh -e make.sh"])
+    assert {path.name: path.read_bytes() for path in (folder / "build").iterdir()} == first
+
+
+def test_versions_of_packages_are_those_that_the_build_tells(tmp_path: Path) -> None:
+    tell = f"""{MAKE}echo '{{"fastify": "5.1.2"}}' > build/packages.json\n"""
+    write_tiny(tmp_path, make=tell)
+    result, _ = built(tmp_path)
+    assert result.built is not None
+    assert result.built.packages == {"fastify": "5.1.2"}
+    state = builds.look(tiny(tmp_path), tmp_path, here())
+    assert state.built == result.built
+    assert builds.packages_in_words(result.built, ["other", "fastify", "fastify"]) == "fastify 5.1.2, other"
+
+
+def test_versions_that_an_earlier_build_told_are_not_those_of_this_one(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path)
+    (folder / "build").mkdir()
+    (folder / "build" / "packages.json").write_text('{"fastify": "5.1.2"}')
+    result, _ = built(tmp_path)
+    assert result.built is not None
+    assert result.built.packages == {}
+
+
+@pytest.mark.parametrize("told", ["[]", "{", '{"fastify": 5}'])
+def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, told: str) -> None:
+    write_tiny(tmp_path, make=f"{MAKE}echo '{told}' > build/packages.json\n")
+    result, _ = built(tmp_path)
+    assert result.kind == "failed"
+    assert "build/packages.json" in result.why
+
+
+def test_another_toolchain_builds_anew(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path, toolchain=[{**TOOL, "version": ["cat", "../of-shell"]}])
+    (tmp_path / "of-shell").write_text("7.1")
+    assert built(tmp_path)[0].versions == {"sh": "7.1"}
+    (tmp_path / "of-shell").write_text("7.2")
+    assert built(tmp_path)[0].kind == "built"
+    assert json.loads((folder / "build" / "built.json").read_text())["toolchain"] == {"sh": "7.2"}
+
+
+def test_a_build_that_fails_shows_its_command_and_the_compilers_last_lines(tmp_path: Path) -> None:
+    shout = "for n in $(seq 100); do echo line $n; done\necho main.c:3: no such thing >&2\nexit 2\n"
+    folder = write_tiny(tmp_path, make=shout)
+    result, _ = built(tmp_path)
+    assert (result.kind, result.why, result.command) == ("failed", "it ended with 2", ("sh", "-e", "make.sh"))
+    assert result.words[-2:] == ("line 100", "main.c:3: no such thing")
+    assert len(result.words) == 20
+    assert not (folder / "build" / "built.json").exists()
+    assert (folder / "build" / "failed.log").read_text().startswith("line 1\nline 2\n")
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        ("install -m 755 source/respond build/\n", r"it made no build/request"),
+        (f"{MAKE}: > build/respond\n", "it made an empty build/respond"),
+        (f"{MAKE}echo >> source/respond\n", r"it writes to its own source \(source/respond\)"),
+        (f"{MAKE}touch lock\n", r"it writes to its own source \(lock\)"),
+        ("cp source/respond source/request build/; chmod 644 build/*\n", "build/respond may not be executed"),
+    ],
+)
+def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path, make: str, why: str) -> None:
+    write_tiny(tmp_path, make=make)
+    result, _ = built(tmp_path)
+    assert result.kind == "failed"
+    assert re.search(why, result.why), result.why
+
+
+def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
+    write_tiny(tmp_path, build=[["no-such-compiler", "-o", "build/respond"]])
+    result, _ = built(tmp_path)
+    assert result.command == ("no-such-compiler", "-o", "build/respond")
+    assert result.why == "it cannot be started: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("tool", "why"),
+    [
+        (
+            {"program": "tinyc", "version": ["tinyc", "--version"]},
+            "there is no tinyc on the PATH (it is in every image)",
+        ),
+        ({"at_least": "7.2"}, "sh is 7.1, older than 7.2 (it is in every image)"),
+        ({"version": ["sh", "-c", "echo unknown"]}, "tells no version: unknown"),
+    ],
+)
+def test_a_toolchain_that_is_missing_or_too_old_is_told_with_how_to_get_it(
+    tmp_path: Path, tool: dict[str, Any], why: str
+) -> None:
+    folder = write_tiny(tmp_path, toolchain=[{**TOOL, **tool}])
+    result, said = built(tmp_path)
+    assert (result.kind, said) == ("lacking", [])
+    assert why in result.why
+    assert not (folder / "build").exists()
+
+
+def test_a_language_that_runs_as_it_is_has_nothing_to_build(tmp_path: Path) -> None:
+    write_tiny(tmp_path, build=[])
+    assert built(tmp_path)[0].kind == "nothing to do"
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"), [(MAKE, "built"), (f"{MAKE}pwd >> build/respond\n", "failed")], ids=["same", "with its path"]
+)
+def test_a_build_elsewhere_gives_the_same_bytes_or_has_failed(tmp_path: Path, make: str, kind: str) -> None:
+    write_tiny(tmp_path, make=make)
+    assert built(tmp_path)[0].kind == "built"
+    result = building.build_elsewhere(tiny(tmp_path), tmp_path, say=lambda said: None)
+    assert result.kind == kind
+    assert ("another build of the same source made another build/respond" in result.why) == (kind == "failed")
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"), [("exit 0", "passed"), ("echo source/respond: too long; exit 1", "failed")]
+)
+def test_linters_of_a_language_read_its_source(tmp_path: Path, script: str, kind: str) -> None:
+    write_tiny(tmp_path, lint=[["true"], ["sh", "-c", script]])
+    result = building.lint(tiny(tmp_path), tmp_path, say=lambda said: None)
+    assert result.kind == kind
+    assert result.words == (() if kind == "passed" else ("source/respond: too long",))
+
+
+def test_what_a_build_reads_elsewhere_is_its_source_when_it_says_so(tmp_path: Path) -> None:
+    services, words = tmp_path / "services", tmp_path / "contract" / "words.json"
+    words.parent.mkdir()
+    words.write_text("{}")
+    make = f"{MAKE}cat ../../contract/words.json >> build/respond\n"
+    write_tiny(services, make=make, sources=["contract"])
+    assert built(services)[0].kind == "built"
+    assert building.build_elsewhere(tiny(services), services, say=lambda said: None).kind == "built"
+    words.write_text("[]")
+    assert builds.look(tiny(services), services, here()).kind == "stale"
+    assert built(services)[0].kind == "built"
+    words.unlink()
+    words.parent.rmdir()
+    result, _ = built(services)
+    assert (result.kind, result.why) == ("failed", "it reads contract, which is not beside services/ here")
+
+
+def test_what_a_build_reads_elsewhere_without_saying_so_is_found_by_a_build_elsewhere(tmp_path: Path) -> None:
+    services = tmp_path / "services"
+    (tmp_path / "words.json").write_text("{}")
+    write_tiny(services, make=f"{MAKE}cat ../../words.json >> build/respond\n")
+    assert built(services)[0].kind == "built"
+    result = building.build_elsewhere(tiny(services), services, say=lambda said: None)
+    assert (result.kind, result.why) == ("failed", "it ended with 1")
+
+
+def test_a_build_knows_no_secret_of_who_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {
+        "ORCH_POSTGRESQL": "postgresql://me:word@db/x",
+        "AWS_SECRET_ACCESS_KEY": "word",
+        "GOOGLE_APPLICATION_CREDENTIALS": "/word",
+        "GH_TOKEN": "word",
+        "PGPASSWORD": "word",
+        "SSH_AUTH_SOCK": "/word",
+    }
+    for name, value in {**secrets, "GOFLAGS": "-x"}.items():
+        monkeypatch.setenv(name, value)
+    folder = write_tiny(tmp_path, make=f"{MAKE}env > build/environment\n")
+    assert built(tmp_path)[0].kind == "built"
+    seen = (folder / "build" / "environment").read_text()
+    assert "GOFLAGS=-x" in seen
+    assert [name for name in secrets if name in seen] == []
+
+
+def test_what_a_build_leaves_running_is_ended_and_holds_nobody_up(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path, make=f"{MAKE}sleep 600 &\necho $! > build/left\n")
+    assert built(tmp_path)[0].kind == "built"
+    left = int((folder / "build" / "left").read_text())
+    state = Path(f"/proc/{left}/stat")
+    assert not state.exists() or state.read_text().rpartition(") ")[2].startswith("Z")
+
+
+def test_a_build_that_prints_without_end_is_shown_by_its_last_lines(tmp_path: Path) -> None:
+    make = "head -c 9000000 /dev/zero | tr '\\0' x\necho\necho the last line\nexit 3\n"
+    folder = write_tiny(tmp_path, make=make)
+    result, _ = built(tmp_path)
+    assert (result.kind, result.words[-1]) == ("failed", "the last line")
+    assert sum(map(len, result.words)) < 2 << 20
+    assert (folder / "build" / "failed.log").stat().st_size > 9_000_000
+
+
+def test_a_build_folder_that_leads_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "packages.json").write_text("somebody's")
+    (folder / "build").symlink_to(elsewhere)
+    result, _ = built(tmp_path)
+    assert (result.kind, result.why.partition(",")[0]) == ("failed", "its build is a link")
+    assert [path.name for path in elsewhere.iterdir()] == ["packages.json"]
+
+
+def test_source_names_that_are_no_text_are_hashed_all_the_same(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path)
+    before = builds.source_digest(tiny(tmp_path), folder)
+    Path(os.fsdecode(os.fsencode(folder) + b"/source/\xff")).write_text("x")
+    assert builds.source_digest(tiny(tmp_path), folder) != before
+    assert built(tmp_path)[0].kind == "built"

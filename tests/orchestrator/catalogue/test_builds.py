@@ -1,0 +1,178 @@
+"""Programs that are absent, stale, foreign, cut, altered or of another contract are told from those that can be used."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.catalogue import building, builds
+from orchestrator.catalogue.platforms import here, made_for, named
+from orchestrator.catalogue.tools import judged
+from services.python.contract.manifest import Tool
+from tests.support.tiny_language import ELF, of_another_machine, tiny, write_tiny
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = write_tiny(tmp_path)
+    assert building.build(tiny(tmp_path), tmp_path, say=lambda said: None).kind == "built"
+    return made
+
+
+def state(folder: Path) -> builds.State:
+    return builds.look(tiny(folder.parent), folder.parent, here())
+
+
+def record(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = folder / "build" / "built.json"
+    raw = json.loads(path.read_text())
+    change(raw)
+    path.write_text(json.dumps(raw))
+
+
+def put(folder: Path, content: bytes) -> None:
+    """Another responder, with a record that fits it."""
+    program = folder / "build" / "respond"
+    program.write_bytes(content)
+    record(folder, lambda raw: raw["artifacts"].update({"build/respond": dict(vars(builds.artifact(program)))}))
+
+
+def test_what_was_built_can_be_used_and_says_of_what_it_is(folder: Path) -> None:
+    found = state(folder)
+    assert (found.kind, found.why) == ("built", "")
+    assert found.built is not None
+    assert found.built.toolchain == {"sh": "7.1"}
+
+
+def _cut(folder: Path) -> None:
+    program = folder / "build" / "respond"
+    program.write_bytes(program.read_bytes()[:50])
+
+
+def _alter(folder: Path) -> None:
+    program = folder / "build" / "respond"
+    program.write_bytes(program.read_bytes().replace(b"exec", b"EXEC"))
+
+
+def _link(folder: Path) -> None:
+    program = folder / "build" / "respond"
+    program.rename(folder / "source.moved")
+    program.symlink_to(folder / "source.moved")
+
+
+def _endless(folder: Path) -> None:
+    program = folder / "build" / "respond"
+    program.unlink()
+    program.symlink_to("/dev/zero")
+
+
+def _pipe(folder: Path) -> None:
+    program = folder / "build" / "respond"
+    program.unlink()
+    os.mkfifo(program)
+
+
+def _pipe_for_record(folder: Path) -> None:
+    (folder / "build" / "built.json").unlink()
+    os.mkfifo(folder / "build" / "built.json")
+
+
+def _vast(folder: Path) -> None:
+    """A hole of a terabyte, which takes minutes to read."""
+    with (folder / "build" / "respond").open("r+b") as file:
+        file.truncate(1 << 40)
+
+
+def _vast_as_recorded(folder: Path) -> None:
+    _vast(folder)
+    record(folder, lambda raw: raw["artifacts"]["build/respond"].update(size_bytes=1 << 40))
+
+
+BROKEN: list[tuple[Callable[[Path], object], str, str]] = [
+    (lambda f: (f / "build" / "built.json").unlink(), "absent", "they are not built"),
+    (lambda f: (f / "build" / "request").unlink(), "absent", "build/request cannot be read: No such file"),
+    (_cut, "damaged", "build/respond has 50 bytes; "),
+    (_alter, "damaged", "build/respond is not what was built: its SHA-256 begins "),
+    (_link, "absent", "build/respond cannot be read: it is a link, not a file"),
+    (_endless, "absent", "build/respond cannot be read: it is a link, not a file"),
+    (_pipe, "absent", "build/respond cannot be read: it is a pipe, a device or a folder, not a file"),
+    (_vast, "damaged", "build/respond has 1,099,511,627,776 bytes; "),
+    (_vast_as_recorded, "absent", "build/respond cannot be read: it is larger than 1,073,741,824 bytes"),
+    (_pipe_for_record, "damaged", "build/built.json cannot be used: it is a pipe"),
+    (lambda f: os.mkfifo(f / "source" / "pipe"), "built", ""),
+    (lambda f: (f / "build" / "respond").chmod(0o644), "damaged", "build/respond may not be executed"),
+    (lambda f: (f / "build" / "built.json").write_text("{"), "damaged", "build/built.json cannot be used: "),
+    (lambda f: record(f, lambda r: r.update(more=1)), "damaged", "more is not a key"),
+    (lambda f: record(f, lambda r: r.update(language="other")), "damaged", "build/built.json is of 'other'"),
+    (lambda f: record(f, lambda r: r["artifacts"].pop("build/request")), "stale", "build/request was not among"),
+    (lambda f: (f / "source" / "respond").write_text("new"), "stale", "their source has changed since"),
+    (lambda f: (f / "source" / "more").write_text("new"), "stale", "their source has changed since"),
+    (lambda f: (f / "make.sh").rename(f / "make2.sh"), "stale", "their source has changed since"),
+    (lambda f: put(f, of_another_machine()), "foreign", f", not for {here()}"),
+    (
+        lambda f: record(f, lambda r: r.update(contract=1)),
+        "other contract",
+        "they were built for contract 1; this orch speaks contract 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "kind", "why"), BROKEN, ids=[f"{kind}-{n}" for n, (_, kind, _) in enumerate(BROKEN)]
+)
+def test_what_cannot_be_used_is_told_with_its_reason(
+    folder: Path, break_it: Callable[[Path], object], kind: str, why: str
+) -> None:
+    break_it(folder)
+    found = state(folder)
+    assert found.kind == kind
+    assert why in found.why
+
+
+def test_what_builds_leave_behind_is_no_source(folder: Path) -> None:
+    for name in ("build/cache/x", "target/debug/x", "node_modules/a/x", "source/__pycache__/x"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    assert state(folder).kind == "built"
+    (folder / "source" / "build").mkdir()
+    (folder / "source" / "build" / "x").write_text("x")
+    assert state(folder).kind == "stale", "only at the top is `build` what a build makes"
+
+
+def test_a_program_is_of_the_platform_that_its_first_bytes_say() -> None:
+    assert made_for(ELF.replace(b"%b", b"\x3e\x00")) == "linux-x86_64"
+    assert made_for(ELF.replace(b"%b", b"\xb7\x00")) == named("Linux", "arm64")
+    assert made_for(b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01") == named("Darwin", "arm64")
+    assert made_for(b"#!/usr/bin/env node\n") == made_for(b"") == ""
+
+
+TOOL = Tool(program="tinyc", at_least="1.26", version=["tinyc", "version"], install="Get it.")
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "version", "why"),
+    [
+        (0, "tinyc version tinyc1.26.0 linux/amd64", "1.26.0", ""),
+        (0, "v20.19.2", "20.19.2", ""),
+        (0, "tinyc 1.26", "1.26", ""),
+        (0, "2", "2", ""),
+        (0, "tinyc 1.9.9 (2026-03-21)", "1.9.9", "tinyc is 1.9.9, older than 1.26"),
+        (0, "hello", None, "tinyc version tells no version: hello"),
+        (1, "tinyc 1.26", None, "tinyc version tells no version: tinyc 1.26"),
+        (127, "sh: tinyc: not found", None, "there is no tinyc on the PATH"),
+    ],
+)
+def test_a_version_is_read_from_what_a_program_says(status: int, said: str, version: str | None, why: str) -> None:
+    found = judged(TOOL, status, said)
+    assert (found.version, found.why) == (version, why)
+
+
+def test_a_version_of_five_thousand_digits_is_read_without_a_fault() -> None:
+    tool = Tool(program="x", at_least="1.2", version=["x"], install="i")
+    assert judged(tool, 0, "x " + "9" * 5_000).version is not None
+    assert judged(tool, 0, "x 1." + "9" * 5_000).version is not None

@@ -1,0 +1,197 @@
+"""`orch build`, and what `services`, `doctor`, `plan` and `validate` say of programs that are built."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.tiny_language import MAKE, ORCH, ROOT, STACK, TOOL, write_tiny
+
+pytestmark = pytest.mark.busy
+
+
+class Folder:
+    """A working folder with an experiment, and beside it the services that `orch` finds."""
+
+    def __init__(self, place: Path) -> None:
+        self.services, self.work = place / "services", place / "work"
+        self.work.mkdir()
+        text = f"name: x\nquestion: Which?\nstacks:\n  - {STACK}\noperations: add\nrepeats: 1\n"
+        (self.work / "x.yaml").write_text(text)
+
+    def orch(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", ORCH, str(self.services), *words],
+            cwd=self.work,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def language(self, *words: str) -> dict[str, Any]:
+        document = json.loads(self.orch(*words, "--json").stdout)
+        return next(of for of in document["languages"] if "tiny" in (of.get("name"), of.get("language")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def test_build_says_in_a_line_each_what_was_made(folder: Folder) -> None:
+    made = write_tiny(folder.services)
+    done = folder.orch("build")
+    assert (done.returncode, done.stderr) == (0, "")
+    written = json.loads((made / "build" / "built.json").read_text())["artifacts"]["build/respond"]
+    respond, request = done.stdout.splitlines()
+    assert respond == f"Tiny: build/respond  {written['size_bytes']:,} bytes  sha256 {written['sha256']}"
+    assert request.startswith("Tiny: build/request  ")
+
+
+@pytest.mark.slow
+def test_a_second_build_has_nothing_to_do_and_twice_compares(folder: Folder) -> None:
+    write_tiny(folder.services)
+    folder.orch("build")
+    assert folder.orch("build").stdout.count("(up to date)") == 2
+    done = folder.orch("build", "tiny", "--twice", "--again")
+    assert (done.returncode, done.stdout.count("(twice the same)")) == (0, 2)
+    document = folder.language("build", "tiny")
+    assert (document["result"], document["toolchain"]) == ("up to date", {"sh": "7.1"})
+
+
+@pytest.mark.slow
+def test_a_build_that_fails_ends_with_9_and_the_compilers_words_and_the_others_go_on(folder: Folder) -> None:
+    write_tiny(folder.services)
+    other = folder.services / "other"
+    other.mkdir()
+    raw = json.loads((folder.services / "tiny" / "manifest.json").read_text())
+    raw |= {
+        "language": "other",
+        "title": "Other",
+        "precedence": 8,
+        "build": [["sh", "-c", "echo main.x:3: oh no; exit 2"]],
+    }
+    for end in (*raw["protocols"][0]["responders"], *raw["protocols"][0]["clients"]):
+        end["name"] = "other"
+    raw["protocols"][0] |= {"sequential": "other", "concurrent": "other"}
+    (other / "manifest.json").write_text(json.dumps(raw))
+    done = folder.orch("build")
+    assert done.returncode == 9
+    assert (
+        "Other: sh -c 'echo main.x:3: oh no; exit 2' (in services/other): it ended with 2\n    main.x:3: oh no"
+        in done.stderr
+    )
+    assert "error: building Other failed" in done.stderr
+    assert "all that was said is in services/other/build/failed.log" in done.stderr
+    assert done.stdout.count("Tiny: build/") == 2
+    document = json.loads(folder.orch("build", "--json").stdout)
+    assert (document["error"]["exit_code"], document["languages"][0]["words"]) == (9, ["main.x:3: oh no"])
+
+
+@pytest.mark.slow
+def test_a_missing_toolchain_is_told_and_is_no_failure_unless_its_language_was_named(folder: Folder) -> None:
+    write_tiny(folder.services, toolchain=[{**TOOL, "program": "tinyc", "version": ["tinyc", "-v"]}])
+    done = folder.orch("build")
+    assert done.returncode == 0
+    assert done.stdout == "Tiny: left out: there is no tinyc on the PATH (it is in every image)\n"
+    named = folder.orch("build", "tiny")
+    assert (named.returncode, "there is no tinyc on the PATH" in named.stderr) == (3, True)
+
+
+@pytest.mark.slow
+def test_a_language_that_is_not_there_is_a_wrong_call(folder: Folder) -> None:
+    write_tiny(folder.services)
+    done = folder.orch("build", "tin")
+    assert (done.returncode, "Did you mean tiny?" in done.stderr) == (2, True)
+    assert folder.orch("build", "python").stdout == "Python: nothing to do\n"
+
+
+@pytest.mark.slow
+def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
+    write_tiny(folder.services, lint=[["sh", "-c", "echo too long; exit 1"]])
+    done = folder.orch("build", "--lint")
+    assert (done.returncode, "    too long" in done.stderr) == (9, True)
+    assert "error: the linters of Tiny failed" in done.stderr
+
+
+@pytest.mark.slow
+def test_services_and_doctor_say_whether_programs_are_built_and_what_to_call(folder: Folder) -> None:
+    made = write_tiny(folder.services)
+    line = "Tiny (services/tiny): not built; `orch build tiny` makes them (sh -e make.sh)"
+    assert line in folder.orch("services").stdout
+    doctor = folder.orch("doctor").stdout
+    assert "build tiny" in doctor
+    assert "only experiments that name Tiny need it: `orch build tiny`" in doctor
+    folder.orch("build")
+    assert "Tiny (services/tiny): built with sh 7.1, of source " in folder.orch("services").stdout
+    (made / "make.sh").write_text(f"# new\n{MAKE}")
+    told = folder.language("services")
+    assert (told["state"], told["why"]) == ("stale", "their source has changed since they were built")
+
+
+@pytest.mark.slow
+def test_plan_and_run_refuse_what_is_not_built_and_validate_does_not(folder: Folder) -> None:
+    made = write_tiny(folder.services)
+    for verb in ("plan", "run"):
+        done = folder.orch(verb, "x.yaml")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert (
+            "x.yaml:4:32: the programs of Tiny cannot be used: they are not built; run `orch build tiny`" in done.stderr
+        )
+    assert not (folder.work / "results").exists()
+    assert folder.orch("validate", "x.yaml").returncode == 0
+    folder.orch("build")
+    done = folder.orch("plan", "x.yaml")
+    assert (done.returncode, "programs in Tiny: built with sh 7.1, of source " in done.stdout) == (0, True), done.stderr
+    (made / "build" / "request").write_bytes(b"#!/bin/sh\n")
+    done = folder.orch("run")
+    assert (done.returncode, "build/request has 10 bytes; " in done.stderr) == (2, True)
+    assert list((folder.work / "results").glob("*")) == []
+
+
+def _of_contract_3(record: Path) -> None:
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"contract": 3}))
+
+
+ALTERED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut off": (lambda build: os.truncate(build / "respond", 20), "build/respond has 20 bytes; "),
+    "altered": (
+        lambda build: (build / "respond").write_bytes((build / "respond").read_bytes().swapcase()),
+        "build/respond is not what was built: its SHA-256 begins ",
+    ),
+    "another program": (
+        lambda build: (build / "respond").write_bytes((build / "request").read_bytes()),
+        "build/respond ",
+    ),
+    "another contract": (
+        lambda build: _of_contract_3(build / "built.json"),
+        "they were built for contract 3; this orch speaks contract 2",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ALTERED)
+def test_plan_run_and_services_refuse_what_was_altered_and_a_build_mends_it(folder: Folder, case: str) -> None:
+    made = write_tiny(folder.services)
+    folder.orch("build")
+    alter, why = ALTERED[case]
+    alter(made / "build")
+    for verb in ("plan", "run"):
+        done = folder.orch(verb, "x.yaml")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "the programs of Tiny cannot be used: " in done.stderr
+        assert why in done.stderr
+        assert "run `orch build tiny`" in done.stderr
+    assert why in folder.language("services")["why"]
+    assert folder.orch("build").returncode == 0
+    assert folder.orch("plan", "x.yaml").returncode == 0

@@ -1,0 +1,160 @@
+"""`orch referee` before anything is started, and `orch doctor --for referee`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.cli import doctor, referee
+from orchestrator.cli.console import console
+from orchestrator.referee.tools import GHZ, OHA, TOOLS, WRK, Found, Tool
+from orchestrator.results.manifest import RefereeRecord
+
+REST = "name: x\nquestion: Which?\nstacks: [rest, grpc]\noperations: add\nrepeats: 1\n"
+
+
+def here(*tools: Tool) -> list[Found]:
+    return [
+        Found(tool=tool, path=f"/tools/{tool.name}", version=tool.least, sha256="f" * 64)
+        if tool in tools
+        else Found(tool=tool, why=f"there is no {tool.name} in build/referee or on the PATH")
+        for tool in TOOLS.values()
+    ]
+
+
+class _Started(Exception):
+    """Nothing is measured here."""
+
+
+@pytest.fixture
+def has(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def has(*tools: Tool) -> None:
+        monkeypatch.setattr("orchestrator.hosts.load_generators.look_for_all", lambda: here(*tools))
+
+    return has
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Of an experiment, who would ask which cell."""
+    monkeypatch.chdir(tmp_path)
+    found: list[RefereeRecord] = []
+
+    def start(plan: Any, *, share: bool, referee: RefereeRecord) -> None:
+        found.append(referee)
+        raise _Started
+
+    monkeypatch.setattr(referee, "start", start)
+
+    def settings(text: str = REST, **options: Any) -> RefereeRecord:
+        (tmp_path / "x.yaml").write_text(text)
+        with pytest.raises(_Started):
+            referee.command("x.yaml", **options)
+        return found[-1]
+
+    return settings
+
+
+@pytest.fixture
+def out(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    stream = io.StringIO()
+    monkeypatch.setattr(console, "out", stream)
+    monkeypatch.setattr(console, "as_json", False)
+    return stream
+
+
+def by_protocol(of: dict[str, str]) -> dict[str, str]:
+    return {cell.partition("-")[0]: value for cell, value in of.items()}
+
+
+def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) -> None:
+    has(WRK, OHA, GHZ)
+    found = settings()
+    assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
+    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.25, "ghz": 0.5}
+    has(OHA)
+    found = settings(within=15.0, window=2)
+    assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
+    assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
+
+
+def test_one_can_be_chosen(settings: Any, has: Any) -> None:
+    has(WRK, OHA, GHZ)
+    found = settings(tool="oha")
+    assert by_protocol(found.cells) == {"rest": "oha"}
+    assert by_protocol(found.refused) == {"grpc": "oha cannot ask it (ghz can)"}
+
+
+def test_without_a_program_that_could_ask_it_says_how_to_get_one(settings: Any, has: Any, tmp_path: Path) -> None:
+    has()
+    (tmp_path / "x.yaml").write_text(REST)
+    with pytest.raises(errors.MissingError, match="there is no wrk") as missing:
+        referee.command("x.yaml")
+    assert "make referee" in (missing.value.hint or "")
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_experiment_that_none_can_ask_is_refused_with_the_reason(settings: Any, has: Any, tmp_path: Path) -> None:
+    has(WRK, OHA, GHZ)
+    (tmp_path / "x.yaml").write_text(REST + "load: {rate: 50/s, duration: 1s}\n")
+    with pytest.raises(errors.UsageError, match="no cell of x can be asked by an independent load generator: its load"):
+        referee.command("x.yaml")
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tool": "ab"}, "no load generator is called 'ab'"),
+        ({"within": 0.0}, "--within 0"),
+        ({"within": float("nan")}, "--within nan"),
+        ({"window": 0}, "--window 0"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    options: dict[str, Any], said: str, settings: Any, has: Any, tmp_path: Path
+) -> None:
+    has(WRK)
+    (tmp_path / "x.yaml").write_text(REST)
+    with pytest.raises(errors.UsageError, match=said):
+        referee.command("x.yaml", **options)
+
+
+def test_a_plan_is_taken_in_place_of_an_experiment_until_that_changes(settings: Any, has: Any, tmp_path: Path) -> None:
+    has(WRK)
+    settings()
+    (plan,) = (tmp_path / ".orch" / "plans").glob("*.json")
+    with pytest.raises(_Started):
+        referee.command(str(plan))
+    with pytest.raises(errors.UsageError, match="--set changes an experiment"):
+        referee.command(str(plan), overrides=["repeats=3"])
+    (tmp_path / "x.yaml").write_text(REST + "seed: 3\n")
+    with pytest.raises(errors.UsageError, match="has changed since"):
+        referee.command(str(plan))
+
+
+def told(out: io.StringIO, tools: Sequence[Tool], has: Any) -> str:
+    has(*tools)
+    doctor.command("referee")
+    return out.getvalue()
+
+
+def test_doctor_says_what_is_here_and_how_to_get_the_rest(out: io.StringIO, has: Any) -> None:
+    text = told(out, [OHA], has)
+    assert "1.16.0, /tools/oha" in text
+    assert "there is no wrk in build/referee or on the PATH" in text
+    assert f"to get it: {GHZ.install}" in text
+
+
+def test_doctor_ends_with_3_where_there_is_none(out: io.StringIO, has: Any) -> None:
+    has()
+    with pytest.raises(errors.MissingError) as missing:
+        doctor.command("referee", as_json=True)
+    assert missing.value.exit_code == 3
+    assert [found["is_there"] for found in json.loads(out.getvalue())["findings"]] == [False] * 3

@@ -1,0 +1,182 @@
+"""An experiment that names programs that cannot be started is refused at its place, with the command that builds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.catalogue import building, builds, read
+from orchestrator.catalogue.platforms import here
+from orchestrator.cli.plan_text import plan_document
+from orchestrator.errors import UsageError
+from orchestrator.experiment.plan import programs
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.read.problems import ExperimentError
+from tests.support.tiny_language import MAKE, MANIFEST, STACK, TOOL, of_another_machine, tiny, write_tiny
+
+TEXT = f"name: x\nquestion: Which?\nstacks:\n  - tcp\n  - {STACK}\noperations: add\nrepeats: 2\n"
+
+
+@pytest.fixture
+def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "services"
+    write_tiny(folder)
+    monkeypatch.setattr(read, "SERVICES", folder)
+    return folder
+
+
+def planned(folder: Path, text: str = TEXT, *, needs_programs: bool = True) -> Plan:
+    path = folder / "x.yaml"
+    path.write_text(text)
+    return make_plan(path, needs_programs=needs_programs)
+
+
+def build(services: Path) -> None:
+    assert building.build(tiny(services), services, say=lambda said: None).kind in ("built", "up to date")
+
+
+def refused(folder: Path, text: str = TEXT) -> ExperimentError:
+    with pytest.raises(ExperimentError) as error:
+        planned(folder, text)
+    return error.value
+
+
+def test_what_is_built_is_planned_and_what_was_built_is_known(services: Path, tmp_path: Path) -> None:
+    build(services)
+    plan = planned(tmp_path)
+    assert [stack.id for stack in plan.stacks] == ["tcp-threads-socket", "tcp-reference-reference"]
+    (found,) = programs.require(plan).values()
+    assert found == builds.look(tiny(services), services, programs.platform_of("local")).built
+    assert plan.resolved["tcp-reference-reference"]["parts"]["language"] == "Tiny"
+    assert plan.resolved["tcp-reference-reference"]["versions"] == {}
+
+
+def test_versions_of_packages_are_told_from_what_was_built_and_not_looked_up_as_pythons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`fastify` and `pytest` are of the build: that a package of Python has the second's name says nothing of it."""
+    (protocol,) = MANIFEST["protocols"]
+    ends = [{**protocol["responders"][0], "packages": ["fastify", "pytest"]}]
+    folder = tmp_path / "services"
+    tell = f"""{MAKE}echo '{{"fastify": "5.1.2", "pytest": "0.0.1", "more": "3"}}' > build/packages.json\n"""
+    write_tiny(folder, make=tell, protocols=[{**protocol, "responders": ends}])
+    monkeypatch.setattr(read, "SERVICES", folder)
+    build(folder)
+    plan = planned(tmp_path)
+    (told,) = programs.told(plan)
+    assert told.startswith("Tiny: built with sh 7.1, of source ")
+    assert told.endswith("; in them fastify 5.1.2, pytest 0.0.1")
+    assert plan.resolved["tcp-reference-reference"]["versions"] == {}
+    assert plan_document(plan, tmp_path / "x.yaml")["warnings"] == []
+
+
+def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Path, tmp_path: Path) -> None:
+    error = refused(tmp_path)
+    assert error.exit_code == 2
+    (first,) = error.problems
+    assert (first.mark.line, first.mark.column) == (5, 32), error.message
+    assert first.message == (
+        "the programs of Tiny cannot be used: they are not built; run `orch build tiny`, or `make native`."
+    )
+
+
+def test_who_does_not_name_the_language_needs_nothing_built(services: Path, tmp_path: Path) -> None:
+    assert len(planned(tmp_path, TEXT.replace(f"  - {STACK}\n", "")).stacks) == 1
+
+
+def test_a_file_can_be_validated_whether_its_programs_are_built_or_not(services: Path, tmp_path: Path) -> None:
+    assert len(planned(tmp_path, needs_programs=False).stacks) == 2
+
+
+def _stale(folder: Path) -> None:
+    (folder / "source" / "respond").write_text("another")
+
+
+def _cut(folder: Path) -> None:
+    (folder / "build" / "request").write_bytes(b"#!/bin/sh\n")
+
+
+def _of_contract_1(folder: Path) -> None:
+    path = folder / "build" / "built.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "contract": 1}))
+
+
+def _foreign(folder: Path) -> None:
+    path, program = folder / "build" / "built.json", folder / "build" / "respond"
+    program.write_bytes(of_another_machine())
+    raw = json.loads(path.read_text())
+    raw["artifacts"]["build/respond"] = dict(vars(builds.artifact(program)))
+    path.write_text(json.dumps(raw))
+
+
+@pytest.mark.parametrize(
+    ("break_it", "why"),
+    [
+        (_stale, "their source has changed since they were built"),
+        (_cut, "build/request has 10 bytes; "),
+        (_of_contract_1, "they were built for contract 1; this orch speaks contract 2"),
+        (_foreign, "build/respond is a program for linux-"),
+    ],
+)
+def test_what_is_not_what_was_built_is_refused_before_anything_starts(
+    services: Path, tmp_path: Path, break_it: Callable[[Path], None], why: str
+) -> None:
+    build(services)
+    plan = planned(tmp_path)
+    break_it(services / "tiny")
+    assert why in refused(tmp_path).problems[0].message
+    with pytest.raises(UsageError, match="the programs of Tiny cannot be used: ") as error:
+        programs.require(plan)  # as `orch run` does with a plan that was made before
+    assert why in error.value.message
+    assert "`orch build tiny`, or `make native`" in error.value.message
+
+
+def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(
+    services: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(services)
+    plan = planned(tmp_path)
+    _foreign(services / "tiny")
+    artifact = builds.artifact(services / "tiny" / "build" / "respond")
+    monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform=artifact.platform))
+    assert programs.require(plan)["tiny"].artifacts["build/respond"] == artifact
+    monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform="linux-riscv64"))
+    with pytest.raises(UsageError, match="not for linux-riscv64; build them on linux-riscv64"):
+        programs.require(plan)
+
+
+@pytest.mark.parametrize(
+    ("tool", "why"),
+    [
+        (
+            {"program": "tiny-vm", "version": ["tiny-vm", "-v"]},
+            "there is no tiny-vm on the PATH (it is in every image)",
+        ),
+        ({"at_least": "8"}, "sh is 7.1, older than 8 (it is in every image)"),
+    ],
+)
+def test_what_programs_need_to_run_is_looked_for_where_this_machine_is_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: dict[str, str], why: str
+) -> None:
+    services = tmp_path / "services"
+    write_tiny(services, needs=[{**TOOL, **tool}])
+    monkeypatch.setattr(read, "SERVICES", services)
+    build(services)
+    message = refused(tmp_path).problems[0].message
+    assert message == f"the programs of Tiny cannot be started here: {why}."
+
+
+def test_a_responder_that_runs_already_needs_no_program_of_its_language(services: Path, tmp_path: Path) -> None:
+    text = TEXT.replace(STACK, '{protocol: tcp, external: "localhost:8001"}')
+    assert len(planned(tmp_path, text).stacks) == 2
+
+
+def test_the_cloud_names_the_platform_of_its_hosts_and_this_machine_is_its_own() -> None:
+    assert PROVIDERS["gcp"].platform == "linux-x86_64"
+    assert programs.platform_of("local") == here()

@@ -1,0 +1,148 @@
+"""`requesters: N`: what a file may say, what a plan refuses and where, and how a load is divided among hosts."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from orchestrator.experiment.plan.estimate import hosts_needed
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.processes import seed_of
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.requesters import connections_in, in_all, share_of
+from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.lines import Load
+from services.python.load.phases import arrivals
+
+HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\nprovider: lab\n"
+FAR = "placements: cross-region\n"
+EIGHT = "load: {concurrency: 8, requests: 100}\n"
+
+
+def plan_of(tmp_path: Path, text: str):
+    path = tmp_path / "x.yaml"
+    path.write_text(HEAD + text)
+    return make_plan(path)
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    with pytest.raises(ExperimentError) as error:
+        plan_of(tmp_path, text)
+    assert error.value.exit_code == 2
+    return str(error.value)
+
+
+def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"stacks: rest\nrequesters: [1, 2, 4]\ncompare_by: requesters\n{FAR}{EIGHT}")
+    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
+        ["reuse", "c8"],
+        ["reuse", "requesters-2", "c8"],
+        ["reuse", "requesters-4", "c8"],
+    ]
+    assert [cell.load for cell in plan.cells] == [plan.cells[0].load] * 3  # the load is the cell's, whoever offers it
+    assert plan.requesters == 4
+    assert len(hosts_needed(plan)) == 5
+    assert topology(plan).ends["cross-region"].requesters == tuple(f"requester-{n}" for n in (1, 2, 3, 4))
+    assert len({cell.exchange for cell in plan.cells}) == 1
+    assert [(c.factor, c.references) for c in plan.contrasts] == [("requesters", (1,))]
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_a_local_placement_is_asked_from_one_host_beside_others_with_several(tmp_path: Path) -> None:
+    text = f"stacks: rest\nrequesters: [1, 2]\nplacements: [local, cross-region]\n{EIGHT}"
+    assert "both ends of a local placement share one: give another placement" in refused(tmp_path, text)
+    plan = plan_of(tmp_path, text + "exclude: {placement: local, requesters: 2}\n")
+    assert [cell.id.split("__")[2:-1] for cell in plan.cells] == [
+        ["local", "reuse"],
+        ["cross-region", "reuse"],
+        ["cross-region", "reuse", "requesters-2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{FAR}requesters: 9\n{EIGHT}", "`requesters: 9` is more than the 8 in flight, which the requesters share"),
+        (
+            f"{FAR}requesters: 3\nprocesses: 3\n{EIGHT}",
+            "`requesters: 3` with `processes: 3` is more than the 8 in flight",
+        ),
+        (f"{FAR}requesters: 65\n{EIGHT}", "must be from 1 to 64; it is '65'"),
+        (f"{FAR}requesters: 2\nload: {{rate: 500/s, arrivals: uniform}}\n", "cannot space requests evenly"),
+        (
+            f"{FAR}requesters: 4\nload: {{rate: 3/s, duration: 1s, concurrency: 8}}\n",
+            "`requesters: 4` is more than the requests that 3/s makes in 1 s",
+        ),
+    ],
+)
+def test_a_load_that_cannot_be_divided_is_refused_with_the_place(tmp_path: Path, text: str, reason: str) -> None:
+    words = refused(tmp_path, f"stacks: rest\n{text}")
+    assert reason in words
+    assert "x.yaml:" in words
+
+
+def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    text = "name: x\nquestion: Why?\nprovider: lab\nplacements: same-zone\noperations: events\nstacks: sse\n"
+    path.write_text(f"{text}requesters: 3\nload: {{concurrency: 2, duration: 1s}}\n")
+    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which the requesters share"):
+        make_plan(path)
+    path.write_text(f"{text}requesters: 3\nload: {{concurrency: 4, duration: 1s}}\n")
+    (cell,) = make_plan(path).cells
+    assert [share_of(cell.factors, cell.load, host, 0).concurrency for host in range(3)] == [2, 1, 1]
+
+
+def test_a_search_can_have_several(tmp_path: Path) -> None:
+    text = (
+        f"stacks: rest\nrequesters: [1, 2]\n{FAR}load: {{find: {{highest: rate, while: p99 < 200ms}}, duration: 10s}}\n"
+    )
+    assert [cell.id.split("__")[-1] for cell in plan_of(tmp_path, text).cells] == ["find", "find"]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 5])
+@pytest.mark.parametrize("hosts", [1, 2, 3, 8])
+@pytest.mark.parametrize(
+    "load", [Load(concurrency=64, requests=1001), Load(concurrency=43, rate_per_s=500.0, duration_s=10.0)]
+)
+def test_the_shares_add_up_and_hosts_differ_by_one_in_flight(load: Load, hosts: int, processes: int) -> None:
+    of = {"requesters": hosts, "processes": processes}
+    shares = {(h, p): share_of(of, load, h, p) for h, p in product(range(hosts), range(processes))}
+    assert len(shares) == in_all(of)
+    assert sum(each.concurrency for each in shares.values()) == load.concurrency
+    each_host = [sum(each.concurrency for (h, _), each in shares.items() if h == host) for host in range(hosts)]
+    assert max(each_host) - min(each_host) <= 1
+    if load.requests is not None:
+        assert sum(each.requests or 0 for each in shares.values()) == load.requests
+    if load.rate_per_s is not None:
+        assert sum(each.rate_per_s or 0.0 for each in shares.values()) == pytest.approx(load.rate_per_s, rel=1e-12)
+
+
+def test_shared_connections_are_divided(tmp_path: Path) -> None:
+    (cell,) = plan_of(tmp_path, f"stacks: grpc\nconnections: 5\nrequesters: 2\nprocesses: 2\n{FAR}{EIGHT}").cells
+    kept = {(h, p): connections_in(cell, h, p) for h, p in product(range(2), range(2))}
+    assert kept == {(0, 0): 2, (1, 0): 1, (0, 1): 1, (1, 1): 1}
+
+
+@pytest.mark.parametrize("hosts", [2, 4])
+def test_the_arrivals_of_all_hosts_are_together_poisson_at_the_whole_rate(hosts: int) -> None:
+    """Every language draws the same arrivals (`protos/payloads.md`), so this holds for all of them."""
+    load = Load(concurrency=64, rate_per_s=2000.0, duration_s=10.0)
+    of = {"requesters": hosts, "processes": 1}
+    each = [
+        np.asarray(arrivals(share_of(of, load, host, 0), seed_of(641, host)), dtype=np.int64) for host in range(hosts)
+    ]
+    assert all(due[0] == 0 for due in each)  # every one begins with its first request
+    together = np.sort(np.concatenate([due[1:] for due in each]))
+    count, expected = together.size, 2000 * 10
+    assert abs(count - expected) < 5 * expected**0.5
+    gaps_s = np.diff(together) / 1e9
+    assert stats.kstest(gaps_s, "expon", args=(0, 1 / 2000)).pvalue > 0.001
+    bins = np.linspace(0, 10e9, 501)
+    counts = [np.histogram(due, bins)[0] for due in each]
+    assert max(abs(np.corrcoef(one, other)[0, 1]) for one, other in combinations(counts, 2)) < 0.2

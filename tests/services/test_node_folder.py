@@ -1,0 +1,76 @@
+"""The folder of Node.js is what it says, as far as that can be told without Node.js itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "services" / "node"
+END = re.compile(r'"?([\w-]+)"?: \(\) => import\("(\./[^"]+)"\)')
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return found
+
+
+def names(protocol: dict[str, Any], role: str) -> set[str]:
+    return {end["name"] for end in protocol[role]}
+
+
+@pytest.mark.parametrize("protocol", read("manifest.json")["protocols"], ids=lambda protocol: str(protocol["name"]))
+@pytest.mark.parametrize("role", ["responders", "clients"])
+def test_every_end_of_the_manifest_has_a_program_and_its_lines_are_counted(protocol: dict[str, Any], role: str) -> None:
+    source = (FOLDER / "src" / "protocols" / f"{role}.js").read_text(encoding="utf-8")
+    modules = {name: FOLDER / "src" / "protocols" / module for name, module in END.findall(source)}
+    counted = read("lines.json")
+    for name in names(protocol, role):
+        assert modules[name].is_file()
+    assert counted["protocols"][protocol["name"]][role].keys() == names(protocol, role)
+
+
+def test_the_lines_counted_are_those_of_files_that_are_there() -> None:
+    missing = [name for name in read("lines.json")["files"] if not (ROOT / name).is_file()]
+    assert missing == []
+
+
+def test_what_is_read_elsewhere_in_the_repository_is_declared_as_source() -> None:
+    """What is not named there changes without the build being stale, and a build elsewhere does not find it."""
+    sources = read("manifest.json")["sources"]
+    imported = {
+        (path.parent / name).resolve().relative_to(ROOT).as_posix()
+        for path in (FOLDER / "src").rglob("*.js")
+        for name in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8"))
+        if not (path.parent / name).resolve().is_relative_to(FOLDER)
+    }
+    assert len(imported) >= 4
+    assert [name for name in imported if not any(name == one or name.startswith(f"{one}/") for one in sources)] == []
+    assert [one for one in sources if not any(name == one or name.startswith(f"{one}/") for name in imported)] == []
+
+
+def test_the_lock_names_no_download_host_and_the_digest_of_every_package() -> None:
+    lock = read("package-lock.json")
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert packages
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if "integrity" not in package] == []
+
+
+def test_every_dependency_is_pinned_to_one_version() -> None:
+    package = read("package.json")
+    pinned = {**package["dependencies"], **package["devDependencies"]}
+    assert [name for name, version in pinned.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+
+
+def test_the_lock_has_the_optional_packages_of_every_platform() -> None:
+    """One that a registry did not have when the lock was written is left out of it, and `npm ci` then refuses the lock."""
+    packages = read("package-lock.json")["packages"]
+    wanted = {name for package in packages.values() for name in package.get("optionalDependencies", {})}
+    there = {name.rpartition("node_modules/")[2] for name in packages}
+    assert wanted
+    assert wanted - there == set()
