@@ -34,14 +34,15 @@ from benchmarks.harness import generators, programs
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, pin_requester
 from benchmarks.harness.pairs import interval_of_median
-from benchmarks.harness.wrk_program import run_wrk
 from benchmarks.wrk import request_of, trial_of
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.hosts.local.host import LocalHost
+from orchestrator.referee.asked import Asked
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 
 HTTP, GRPC = "rest", "grpc"
+OTHERS: Mapping[str, Sequence[str]] = {HTTP: ("wrk", "oha"), GRPC: ("ghz",)}
 PAYLOAD_BYTES = 117
 MOST_RATIO = 1.0  # of medians with one in flight
 LEAST_RATIO = 0.9  # of rates with several
@@ -110,24 +111,18 @@ def contest(
 
 def _others(protocol: str, port: int, in_flight: int, window_s: int, folder: Path) -> Iterator[tuple[str, Turn]]:
     """The generators that are here and speak the protocol."""
-    if protocol == GRPC:
-        if ghz := generators.find("ghz"):
-            from services.python.generated import orch_pb2
-
-            sample = trial_of("pycurl", port, in_flight, window_s, folder / "none", PAYLOAD_BYTES)
-            message = orch_pb2.EchoRequest(data=request_of(sample).body).SerializeToString()
-            yield (
-                "ghz",
-                lambda: generators.run_ghz(
-                    ghz, port, "orch.v1.Orch/Echo", message, in_flight=in_flight, window_s=window_s, folder=folder
-                ),
-            )
-        return
     asked = request_of(trial_of("pycurl", port, in_flight, window_s, folder / "none", PAYLOAD_BYTES))
-    if generators.find("wrk"):
-        yield "wrk", lambda: run_wrk(asked, in_flight=in_flight, window_s=window_s, folder=folder)
-    if oha := generators.find("oha"):
-        yield "oha", lambda: generators.run_oha(oha, asked, in_flight=in_flight, window_s=window_s, folder=folder)
+    if protocol == GRPC:
+        from services.python.generated import orch_pb2
+
+        message = orch_pb2.EchoRequest(data=asked.bodies[0]).SerializeToString()
+        asked = Asked(path="orch.v1.Orch/Echo", bodies=(message,))
+    for name in OTHERS[protocol]:
+        if (found := generators.find(name)).is_usable:
+            contender = generators.Contender(
+                found=found, asked=asked, port=port, in_flight=in_flight, window_s=window_s, folder=folder
+            )
+            yield name, contender.take_turn
 
 
 def rounds_of(of: Contest, count: int, seed: int) -> list[dict[str, dict[str, Any]]]:
@@ -301,8 +296,8 @@ def main() -> None:
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part is called {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     before, pinning = conditions(), pin_requester()
-    missing = [name for name in ("wrk", "oha", "ghz") if generators.find(name) is None]
-    print(f"before: {told(before)}\n{pinning}" + (f"\nnot here: {', '.join(missing)}" if missing else ""))
+    missing = [why for names in OTHERS.values() for name in names if (why := generators.find(name).why)]
+    print(f"before: {told(before)}\n{pinning}" + "".join(f"\n{why}" for why in missing))
     for part in options.parts or PARTS:
         with programs.host() as on:
             content = PARTS[part](options, on, Path(str(on.workspace)))

@@ -22,17 +22,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import generators
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, cpus, pin_requester, responder
 from benchmarks.harness.pairs import interval_of_median
 from benchmarks.harness.replay import replaying
-from benchmarks.harness.wrk_program import MISSING, Asked, at_share, counted, run_wrk
+from orchestrator.referee.asked import Asked
+from orchestrator.referee.wrk import median_of, value_at
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.phases import MEASURED
 from services.python.load.record import read_record
@@ -68,8 +71,7 @@ def request_of(trial: Trial) -> Asked:
     parts = load_parts(trial)
     example = parts.make(1, time.time_ns)
     route: Route = parts.dialer(OPERATION, example).route
-    assert trial.target is not None
-    return Asked(port=trial.target.port, path=route.path, fields=route.fields(), body=route.encode(example))
+    return Asked(path=route.path, fields=route.fields(), bodies=(route.encode(example),))
 
 
 def run_requester(trial: Trial) -> dict[str, Any]:
@@ -84,12 +86,12 @@ def run_requester(trial: Trial) -> dict[str, Any]:
     rows = [row for row in read_record(trial.record) if row.phase == MEASURED] if done["type"] == "done" else []
     if done.get("errors") != {} or not done["verified"] == done["requests"] == len(rows):
         raise SystemExit(f"{trial.client}: not every request had a right reply and a row: {done}")
-    latencies_us = counted((row.received_ns - row.sent_ns) // 1000 for row in rows)
+    latencies_us = Counter((row.received_ns - row.sent_ns) // 1000 for row in rows)
     return {
         "requests": len(rows),
         "window_s": done["measured_s"],
-        "p50_ms": at_share(latencies_us, 0.5) / 1000,
-        "p99_ms": at_share(latencies_us, 0.99) / 1000,
+        "p50_ms": median_of(latencies_us) / 1000,
+        "p99_ms": value_at(latencies_us, 0.99) / 1000,
         "cpu_s": done["cpu_s"],
         "done": {name: done[name] for name in ("verified", "verified_by_bytes", "verified_in_flight", "loop_lag_ms")},
     }
@@ -100,7 +102,15 @@ def measured(who: str, trial: Trial, asked: Asked, folder: Path) -> dict[str, An
     before = host_counters()
     if who == WRK:
         assert trial.load.duration_s is not None
-        found = run_wrk(asked, in_flight=trial.load.concurrency, window_s=round(trial.load.duration_s), folder=folder)
+        assert trial.target is not None
+        found = generators.Contender(
+            found=generators.require(WRK),
+            asked=asked,
+            port=trial.target.port,
+            in_flight=trial.load.concurrency,
+            window_s=round(trial.load.duration_s),
+            folder=folder,
+        ).take_turn()
     else:
         found = run_requester(trial)
     after = host_counters()
@@ -219,8 +229,7 @@ def main() -> None:
     parser.add_argument("--replayed", action="store_true", help="a responder that is not the limit")
     parser.add_argument("--rows", type=Path, help="a folder that every record is kept in; about 110 B a request")
     options = parser.parse_args()
-    if shutil.which("wrk") is None:
-        raise SystemExit(MISSING)
+    generators.require(WRK)
     if options.rows is not None:
         options.rows.mkdir(parents=True, exist_ok=True)
     before, pinning, names = conditions(), pin_requester(), [WRK, *options.clients]

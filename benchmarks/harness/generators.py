@@ -1,110 +1,92 @@
-"""Load generators that others wrote, beside wrk: oha for HTTP and ghz for gRPC; `make referee` installs both.
+"""Load generators that others wrote, found, asked and read as `orch referee` does it; here for one request over and over.
 
-Each sends one request over and over on a connection for each request in flight, on the CPU of this process.
+Each takes its turn on the CPU of this process, with a connection for each request in flight.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import resource
-import shutil
-import statistics
 import subprocess
-from collections.abc import Sequence
-from pathlib import Path
+import time
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from benchmarks.harness.wrk_program import Asked
+from orchestrator.hosts import load_generators
+from orchestrator.referee.asked import Asked, Turn
+from orchestrator.referee.figures import Unreadable, require_possible
+from orchestrator.referee.tools import TOOLS, Found
 
-ROOT = Path(__file__).resolve().parents[2]
-OWN = ROOT / "build" / "referee" / "bin"
-PROTO = ROOT / "protos" / "orch.proto"
-TIMEOUT_S = 30
-
-
-def find(name: str) -> str | None:
-    """The program on the PATH, else the one that `make referee` installed; None without either."""
-    return shutil.which(name) or shutil.which(name, path=str(OWN))
+PROTO = PurePosixPath(__file__).parents[2] / "protos" / "orch.proto"
+_GRACE_S = 20.0
 
 
-def run_oha(program: str, asked: Asked, *, in_flight: int, window_s: int, folder: Path) -> dict[str, Any]:
-    """One turn of oha with one thread; figures as `run_wrk`. SystemExit when it fails, or a reply had no right status."""
-    body = folder / "oha.body"
-    body.write_bytes(asked.body)
-    fields = [word for name, value in asked.fields.items() for word in ("-H", f"{name}: {value}")]
-    argv = [
-        *(program, "--no-tui", "--output-format", "json", "--worker-threads", "1", "--redirect", "0", "--ipv4"),
-        *("--disable-compression", "-w", "-c", str(in_flight), "-z", f"{window_s}s", "-t", f"{TIMEOUT_S}s"),
-        *("-m", "POST", "-D", str(body), *fields, f"http://127.0.0.1:{asked.port}{asked.path}"),
-    ]
-    printed, cpu_s = _run("oha", argv)
-    return {**read_oha(printed), "cpu_s": cpu_s}
+def find(name: str) -> Found:
+    """What this machine has of a load generator; `why` says why it cannot be used."""
+    return load_generators.look(TOOLS[name])
 
 
-def read_oha(printed: str) -> dict[str, Any]:
-    """Its figures; SystemExit for a request without a right status."""
-    report = json.loads(printed)
-    wrong = {status: n for status, n in report["statusCodeDistribution"].items() if status != "200"}
-    if wrong or report["errorDistribution"] or not report["statusCodeDistribution"]:
-        raise SystemExit(f"oha: statuses {wrong}, errors {report['errorDistribution']}")
-    percentiles = report["latencyPercentiles"]
-    return {
-        "requests": report["statusCodeDistribution"]["200"],
-        "window_s": report["summary"]["total"],
-        "p50_ms": percentiles["p50"] * 1000,
-        "p99_ms": percentiles["p99"] * 1000,
-    }
+def require(name: str) -> Found:
+    """The same; SystemExit where it cannot be used."""
+    if (found := find(name)).why:
+        raise SystemExit(f"{found.why}. What to do: {found.tool.install}")
+    return found
 
 
-def run_ghz(
-    program: str, port: int, method: str, message: bytes, *, in_flight: int, window_s: int, folder: Path
-) -> dict[str, Any]:
-    """One turn of ghz on one CPU, a connection for each request in flight; figures as `run_wrk`. SystemExit if it fails."""
-    sent = folder / "ghz.message"
-    sent.write_bytes(message)
-    argv = [
-        *(program, "--insecure", "--proto", str(PROTO), "--call", method, "--binary-file", str(sent)),
-        *("-c", str(in_flight), "--connections", str(in_flight), "-z", f"{window_s}s", "--duration-stop", "wait"),
-        *(
-            "-t",
-            f"{TIMEOUT_S}s",
-            "--cpus",
-            "1",
-            "--disable-template-functions",
-            "--disable-template-data",
-            "-O",
-            "json",
-        ),
-        f"127.0.0.1:{port}",
-    ]
-    printed, cpu_s = _run("ghz", argv)
-    return {**read_ghz(printed), "cpu_s": cpu_s}
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """A load generator and what it asks of a responder on this machine."""
 
+    found: Found
+    asked: Asked
+    port: int
+    in_flight: int
+    window_s: int
+    folder: Path
 
-def read_ghz(printed: str) -> dict[str, Any]:
-    """Its figures, of each call's latency; SystemExit for a call without a right status, or without a latency."""
-    report = json.loads(printed)
-    statuses, details = report["statusCodeDistribution"], report["details"]
-    if statuses != {"OK": report["count"]} or report.get("errorDistribution"):
-        raise SystemExit(f"ghz: statuses {statuses}, errors {report.get('errorDistribution')}")
-    if len(details) != report["count"]:
-        raise SystemExit(f"ghz: {len(details)} latencies of {report['count']} calls")
-    latencies_ns = sorted(detail["latency"] for detail in details)
-    return {
-        "requests": report["count"],
-        "window_s": report["total"] / 1e9,
-        "p50_ms": statistics.median(latencies_ns) / 1e6,
-        "p99_ms": latencies_ns[-(-len(latencies_ns) * 99 // 100) - 1] / 1e6,
-    }
-
-
-def _run(name: str, argv: Sequence[str]) -> tuple[str, float]:
-    """What it printed, and the CPU seconds that it took."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-    ended = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if ended.returncode:
-        raise SystemExit(f"{name} ended with {ended.returncode}:\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}")
-    return ended.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    def take_turn(self) -> dict[str, Any]:
+        """Its figures, with the CPU seconds that it took; SystemExit when it fails, or a reply had no right status."""
+        tool = self.found.tool
+        for name, content in tool.files(self.asked).items():
+            (self.folder / name).write_bytes(content)
+        turn = Turn(
+            host="127.0.0.1",
+            port=self.port,
+            in_flight=self.in_flight,
+            connections=self.in_flight,
+            window_s=self.window_s,
+            folder=PurePosixPath(self.folder),
+            proto=PROTO,
+        )
+        environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+        before, began_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        ended = subprocess.run(
+            tool.argv(self.found.path, self.asked, turn),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=self.window_s + turn.timeout_s + _GRACE_S,
+        )
+        elapsed_s, after = time.monotonic() - began_s, resource.getrusage(resource.RUSAGE_CHILDREN)
+        if ended.returncode:
+            raise SystemExit(
+                f"{tool.name} ended with {ended.returncode}:\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}"
+            )
+        try:
+            figures = require_possible(
+                tool.read(ended.stdout, self.in_flight),
+                in_flight=self.in_flight,
+                window_s=self.window_s,
+                elapsed_s=elapsed_s,
+            )
+        except Unreadable as error:
+            raise SystemExit(f"{tool.name}: {error}") from error
+        return {
+            "requests": figures.requests,
+            "window_s": figures.window_s,
+            "p50_ms": figures.median_ns / 1e6,
+            "p99_ms": figures.p99_ns / 1e6,
+            "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.strict_json import parse_json
@@ -20,11 +20,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """Requests that ended with a right status, in how many seconds, and the median of their latencies in nanoseconds."""
+    """Requests that ended with a right status, in how many seconds, and the median of their latencies in nanoseconds.
+
+    `p99_ns`: the latency that 99 % of them do not exceed, by nearest rank; a run's journal does not keep it.
+    """
 
     requests: int
     window_s: float
     median_ns: float
+    p99_ns: float = field(default=math.nan, compare=False)
 
     @property
     def rate_per_s(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from statistics import median
 
 from orchestrator.referee.asked import Asked, Turn
@@ -39,10 +40,12 @@ def read(text: str, in_flight: int) -> Figures:  # noqa: ARG001 - as every progr
         raise Unreadable(f"{sum(statuses.values())} statuses of {requests} requests")
     if len(details) != min(requests, _MOST_DETAILS) or not details:
         raise Unreadable(f"{len(details)} latencies of {requests} requests")
-    latencies_ns = [number(detail, "latency") for detail in details]
-    if min(latencies_ns) <= 0:
+    latencies_ns = sorted(number(detail, "latency") for detail in details)
+    if latencies_ns[0] <= 0:
         raise Unreadable("a latency is not above zero")
-    return Figures(requests=requests, window_s=number(report, "total") / 1e9, median_ns=median(latencies_ns))
+    p99_ns = latencies_ns[ceil(0.99 * len(latencies_ns)) - 1]
+    window_s = number(report, "total") / 1e9
+    return Figures(requests=requests, window_s=window_s, median_ns=median(latencies_ns), p99_ns=p99_ns)
 
 
 def _varint(value: int) -> bytes:

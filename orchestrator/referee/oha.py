@@ -50,5 +50,5 @@ def read(text: str, in_flight: int) -> Figures:  # noqa: ARG001 - as every progr
     if entered != requests:
         raise Unreadable(f"{entered} latencies of {requests} requests")
     window_s = number(report.get("summary"), "total")
-    median_s = number(report.get("latencyPercentiles"), "p50")
-    return Figures(requests=requests, window_s=window_s, median_ns=median_s * 1e9)
+    median_s, p99_s = (number(report.get("latencyPercentiles"), name) for name in ("p50", "p99"))
+    return Figures(requests=requests, window_s=window_s, median_ns=median_s * 1e9, p99_ns=p99_s * 1e9)

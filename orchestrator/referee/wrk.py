@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from orchestrator.referee.asked import Asked, Turn
@@ -74,7 +75,8 @@ def read(text: str, in_flight: int) -> Figures:
     latencies_us = as_measured(seen, duration_us // (requests // in_flight))
     if sum(latencies_us.values()) != requests or any(count < 0 for count in latencies_us.values()):
         raise Unreadable(f"{sum(latencies_us.values())} latencies of {requests} requests")
-    return Figures(requests=requests, window_s=duration_us / 1e6, median_ns=median_of(latencies_us) * 1e3)
+    median_ns, p99_ns = median_of(latencies_us) * 1e3, value_at(latencies_us, 0.99) * 1e3
+    return Figures(requests=requests, window_s=duration_us / 1e6, median_ns=median_ns, p99_ns=p99_ns)
 
 
 def as_measured(seen: Mapping[int, int], expected: int) -> dict[int, int]:
@@ -98,14 +100,22 @@ def as_measured(seen: Mapping[int, int], expected: int) -> dict[int, int]:
 
 def median_of(seen: Mapping[int, int]) -> float:
     """The median of counted values, the mean of the middle two of an even number; ValueError without any."""
-    total, below = sum(seen.values()), 0
-    middle: list[int] = []
+    total = sum(seen.values())
+    return sum(_at_rank(seen, rank) for rank in ((total + 1) // 2, total // 2 + 1)) / 2
+
+
+def value_at(seen: Mapping[int, int], share: float) -> int:
+    """The smallest of counted values that so large a share of them does not exceed; ValueError without any."""
+    return _at_rank(seen, ceil(share * sum(seen.values())))
+
+
+def _at_rank(seen: Mapping[int, int], rank: int) -> int:
+    """The value of that rank, from 1."""
+    below = 0
     for value in sorted(seen):
-        places = range(below + 1, below + seen[value] + 1)
-        middle += [value for rank in ((total + 1) // 2, total // 2 + 1) if rank in places]
         below += seen[value]
-        if len(middle) == 2:
-            return sum(middle) / 2
+        if below >= rank > 0:
+            return value
     raise ValueError("no values")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,69 +12,37 @@ import pytest
 from benchmarks import native, recording
 from benchmarks.harness import generators, programs
 from orchestrator.catalogue.read import protocols
+from orchestrator.hosts import load_generators
+from orchestrator.referee.asked import Asked
+from orchestrator.referee.tools import TOOLS, Found
 from services.python.load.phases import MEASURED, WARM_UP
 from services.python.load.record import Record
 
-
-def oha(**changes: Any) -> str:
-    told = {
-        "summary": {"total": 2.0},
-        "latencyPercentiles": {"p50": 0.0001, "p99": 0.0004},
-        "statusCodeDistribution": {"200": 1000},
-        "errorDistribution": {},
-    }
-    return json.dumps({**told, **changes})
+PROGRAM = """#!/bin/sh
+case "$1" in --version) echo 'oha 1.16.0'; exit;; esac
+sleep 1
+echo '{"summary": {"total": 1.0}, "latencyPercentiles": {"p50": 0.0001, "p99": 0.0004},
+"statusCodeDistribution": {"200": %d, "500": %d}, "errorDistribution": {}, "responseTimeHistogram": {"0.0001": 1000}}'
+"""
 
 
-def ghz(**changes: Any) -> str:
-    told = {
-        "count": 100,
-        "total": 500_000_000,
-        "statusCodeDistribution": {"OK": 100},
-        "errorDistribution": {},
-        "details": [{"latency": 1000 * number} for number in range(1, 101)],
-    }
-    return json.dumps({**told, **changes})
+def contender(tmp_path: Path, right: int, wrong: int) -> generators.Contender:
+    program = tmp_path / "oha"
+    program.write_text((PROGRAM % (right, wrong)).replace(', "500": 0', ""))
+    program.chmod(0o755)
+    found = load_generators.look(TOOLS["oha"], tmp_path)
+    asked = Asked(path="/echo", bodies=(b"body",))
+    return generators.Contender(found=found, asked=asked, port=1, in_flight=1, window_s=1, folder=tmp_path)
 
 
-def test_figures_of_the_others_are_read_in_one_unit() -> None:
-    assert generators.read_oha(oha()) == {"requests": 1000, "window_s": 2.0, "p50_ms": 0.1, "p99_ms": 0.4}
-    found = generators.read_ghz(ghz())
-    assert (found["requests"], found["window_s"], found["p99_ms"]) == (100, 0.5, 0.099)
-    assert found["p50_ms"] == pytest.approx(0.0505)
+def test_figures_of_the_others_are_in_our_units(tmp_path: Path) -> None:
+    found = contender(tmp_path, 1000, 0).take_turn()
+    assert (found["requests"], found["window_s"], found["p50_ms"], found["p99_ms"]) == (1000, 1.0, 0.1, 0.4)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"statusCodeDistribution": {"200": 999, "500": 1}},
-        {"errorDistribution": {"connection refused": 1}},
-        {"statusCodeDistribution": {}},
-    ],
-)
-def test_a_turn_of_oha_with_a_wrong_reply_is_none(changes: dict[str, Any]) -> None:
-    with pytest.raises(SystemExit):
-        generators.read_oha(oha(**changes))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"statusCodeDistribution": {"OK": 99, "Unavailable": 1}}, {"details": []}, {"errorDistribution": {"refused": 1}}],
-)
-def test_a_turn_of_ghz_with_a_wrong_reply_or_without_latencies_is_none(changes: dict[str, Any]) -> None:
-    with pytest.raises(SystemExit):
-        generators.read_ghz(ghz(**changes))
-
-
-def test_a_program_is_found_on_the_path_and_then_where_it_was_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path / "none"))
-    monkeypatch.setattr(generators, "OWN", tmp_path)
-    assert generators.find("oha") is None
-    (tmp_path / "oha").write_text("#!/bin/sh\n")
-    (tmp_path / "oha").chmod(0o755)
-    assert generators.find("oha") == str(tmp_path / "oha")
+def test_a_turn_with_a_wrong_reply_is_none(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"oha: requests failed: .*500"):
+        contender(tmp_path, 999, 1).take_turn()
 
 
 def record_of(path: Path, rows: int) -> Any:
@@ -155,7 +122,7 @@ def test_a_goal_is_missed_where_the_whole_interval_misses_it(
 
 
 def test_nobody_to_compare_with_is_no_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generators, "find", lambda _: None)
+    monkeypatch.setattr(generators, "find", lambda name: Found(tool=TOOLS[name], why="there is none"))
     rest = protocols()["rest"]
     on: Any = SimpleNamespace()
     with pytest.raises(SystemExit, match="make referee"):

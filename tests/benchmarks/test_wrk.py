@@ -2,86 +2,30 @@
 
 from __future__ import annotations
 
-import random
-import re
 import socket
 import threading
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import wrk
-from benchmarks.harness import replay
-from benchmarks.harness.wrk_program import Asked, as_measured, at_share, read_output, script
+from benchmarks.harness import generators, replay
+from orchestrator.referee.tools import TOOLS, Found
 
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def corrected(counts: Counter[int], expected: int) -> Counter[int]:
-    """What wrk makes of latencies, by the rule that its source states: the copies are spaced by the mean."""
-    found = Counter(counts)
-    for value in sorted(counts):
-        copies = range(value - expected, expected, -expected)
-        if value >= 2 * expected:
-            found.update(dict.fromkeys(copies, counts[value]))
-    return found
-
-
-def printed(latencies: Counter[int], *, requests: int, window_us: int, status: int = 0) -> str:
-    head = (
-        f'\norch {{"duration_us": {window_us}, "requests": {requests}, "bytes": 1, "errors": '
-        f'{{"connect": 0, "read": 0, "write": 0, "status": {status}, "timeout": 0}}}}\n'
-    )
-    return "Running\n" + head + "".join(f"{value} {count}\n" for value, count in sorted(latencies.items()))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_wrk_adds_to_long_latencies_is_taken_away_again(seed: int) -> None:
-    rng = random.Random(seed)
-    measured = Counter(int(rng.lognormvariate(8, 0.9)) + 50 for _ in range(3000))
-    expected = sum(value * count for value, count in measured.items()) // 3000
-    shown = corrected(measured, expected)
-    assert sum(shown.values()) > 3000
-    least = min(measured)  # wrk shows nothing below the shortest that it measured
-    assert as_measured({v: c for v, c in shown.items() if v >= least}, expected) == dict(measured)
-
-
-def test_figures_are_of_the_latencies_as_they_were_measured() -> None:
-    measured = Counter({100: 97, 1000: 3})
-    found = read_output(printed(corrected(measured, 120), requests=100, window_us=12_000), in_flight=1)
-    assert (found["requests"], found["window_s"], found["p50_ms"], found["p99_ms"]) == (100, 0.012, 0.1, 1.0)
-    assert found["printed"] == "Running\n"
-
-
-@pytest.mark.parametrize("changed", [{"requests": 101}, {"status": 1}])
-def test_requests_without_a_latency_or_a_right_status_are_refused(changed: dict[str, int]) -> None:
-    told: dict[str, Any] = {"requests": 100, "window_us": 12_000, **changed}
-    with pytest.raises(SystemExit):
-        read_output(printed(Counter({100: 100}), **told), in_flight=1)
-
-
-def test_the_value_at_a_share_is_the_smallest_that_it_does_not_exceed() -> None:
-    counts = {1: 98, 7: 1, 9: 1}
-    assert [at_share(counts, share) for share in (0.5, 0.98, 0.981, 0.99, 1.0)] == [1, 1, 7, 7, 9]
-
-
 def test_wrk_sends_the_requesters_path_fields_and_body() -> None:
-    trial = wrk.trial_of("pycurl-multi", 1, 50, 3, Path("x"), 117)
-    asked = wrk.request_of(trial)
-    assert (asked.port, asked.path, len(asked.body)) == (1, "/echo/data", 117)
+    asked = wrk.request_of(wrk.trial_of("pycurl-multi", 1, 50, 3, Path("x"), 117))
+    assert (asked.path, [len(body) for body in asked.bodies]) == ("/echo/data", [117])
     assert asked.fields["User-Agent"] == "orch"
-    text = script(Asked(port=1, path="/", fields={'a"b': "c"}, body=b"\x00\n9"))
-    assert 'wrk.body = "\\000\\010\\057"' in text
-    assert 'wrk.headers["\\097\\034\\098"] = "\\099"' in text
-    assert set(re.findall(r"summary\.(\w+)", text)) == {"errors", "duration", "requests", "bytes"}
 
 
 def test_without_wrk_the_benchmark_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(generators, "find", lambda name: Found(tool=TOOLS[name], why="there is none"))
     monkeypatch.setattr("sys.argv", ["benchmarks.wrk"])
-    with pytest.raises(SystemExit, match="apt-get install wrk"):
+    with pytest.raises(SystemExit, match=r"there is none. What to do: apt-get install wrk"):
         wrk.main()
 
 

@@ -39,6 +39,20 @@ def test_a_real_report_is_read(name: str, figures: Figures) -> None:
     assert TOOLS[name.partition("_")[0]].read(printed(name), IN_FLIGHT) == figures
 
 
+P99 = {
+    "wrk_right": 291_022_000.0,
+    "wrk_in_turn": 211_862_000.0,
+    "oha_right": 15_953_227.0,
+    "ghz_right": 1_022_793_354,
+    "ghz_in_turn": 480_604_997,
+}
+
+
+@pytest.mark.parametrize(("name", "p99_ns"), P99.items())
+def test_a_real_report_tells_how_long_the_slow_ones_took(name: str, p99_ns: float) -> None:
+    assert TOOLS[name.partition("_")[0]].read(printed(name), IN_FLIGHT).p99_ns == p99_ns
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in PRINTED.glob("*_wrong_status.txt")))
 def test_a_report_with_requests_that_failed_gives_no_figures(name: str) -> None:
     with pytest.raises(Unreadable, match="requests failed"):
@@ -83,6 +97,7 @@ def test_a_report_of_ghz_that_contradicts_itself_gives_no_figures(change: Callab
         lambda r: r["errorDistribution"].update({"aborted": 1}),
         lambda r: r["latencyPercentiles"].update(p50=None),
         lambda r: r["latencyPercentiles"].pop("p50"),
+        lambda r: r["latencyPercentiles"].pop("p99"),
         lambda r: r["summary"].update(total="1"),
         lambda r: r.pop("summary"),
     ],
@@ -132,6 +147,16 @@ def test_what_is_taken_away_is_taken_away_from_all_below() -> None:
 @pytest.mark.parametrize(("seen", "median"), [({5: 1}, 5), ({5: 1, 7: 1}, 6), ({5: 2, 7: 1}, 5), ({1: 1, 5: 3}, 5)])
 def test_the_median_of_counted_values(seen: dict[int, int], median: float) -> None:
     assert wrk.median_of(seen) == median
+
+
+def test_the_value_at_a_share_is_the_smallest_that_it_does_not_exceed() -> None:
+    seen = {1: 98, 7: 1, 9: 1}
+    assert [wrk.value_at(seen, share) for share in (0.5, 0.98, 0.981, 0.99, 1.0)] == [1, 1, 7, 7, 9]
+
+
+def test_without_values_there_is_none_at_any_share() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        wrk.value_at({}, 0.5)
 
 
 GOOD = Figures(requests=1_000, window_s=3.0, median_ns=5_000_000)
