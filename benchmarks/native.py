@@ -48,6 +48,7 @@ MOST_RATIO = 1.0  # of medians with one in flight
 LEAST_RATIO = 0.9  # of rates with several
 IN_FLIGHT = 50
 MOST_START_MS: Mapping[str, float] = {"go": 50.0, "rust": 50.0, "node": 300.0}
+STARTED_WITH = "timestamp"
 _WARM_UP = Warmup(requests=200, at_least_s=0.2)
 
 Turn = Callable[[], dict[str, Any]]
@@ -241,6 +242,9 @@ def startup(options: argparse.Namespace, on: LocalHost, folder: Path) -> dict[st
             language = end.language
             if language.name not in MOST_START_MS or programs.why_not(language):
                 continue
+            if isinstance(end, Client) and STARTED_WITH not in protocol.operations:
+                print(f"{language.name:8}{name:10}{f'requester {end.name}':26}not measured: no trial of streams has no requests")
+                continue
             took = [1000 * once for once in _starts(on, protocol, end, options.starts, folder)]
             median, late, most = statistics.median(took), percentile(took, 0.9), MOST_START_MS[language.name]
             role = "responder" if isinstance(end, Responder) else "requester"
@@ -269,7 +273,7 @@ def _starts(on: LocalHost, protocol: Protocol, end: Responder | Client, count: i
                     target=Target(host="127.0.0.1", port=port, identity=IDENTITY),
                     protocol=protocol.name,
                     client=end.name,
-                    operation="timestamp",
+                    operation=STARTED_WITH,
                     record=str(folder / "start.record"),
                     load=Load(requests=0),
                 ),

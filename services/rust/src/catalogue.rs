@@ -49,6 +49,8 @@ const ONE_PIECE: Setting = ("a request is", "head and body written in one piece,
 const MESSAGES: Setting = ("Protocol Buffers", "prost, generated messages");
 const CHANNEL: Setting =
     ("channels", "one with one connection for each request in flight; it is never opened anew by itself");
+const ONE_WRITE: Setting =
+    ("a call is", "tonic's client::Grpc on a connection of h2 itself: head and message leave in one write");
 const DOCUMENT: Setting = ("document", "google.protobuf.Value, whose numbers are doubles");
 
 pub const PROTOCOLS: [Protocol; 3] = [
@@ -103,12 +105,20 @@ pub const PROTOCOLS: [Protocol; 3] = [
             settings: &[ONE_THREAD, NODELAY_IS_ON, MESSAGES, DOCUMENT],
             refuses: &[],
         },
-        clients: &[End {
-            name: "tonic",
-            packages: &["tonic", "prost", "hyper", "tokio", "rustls"],
-            settings: &[ONE_THREAD, NODELAY_IS_ON, MESSAGES, DOCUMENT, CHANNEL, SHARED],
-            refuses: &[],
-        }],
+        clients: &[
+            End {
+                name: "tonic",
+                packages: &["tonic", "prost", "hyper", "tokio", "rustls"],
+                settings: &[ONE_THREAD, NODELAY_IS_ON, MESSAGES, DOCUMENT, CHANNEL, SHARED],
+                refuses: &[],
+            },
+            End {
+                name: "tonic-h2",
+                packages: &["tonic", "prost", "h2", "tokio", "rustls"],
+                settings: &[ONE_THREAD, NODELAY_IS_ON, MESSAGES, DOCUMENT, ONE_WRITE, SHARED],
+                refuses: &[],
+            },
+        ],
         knobs: &[CONGESTION, NODELAY, TCP_WINDOW, FLOW_WINDOW, CONNECTIONS, TLS, SESSION],
     },
 ];

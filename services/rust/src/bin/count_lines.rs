@@ -54,19 +54,36 @@ const ENDS: [(&str, End, &[End]); 3] = [
                 "net/tls.rs",
             ],
         ),
-        &[(
-            "tonic",
-            &[
-                "grpc/client.rs",
-                "grpc/codec.rs",
-                "grpc/generated.rs",
-                "grpc/values.rs",
-                "messages.rs",
-                "net/dial.rs",
-                "net/stream.rs",
-                "net/tls.rs",
-            ],
-        )],
+        &[
+            (
+                "tonic",
+                &[
+                    "grpc/asking.rs",
+                    "grpc/client.rs",
+                    "grpc/codec.rs",
+                    "grpc/generated.rs",
+                    "grpc/values.rs",
+                    "messages.rs",
+                    "net/dial.rs",
+                    "net/stream.rs",
+                    "net/tls.rs",
+                ],
+            ),
+            (
+                "tonic-h2",
+                &[
+                    "grpc/asking.rs",
+                    "grpc/direct.rs",
+                    "grpc/codec.rs",
+                    "grpc/generated.rs",
+                    "grpc/values.rs",
+                    "messages.rs",
+                    "net/dial.rs",
+                    "net/stream.rs",
+                    "net/tls.rs",
+                ],
+            ),
+        ],
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! The protocol `grpc` (`protos/orch.proto`), by tonic on both ends.
 
+mod asking;
 mod codec;
 #[allow(clippy::all, clippy::pedantic)]
 #[rustfmt::skip]
@@ -7,6 +8,7 @@ mod generated;
 mod values;
 
 pub mod client;
+pub mod direct;
 pub mod server;
 
 /// No message is larger.

@@ -52,6 +52,13 @@ pub fn make_trial(trial: &Trial, moments: UnboundedReceiver<u64>) -> Result<Valu
             let clients = (client(dialers.0)?, client(dialers.1)?);
             local.block_on(&runtime, go(trial, parts, clients, moments))
         }
+        "tonic-h2" => {
+            let client = |dialer| {
+                grpc::direct::Direct::new(dialer, &parts.target, parts.tls.is_some(), &parts.options).map_err(before)
+            };
+            let clients = (client(dialers.0)?, client(dialers.1)?);
+            local.block_on(&runtime, go(trial, parts, clients, moments))
+        }
         other => Err(Refused::trial(format!("nothing asks {other}"))),
     }
 }
