@@ -79,8 +79,9 @@ def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) ->
     assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
     assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.25, "ghz": 0.5}
     has(OHA)
-    found = settings(within=15.0, window=2)
-    assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
+    for within, window in (("15", "2"), ("15 %", "2s"), ("15.0%", "2000 ms")):
+        found = settings(within=within, window=window)
+        assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
     assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
 
 
@@ -112,9 +113,14 @@ def test_an_experiment_that_none_can_ask_is_refused_with_the_reason(settings: An
     ("options", "said"),
     [
         ({"tool": "ab"}, "no load generator is called 'ab'"),
-        ({"within": 0.0}, "--within 0"),
-        ({"within": float("nan")}, "--within nan"),
-        ({"window": 0}, "--window 0"),
+        ({"within": "0"}, "--within 0"),
+        ({"within": "nan"}, "--within nan"),
+        ({"within": "little"}, "--within little"),
+        ({"within": "5 s"}, "--within 5 s"),
+        ({"window": "0"}, "--window 0"),
+        ({"window": "1.5s"}, "--window 1.5s"),
+        ({"window": "2h"}, "--window 2h"),
+        ({"window": "inf"}, "--window inf"),
     ],
 )
 def test_options_that_cannot_be_are_refused(
