@@ -24,6 +24,7 @@ _MOST_REASONS = 5
 _PLAN = re.compile("[0-9a-f]{12}[.]json")
 _LONGEST_S = 3_600
 _MOST_PER_CENT = 1_000
+_SPARE = 1.2  # of the time that a run is expected to take
 
 
 def command(
@@ -74,6 +75,7 @@ def command(
         console.progress(f"{name} {used.version} asks {cells} of {len(plan.cells)} cells, within {used.within:.0%}")
     for reason in dict.fromkeys(settings.refused.values()):
         console.progress(f"not asked: {reason}")
+    _say_how_long(plan, settings)
     result = start(plan, share=share, referee=settings)
     tell(result)
     found, names = _results(result.folder)
@@ -168,6 +170,23 @@ def _settings(plan: Plan, only: str | None, within: float | None, window_s: int 
         if name in cells.values()
     }
     return RefereeRecord(tools=tools, cells=cells, refused=refused, window_s=window_s)
+
+
+def _say_how_long(plan: Plan, settings: RefereeRecord) -> None:
+    """What the turns add to the plan's time; a warning where the run's limit will cut it."""
+    from orchestrator.experiment.plan.estimate import estimate
+    from orchestrator.experiment.read.units import format_duration
+    from orchestrator.measure.refereeing import expected_s
+
+    turns_s = expected_s(plan, settings)
+    whole_s, most_s = estimate(plan).duration_s + turns_s, plan.limits.wall_s
+    console.progress(f"about {format_duration(whole_s)}, of which {format_duration(turns_s)} are the load generators'")
+    if whole_s > most_s:
+        enough = f"--set limits.wall={math.ceil(whole_s * _SPARE / 60)}m"
+        console.warning(
+            f"that is longer than limits.wall ({format_duration(most_s)}), which will end the run early;"
+            f" `{enough}` gives it more"
+        )
 
 
 def _why_missing(wanted: list[str], looked: list[Found]) -> str:
