@@ -36,6 +36,8 @@ def command(
     from orchestrator.catalogue.read import catalogue
 
     console.as_json = as_json
+    if lint and (again or twice):
+        raise UsageError("--lint builds nothing, so it goes neither with --again nor with --twice")
     found = catalogue()
     results = []
     for language in _chosen(found.languages, named or (), lint=lint):
