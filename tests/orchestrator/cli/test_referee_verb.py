@@ -78,7 +78,7 @@ def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) ->
     has(WRK, OHA, GHZ)
     found = settings()
     assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
-    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.25, "ghz": 0.5}
+    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
     has(OHA)
     for within, window in (("15", "2"), ("15 %", "2s"), ("15.0%", "2000 ms")):
         found = settings(within=within, window=window)
