@@ -193,7 +193,12 @@ def overhead(
 
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     """One floor in two runs (Welch's interval over the readings); None with fewer than three in either."""
-    readings = [tuple(m for m in floor.medians if m > 0) for floor in (new, old)]
+    return move_of(new.kind, new.medians, old.medians)
+
+
+def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[float]) -> FloorMove | None:
+    """`floor_move` of the readings, ms, in time order."""
+    readings = [tuple(m for m in medians if m > 0) for medians in (new, old)]
     tested = intervals.unpaired(*readings) if all(readings) else None
     if tested is None:
         return None
@@ -201,7 +206,7 @@ def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     half = intervals.t_quantile(1 - ALPHA / 2, freedom) * error
     middles = [exp(float(np.mean(np.log(part)))) for part in readings]
     return FloorMove(
-        kind=new.kind,
+        kind=kind,
         new_ms=middles[0],
         old_ms=middles[1],
         ratio=exp(mean),
