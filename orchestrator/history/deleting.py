@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.history import annotations, imported
+from orchestrator.history.named import folder_of
 from orchestrator.results import ownership
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.hold import try_hold
@@ -40,15 +40,10 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
     UsageError for one that lies elsewhere, is a link, is in progress, has hosts that are up (`standing`: the ids of such
     runs), or was not made here and is not named by its path.
     """
-    folder = _open(workspace, named)
-    path = folder.path
+    path = folder_of(workspace, named)
+    folder = RunFolder(path, root=workspace.results)
     if path.is_symlink():
-        raise UsageError(f"{path} is a link, and orch deletes folders of its own only", hint=f"remove the link: rm {path}")
-    if not _is_right_below(path, workspace.results):
-        raise UsageError(
-            f"{path} does not lie in {workspace.results}/, and orch deletes nothing elsewhere",
-            hint=f"remove it yourself: rm -r {path}",
-        )
+        raise UsageError(f"{path} is a link, and orch deletes folders alone", hint=f"remove the link: rm {path}")
     if folder.is_in_progress:
         raise UsageError(f"run {path.name} is in progress", hint="end it first: orch teardown, or Ctrl-C where it runs")
     if path.name in set(standing):
@@ -59,7 +54,7 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
             f"run {path.name} was not made here, or was changed since",
             hint=f"to delete it all the same, name it by its path: orch delete {workspace.results / path.name}",
         )
-    return Doomed(path=workspace.results / path.name, is_ours=ours)
+    return Doomed(path=path, is_ours=ours)
 
 
 def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -> None:
@@ -92,19 +87,3 @@ def sweep(workspace: Workspace) -> int:
         with writing(path, "try again"):
             shutil.rmtree(path)
     return len(left)
-
-
-def _open(workspace: Workspace, named: str) -> RunFolder:
-    """As `RunFolder.open`, of imported files, too."""
-    direct = Path(named)
-    for path in (workspace.results / named, direct) if "/" not in named else (direct,):
-        if imported.is_imported(path):
-            return RunFolder(path, root=workspace.results)
-    return RunFolder.open(named, root=workspace.results, even_empty=True)
-
-
-def _is_right_below(path: Path, results: Path) -> bool:
-    """Whether a folder is an entry of `results` itself, by the folder's own name."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - a link must stay one
-    name = absolute.name
-    return bool(name) and absolute.parent.resolve() == results.resolve() and os.path.lexists(results / name)

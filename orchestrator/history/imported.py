@@ -32,7 +32,8 @@ _FEWEST_BEYOND = 10  # latencies beyond a percentile, or it is not given
 
 def is_imported(folder: Path) -> bool:
     """Whether a folder holds an imported file of stamps."""
-    return (folder / NAME).is_file()
+    is_run = any((folder / name).exists() for name in ("journal.jsonl", "manifest.json"))
+    return (folder / NAME).is_file() and not is_run
 
 
 def import_stamps(workspace: Workspace, source: Path, *, now: clock.Clock = clock.SYSTEM) -> tuple[Path, Stamps]:
@@ -40,13 +41,15 @@ def import_stamps(workspace: Workspace, source: Path, *, now: clock.Clock = cloc
     try:
         content = read_file(source, MOST_BYTES)
     except FileNotFoundError as error:
-        raise UsageError(f"{source}: there is no such file or folder", hint="name a run folder, or a file of stamps") from error
+        raise UsageError(
+            f"{source}: there is no such file or folder", hint="name a run folder, or a file of stamps"
+        ) from error
     except UnreadableFile as error:
         raise UsageError(f"{source} {error}", hint="name a run folder, or a file of stamps") from error
     found = read_stamps(content, str(source))
     digest = hashlib.sha256(content).hexdigest()
     for path in sorted(workspace.results.glob("imported-*")):
-        if is_imported(path) and _document(path).get("sha256") == digest:
+        if is_imported(path) and _digest_in(path) == digest:
             raise UsageError(f"{source} was imported before: {path}", hint=f"orch delete {path.name} removes it")
     target = workspace.results / f"imported-{now.stamp()}-{_name_of(source)}-{secrets.token_hex(2)}"
     document = {"schema_version": SCHEMA_VERSION, "name": source.name, "sha256": digest, "imported_at": now.iso()}
@@ -57,7 +60,9 @@ def import_stamps(workspace: Workspace, source: Path, *, now: clock.Clock = cloc
         try:
             (coming / _ORIGINAL).write_bytes(content)
             with whole_file(coming / NAME) as partial:
-                partial.write_text(json.dumps({**document, **_said(found)}, ensure_ascii=False) + "\n", encoding="utf-8")
+                partial.write_text(
+                    json.dumps({**document, **_said(found)}, ensure_ascii=False) + "\n", encoding="utf-8"
+                )
             coming.rename(target)
         finally:
             shutil.rmtree(coming, ignore_errors=True)
@@ -124,7 +129,9 @@ def percentile(latencies_ns: list[int], share: float) -> float | None:
 
 def sentence(found: Stamps) -> str:
     """What was read of a file, and what was not, in words."""
-    parts = [f"{found.used:,} of {found.entries:,} entries give a latency ({found.keys[1]} - {found.keys[0]}, {found.unit})"]
+    parts = [
+        f"{found.used:,} of {found.entries:,} entries give a latency ({found.keys[1]} - {found.keys[0]}, {found.unit})"
+    ]
     if found.missing:
         parts.append(f"{found.missing:,} lack a stamp")
     parts += [f"{count:,} refused: {why}" for why, count in found.impossible.items()]
@@ -157,6 +164,13 @@ def _document(folder: Path) -> dict[str, Any]:
     return document
 
 
+def _digest_in(folder: Path) -> object:
+    try:
+        return _document(folder).get("sha256")
+    except (ValueError, OSError):
+        return None
+
+
 def _numbers(values: Any) -> list[int]:
     if not isinstance(values, list) or not all(type(value) is int and value > 0 for value in values):
         raise ValueError("its latencies are no numbers above zero")
@@ -170,4 +184,5 @@ def _iso(moment_ns: int | None) -> str:
 
 def _name_of(source: Path) -> str:
     """A file's name as it can stand in a folder's."""
-    return "".join(char if char.isascii() and (char.isalnum() or char == "_") else "-" for char in source.stem)[:60].strip("-") or "stamps"
+    kept = "".join(char if char.isascii() and (char.isalnum() or char == "_") else "-" for char in source.stem)
+    return kept[:60].strip("-") or "stamps"

@@ -6,7 +6,6 @@ are kept in memory for the one call, and `trouble` says why.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -136,7 +135,7 @@ class Index:
         for row in self._all(
             "SELECT runs.started, runs.state, runs.is_ours, runs.matters, environments.conditions, environments.settings, "
             "cells.* FROM cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id "
-            f"WHERE measures IN ({chosen}) AND kind = 'run' AND {where} ORDER BY started, runs.id",  # noqa: S608
+            f"WHERE measures IN ({chosen}) AND kind = 'run' AND {where} ORDER BY started, runs.id",
             (begins, word, word, *values),
         ):
             found.setdefault(row["measures"], []).append(rows.seen(row))

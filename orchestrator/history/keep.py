@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from orchestrator.disk import own_folder
 from orchestrator.errors import OrchError
@@ -20,6 +21,13 @@ from orchestrator.workspace import Workspace
 _TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json")
 
 
+Tell: TypeAlias = Callable[[int, int], None]
+
+
+def _silent(done: int, of: int) -> None:
+    """Nobody watches."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Update:
     """What bringing the index up to date did: runs that were read, runs that are gone, and what could not be read."""
@@ -30,9 +38,7 @@ class Update:
 
 
 @contextmanager
-def history(
-    workspace: Workspace, *, rebuild: bool = False, tell: Callable[[int, int], None] = lambda done, of: None
-) -> Iterator[tuple[Index, Update]]:
+def history(workspace: Workspace, *, rebuild: bool = False, tell: Tell = _silent) -> Iterator[tuple[Index, Update]]:
     """The index, up to date. A damaged one is made anew; where none can be kept it is in memory, and its `trouble` says so.
 
     `tell` gets how many of the folders that changed are read, and how many there are.
@@ -44,7 +50,7 @@ def history(
         opened.close()
 
 
-def _opened(workspace: Workspace, *, rebuild: bool, tell: Callable[[int, int], None]) -> tuple[Index, Update]:
+def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, Update]:
     path = workspace.history
     if not workspace.results.is_dir() and not path.exists():
         return _of(Index(index.in_memory(path)), workspace, tell)  # nothing to keep: no folder is made for it
@@ -64,7 +70,7 @@ def _opened(workspace: Workspace, *, rebuild: bool, tell: Callable[[int, int], N
         return _of(Index(index.in_memory(path), trouble=f"{path} cannot be kept: {why}"), workspace, tell)
 
 
-def _of(opened: Index, workspace: Workspace, tell: Callable[[int, int], None]) -> tuple[Index, Update]:
+def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]:
     try:
         return opened, update(opened, workspace, tell)
     except BaseException:
@@ -72,7 +78,7 @@ def _of(opened: Index, workspace: Workspace, tell: Callable[[int, int], None]) -
         raise
 
 
-def update(opened: Index, workspace: Workspace, tell: Callable[[int, int], None]) -> Update:
+def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
     """Read what changed since the index was last brought up to date."""
     known, found = opened.signatures(), folders(workspace)
     changed = [name for name, signature in found.items() if known.get(name) != signature]

@@ -166,7 +166,9 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
         return f"the run is not complete ({seen.state})"
     if statistic not in seen.cell.evidence.means:
         if seen.cell.errors:
-            return f"{words.no_reply(seen.cell.errors, seen.cell.requests)}: its {statistic} is not known in every trial"
+            return (
+                f"{words.no_reply(seen.cell.errors, seen.cell.requests)}: its {statistic} is not known in every trial"
+            )
         return f"fewer than {intervals.FEWEST_BLOCKS} trials have a {statistic}"
     waited = seen.cell.evidence.noise.get("pressure", 0.0)
     if waited > environments.OVERLOADED:
@@ -196,7 +198,9 @@ def _against(line: _Line, first: _Line | None) -> tuple[str, ...]:
         if line.conditions.get(name) != first.conditions.get(name)
     ]
     made = {True: "made here", False: "made elsewhere, or changed since"}
-    return tuple(told + ([f"{made[line.is_ours]} against {made[first.is_ours]}"] if line.is_ours != first.is_ours else []))
+    return tuple(
+        told + ([f"{made[line.is_ours]} against {made[first.is_ours]}"] if line.is_ours != first.is_ours else [])
+    )
 
 
 def _apart(new: Seen, old: Seen) -> list[str]:
