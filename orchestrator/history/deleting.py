@@ -1,4 +1,4 @@
-"""Deletes runs: the folder below `results`, its report, and what was written on it. No link is followed, nothing else goes."""
+"""Deletes runs: folder below `results`, its report, and what was written on it. Nothing else goes, no link is followed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
 
 
 def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -> None:
-    """Delete it and its `reports`; MissingError for what the disk refuses. UsageError where a process has begun to write it meanwhile."""
+    """Delete it and its `reports`.
+
+    MissingError for what the disk refuses; UsageError where a process has begun to write it meanwhile.
+    """
     journal = doomed.path / "journal.jsonl"
     hold = None
     with suppress(InvalidMeasurement):  # no journal, or none that is a file: nobody can write it

@@ -1,7 +1,7 @@
-"""Other people's raw stamps, kept: the file as it was, and what was read of it. No plan, no journal, no check: no run of ours.
+"""Other people's raw stamps, kept: the file as it was, and what was read of it. No plan, no journal, no check.
 
 `results/imported-<date>-<name>-<hex>/` holds `original.json` and `imported.json`. Its latencies are whatever the two stamps
-of the file say: no floor was measured beside them, and nothing says how they were taken, so nothing is ever compared with them.
+of the file say: no floor was measured beside them, and nothing says how they were taken, so nothing is compared with them.
 """
 
 from __future__ import annotations

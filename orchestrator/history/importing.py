@@ -1,7 +1,7 @@
 """Takes in a run folder that was made elsewhere: verified, copied under its own id, judged here, and never one of ours.
 
-What is copied is what the journal vouches for (plan, samples, baselines, ...), and the signature. What analysis left there is
-made anew from the samples: `summary.json` has no digest that anybody else wrote down.
+What is copied is what the journal vouches for (plan, samples, baselines, ...), and the signature. What analysis left there
+is made anew from the samples: `summary.json` has no digest that anybody else wrote down.
 """
 
 from __future__ import annotations

@@ -132,12 +132,12 @@ class Index:
         begins = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         chosen = "SELECT measures FROM cells WHERE cell LIKE ? ESCAPE '\\' OR stack = ? OR stack_label = ?"
         found: dict[str, list[Seen]] = {}
-        for row in self._all(
+        query = (
             "SELECT runs.started, runs.state, runs.is_ours, runs.matters, environments.conditions, environments.settings, "
             "cells.* FROM cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id "
-            f"WHERE measures IN ({chosen}) AND kind = 'run' AND {where} ORDER BY started, runs.id",
-            (begins, word, word, *values),
-        ):
+            f"WHERE measures IN ({chosen}) AND kind = 'run' AND {where} ORDER BY started, runs.id"  # noqa: S608
+        )
+        for row in self._all(query, (begins, word, word, *values)):
             found.setdefault(row["measures"], []).append(rows.seen(row))
         return found
 
