@@ -155,7 +155,7 @@ class Index:
 
     def _insert(self, table: str, values: Mapping[str, Any]) -> None:
         names, marks = ", ".join(values), ", ".join("?" * len(values))
-        statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names of columns
+        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names of columns
         self._connection.execute(statement, tuple(values.values()))
 
     def _all(self, query: str, values: Iterable[Any]) -> list[sqlite3.Row]:

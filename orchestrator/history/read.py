@@ -57,6 +57,8 @@ def _read(folder: RunFolder) -> RunRecord:
         raise damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
     plan = read_json(folder.path / "plan.json", sizes.PLAN)
+    if not isinstance(plan, dict):
+        raise ValueError("plan.json is no plan")
     summary, trouble = _summary(folder.path, str(begin["run_id"]), digest)
     tried = tuple(t for t in journal.trials if t.outcome == "ok")
     found = of_summary(summary) if summary is not None else {}

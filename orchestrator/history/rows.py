@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.history.record import CellRecord, Evidence, Interval, Listed, Note, RunRecord, Seen
 
+_INT64 = (1 << 63) - 1
 _INTERVALS = ("median", "p99", "throughput")
 _LISTS = ("hosts", "stacks", "placements")
 _LISTED = [field.name for field in fields(Listed) if field.name not in (*_LISTS, "is_ours", "tags", "notes")]
@@ -21,7 +22,8 @@ _CELL = [
 
 def of_run(record: RunRecord) -> dict[str, Any]:
     """The row of a run, but for where it lies."""
-    values = {name: value for name, value in vars(record).items() if name not in ("conditions", "settings", "cells")}
+    left_out = ("conditions", "settings", "cells")
+    values = {name: _bounded(value) for name, value in vars(record).items() if name not in left_out}
     placements = dict.fromkeys(cell.placement for cell in record.cells)
     stacks = dict.fromkeys(cell.stack_label for cell in record.cells)
     lists = {"hosts": list(record.hosts), "stacks": list(stacks), "placements": list(placements)}
@@ -36,7 +38,7 @@ def of_environment(record: RunRecord) -> dict[str, Any]:
 
 def of_cell(run: str, cell: CellRecord) -> dict[str, Any]:
     """The row of a cell."""
-    values: dict[str, Any] = {name: getattr(cell, name) for name in _CELL}
+    values: dict[str, Any] = {name: _bounded(getattr(cell, name)) for name in _CELL}
     for name in _INTERVALS:
         interval: Interval | None = getattr(cell, f"{name}_interval")
         values[f"{name}_low"], values[f"{name}_high"] = interval or (None, None)
@@ -64,6 +66,11 @@ def seen(row: sqlite3.Row) -> Seen:
         settings=json.loads(row["settings"]),
         cell=_cell(row),
     )
+
+
+def _bounded(value: Any) -> Any:
+    """A whole number that has room: what a folder from elsewhere says may be any."""
+    return max(-_INT64, min(_INT64, value)) if isinstance(value, int) else value
 
 
 def _cell(row: sqlite3.Row) -> CellRecord:
