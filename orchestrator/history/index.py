@@ -170,10 +170,10 @@ class Index:
 def connect(path: Path) -> sqlite3.Connection:
     """The index in that file, made where there is none, or one of another version; sqlite3.Error where it is damaged.
 
-    A link is refused, as OSError: what it points to may be somebody's.
+    A link is refused, as MissingError: what it points to may be somebody's.
     """
     if path.is_symlink():
-        raise OSError(0, "it is a link, and the index is a file of orch's own", str(path))
+        raise MissingError("it is a link, and the index is a file of orch's own", hint=f"remove the link: {path}")
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
     try:
         connection.row_factory = sqlite3.Row
