@@ -1,7 +1,7 @@
 """How long `orch runs` takes where 5,000 runs are: `python -m benchmarks.history`, from the root of the repository.
 
 It makes a workspace with 5,000 run folders (their files are there, and empty) and an index that is up to date with them, as
-many cells in it as a small experiment has, and then calls `orch runs` as a person does: the folders are looked at, and none is
+many cells in it as a small experiment has, and then calls `orch runs` as a person does: the folders are looked at, none is
 read. The target is 0.5 s. Beside it stand the parts: the look at the folders, and the query. Raw output goes to
 `benchmarks/results/history.json`.
 """

@@ -57,7 +57,7 @@ class Workspace:
 
     @property
     def notes(self) -> Path:
-        """Notes and tags, a file for each run that has some (`orchestrator.history.annotations`)."""
+        """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
         return self.state / "notes"
 
     @property

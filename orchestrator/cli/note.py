@@ -19,15 +19,15 @@ def command(
 ) -> None:
     """Add a note with the time, or print all notes and tags of the run."""
     from orchestrator.clock import SYSTEM
-    from orchestrator.history import annotations
+    from orchestrator.history import noted
     from orchestrator.history.named import folder_of
 
     console.as_json = as_json
     name = folder_of(WORKSPACE, run).name
     if text is None:
-        found = annotations.read(WORKSPACE.notes, name)
+        found = noted.read(WORKSPACE.notes, name)
     else:
-        found = annotations.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
+        found = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
     console.emit({"run": name, **asdict(found)})
     console.result(f"run {name}" + (f"  [{', '.join(found.tags)}]" if found.tags else ""))
     for note in found.notes:

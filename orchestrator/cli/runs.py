@@ -120,10 +120,10 @@ def _checks(run: Listed) -> str:
 
 
 def _sentence(run: Listed) -> str:
-    """Tags, then what the run answers, or why it says nothing; and how many notes it has."""
+    """Tags, how many notes there are (`orch note RUN` shows them), and what the run answers, or why it says nothing."""
     tags = "".join(f"[{tag}] " for tag in run.tags)
-    notes = f" ({len(run.notes)} {'note' if len(run.notes) == 1 else 'notes'}: orch note {run.id})" if run.notes else ""
-    return f"{tags}{run.verdict or run.trouble}{notes}".strip()
+    notes = f"({len(run.notes)} {'note' if len(run.notes) == 1 else 'notes'}) " if run.notes else ""
+    return f"{tags}{notes}{run.verdict or run.trouble}".strip()
 
 
 def _cut(text: str, width: int) -> str:

@@ -18,11 +18,11 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print the tags that the run has then."""
-    from orchestrator.history import annotations
+    from orchestrator.history import noted
     from orchestrator.history.named import folder_of
 
     console.as_json = as_json
     name = folder_of(WORKSPACE, run).name
-    found = annotations.change_tags(WORKSPACE.notes, name, tags, remove=remove)
+    found = noted.change_tags(WORKSPACE.notes, name, tags, remove=remove)
     console.emit({"run": name, "tags": list(found.tags)})
     console.result(f"run {name}: {', '.join(found.tags) or 'no tags'}")

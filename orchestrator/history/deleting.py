@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.history import annotations, imported
+from orchestrator.history import noted, imported
 from orchestrator.history.named import folder_of
 from orchestrator.results import ownership
 from orchestrator.results.folder import RunFolder
@@ -80,7 +80,7 @@ def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -
         for report in reports:
             report.unlink(missing_ok=True)
         ownership.forget(workspace.results, doomed.path)
-        annotations.forget(workspace.notes, doomed.id)
+        noted.forget(workspace.notes, doomed.id)
 
 
 def sweep(workspace: Workspace) -> int:

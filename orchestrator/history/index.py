@@ -132,11 +132,10 @@ class Index:
         begins = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         chosen = "SELECT measures FROM cells WHERE cell LIKE ? ESCAPE '\\' OR stack = ? OR stack_label = ?"
         found: dict[str, list[Seen]] = {}
-        query = (
-            "SELECT runs.started, runs.state, runs.is_ours, runs.matters, environments.conditions, environments.settings, "
-            "cells.* FROM cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id "
-            f"WHERE measures IN ({chosen}) AND kind = 'run' AND {where} ORDER BY started, runs.id"  # noqa: S608
-        )
+        told = "runs.started, runs.state, runs.is_ours, runs.matters, environments.conditions, environments.settings"
+        tables = "cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id"
+        which = f"measures IN ({chosen}) AND kind = 'run' AND {where}"
+        query = f"SELECT {told}, cells.* FROM {tables} WHERE {which} ORDER BY started, runs.id"  # noqa: S608 - no value
         for row in self._all(query, (begins, word, word, *values)):
             found.setdefault(row["measures"], []).append(rows.seen(row))
         return found

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from orchestrator.disk import own_folder
 from orchestrator.errors import OrchError
-from orchestrator.history import annotations, index
+from orchestrator.history import noted, index
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
@@ -83,7 +83,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
     known, found = opened.signatures(), folders(workspace)
     changed = [name for name, signature in found.items() if known.get(name) != signature]
     gone = known.keys() - found.keys()
-    written = annotations.signature(workspace.notes)
+    written = noted.signature(workspace.notes)
     troubles: list[str] = []
     if not changed and not gone and opened.about("notes") == written:
         return Update()
@@ -94,7 +94,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
             tell(done, len(changed))
             opened.put(_read(workspace.results, name), workspace.results / name, found[name])
         if opened.about("notes") != written:
-            every, troubles = annotations.read_all(workspace.notes)
+            every, troubles = noted.read_all(workspace.notes)
             tags = {run: of.tags for run, of in every.items()}
             opened.annotate("" if troubles else written, tags, {run: of.notes for run, of in every.items()})
     return Update(read=len(changed), gone=len(gone), troubles=tuple(troubles))

@@ -62,7 +62,7 @@ def _read(folder: RunFolder) -> RunRecord:
     summary, trouble = _summary(folder.path, str(begin["run_id"]), digest)
     tried = tuple(t for t in journal.trials if t.outcome == "ok")
     found = of_summary(summary) if summary is not None else {}
-    asked = sum(part.done.requests for trial in tried for part in trial.requesters if part.done)
+    about: dict[str, Any] = {"samples": sum(part.done.requests for trial in tried for part in trial.requesters)}
     return RunRecord(
         id=folder.path.name,
         run_id=_text(begin["run_id"]),
@@ -79,7 +79,7 @@ def _read(folder: RunFolder) -> RunRecord:
         is_ours=folder.is_ours,
         trouble=trouble,
         manifest_sha256=digest,
-        **{"samples": asked, **found},
+        **{**about, **found},
     )
 
 
@@ -132,7 +132,8 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
 
 
 def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
-    means, above = {}, {}
+    means: dict[str, tuple[int, float, float]] = {}
+    above: dict[str, float] = {}
     for statistic in STATISTICS:
         mean = across.mean_of(cell, statistic)
         if mean is not None:

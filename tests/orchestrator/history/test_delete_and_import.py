@@ -180,7 +180,9 @@ def test_an_imported_run_is_shown_judged_and_never_ours(sent):
 
 def test_two_runs_with_one_id_are_refused_unless_they_are_the_same(sent):
     other = base()[0]
-    write_documents(replace(other.stored, run_id=sent.name, warnings=("another",), trials=(), baselines=()), RESULTS / sent.name)
+    write_documents(
+        replace(other.stored, run_id=sent.name, warnings=("another",), trials=(), baselines=()), RESULTS / sent.name
+    )
     before = (RESULTS / sent.name / "manifest.json").read_bytes()
     with pytest.raises(UsageError, match="have the same id and are not the same run"):
         import_.command([sent])

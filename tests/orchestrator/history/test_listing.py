@@ -63,7 +63,13 @@ def test_no_runs_is_said_and_nothing_is_made():
 def test_a_row_has_what_tells_a_run_from_others():
     a_run_called("20261121-025500-synthetic-4f3a")
     lines = shown().splitlines()
-    for text in ("20261121-025500-synthetic-4f3a", "2026-11-21 02:55", "complete", "rest (thin), grpc (thin)", "passed"):
+    for text in (
+        "20261121-025500-synthetic-4f3a",
+        "2026-11-21 02:55",
+        "complete",
+        "rest (thin), grpc (thin)",
+        "passed",
+    ):
         assert text in lines[1]
     assert "grpc" in lines[1].split("passed")[1], "the first sentence of the answer"
     (run,) = listed()
@@ -211,7 +217,7 @@ def test_a_rebuilt_index_keeps_notes_and_tags():
     history.command(None, rebuild=True)
     assert listed() == before
     assert "[release] [v2]" in shown()
-    assert "(1 note: orch note a)" in shown()
+    assert "[release] [v2] (1 note) add, local" in shown()
     console.out = io.StringIO()
     note.command("a")
     assert "the first one after the update" in console.out.getvalue()
