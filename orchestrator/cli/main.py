@@ -23,7 +23,7 @@ from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py (`import_.py` for
-# `import`) with a function `command`; its module is imported when the verb is called, so that `orch --help` pays for none of them.
+# `import`) with a function `command`; its module is imported when the verb is called: `orch --help` pays for none of them.
 VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
     "doctor": "Show what this machine can do, and what each provider still needs.",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.history import noted, imported
+from orchestrator.history import imported, noted
 from orchestrator.history.named import folder_of
 from orchestrator.results import ownership
 from orchestrator.results.folder import RunFolder

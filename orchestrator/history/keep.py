@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from orchestrator.disk import own_folder
 from orchestrator.errors import OrchError
-from orchestrator.history import noted, index
+from orchestrator.history import index, noted
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
