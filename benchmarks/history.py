@@ -2,8 +2,8 @@
 
 It makes a workspace with 5,000 run folders (their files are there, and empty) and an index that is up to date with them, as
 many cells in it as a small experiment has, and then calls `orch runs` as a person does: the folders are looked at, none is
-read. The target is 0.5 s of CPU, of which
-`orch --help` takes more than half. Beside it stand the parts: the look at the folders, and the query. Raw output goes to
+read. The target is 0.5 s of CPU.
+Beside it stand the parts, the look at the folders and the query, and `orch --help`. Raw output goes to
 `benchmarks/results/history.json`.
 """
 

@@ -92,7 +92,9 @@ def _is_empty(folder: Path) -> bool:
     """Whether a run has ended, or was killed, before its journal held a trial; a damaged journal says nothing."""
     journal = Journal(folder / "journal.jsonl")
     try:
-        return not is_held(journal.path) and not any(event["event"] == "trial" for event in journal.events())
+        events = journal.events()
+        has_begun = next(events, None) is not None
+        return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
     except InvalidMeasurement:
         return False
 
