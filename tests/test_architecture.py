@@ -24,9 +24,10 @@ NOT_OURS = {
 
 # A part may import itself, what stands here beside it, and `SHARED`.
 MAY_IMPORT = {
-    "cli": {"referee", "measure", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "cli": {"history", "referee", "measure", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "report": {"analysis", "results", "experiment"},
+    "history": {"analysis", "results", "experiment"},
     "analysis": {"results", "experiment", "catalogue"},
     "results": {"experiment", "referee"},
     "hosts": {"experiment", "catalogue", "referee"},

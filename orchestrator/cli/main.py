@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import signal
 import sys
 import traceback
@@ -21,8 +22,8 @@ from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
-# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
-# imported when the verb is called, so that `orch --help` pays for none of them.
+# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py (`import_.py` for
+# `import`) with a function `command`; its module is imported when the verb is called: `orch --help` pays for none of them.
 VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
     "doctor": "Show what this machine can do, and what each provider still needs.",
@@ -37,6 +38,12 @@ VERBS: dict[str, str] = {
     "verify": "Compare a stored run with what was recorded when it was made.",
     "sign": "Sign a finished run with your SSH key.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
+    "runs": "List the runs that are here, newest first, with their checks and answers.",
+    "history": "Show a cell over runs, and mark where it changed.",
+    "note": "Write a note on a run, or show its notes.",
+    "tag": "Tag a run, or remove its tags.",
+    "delete": "Delete runs: their folders, their reports, and what was noted of them.",
+    "import": "Take in runs that were made elsewhere, and raw files of request and response stamps.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",
     "teardown": "Take down what is running: every run's hosts or, on this machine, its processes.",
@@ -58,7 +65,8 @@ class Verbs(TyperGroup):
         if cmd_name not in VERBS:
             near = nearest(cmd_name, VERBS)
             ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
-        module = importlib.import_module(f"orchestrator.cli.{cmd_name}")
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"orchestrator.cli.{name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cmd_name, help=module.__doc__)(module.command)
         return typer.main.get_command(single)

@@ -84,7 +84,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
     _refuse_full_disk(folder.plan())
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)

@@ -106,10 +106,11 @@ class RunFolder:
         self.hold()
 
     @classmethod
-    def open(cls, run: str | Path, *, root: Path | None = None) -> RunFolder:
-        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are.
+    def open(cls, run: str | Path, *, root: Path | None = None, even_empty: bool = False) -> RunFolder:
+        """The run of that path, id, unique beginning of an id, or `latest` (one with a trial, unless `even_empty`).
 
         A word without a slash names a run under `root` first; without a root only a path names one, and it is only read.
+        UsageError names the runs there are.
         """
         direct, is_word = Path(run), "/" not in str(run)
         is_below = root is not None and is_word and (str(run) == LATEST or _is_run(root / run))
@@ -121,7 +122,7 @@ class RunFolder:
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
-            return cls(root / ownership.latest(root, ids), root=root)
+            return cls(root / ownership.latest(root, ids, even_empty=even_empty), root=root)
         matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
@@ -430,8 +431,9 @@ class RunFolder:
 
 
 def runs(root: Path) -> list[RunFolder]:
-    """Every run under `root`, oldest first."""
-    return [RunFolder(path, root=root) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
+    """Every run under `root`, oldest first; a name that begins with a point is of one being copied here, or deleted."""
+    names = sorted(path for path in root.iterdir() if not path.name.startswith(".")) if root.is_dir() else []
+    return [RunFolder(path, root=root) for path in names if _is_run(path)]
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
