@@ -31,10 +31,13 @@ def command(
         console.result(f"{item['deployment']}  {item['provider']}  run {item['run']}  {item['state']}")
         console.result(f"    since {item['since']}, until {item['until']}, {item['cost']}")
         for name, host in item["hosts"].items():
-            console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
+            if run.experiment:
+            console.result(f"    experiment {run.experiment}")
+        console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
     if left is not None:
-        console.result(f"run {left.run}  interrupted: {left.sentence()}")
+        how = "killed, its process is gone" if left.was_killed else "interrupted"
+        console.result(f"run {left.run}  {how}: {left.sentence()}")
         console.result(f"    continue it with: orch run --resume {left.run}")
         if left.done:
             console.result(f"    see what is stored with: orch report {left.run}")
@@ -52,4 +55,6 @@ def _runs_in_progress() -> list[dict[str, object]]:
             where = "  on this machine"
         console.result(f"run {run.run}{where}  in progress")
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
+        if run.cell:
+            console.result(f"    now: {run.cell}")
     return [run.to_dict() for run in found]

@@ -48,7 +48,7 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     after = shown.getvalue().removeprefix(during).splitlines()
     assert after == [
         "nothing is up, and no run is in progress here",
-        f"run {folder.id}  interrupted: none of 3 trials is stored",
+        f"run {folder.id}  killed, its process is gone: none of 3 trials is stored",
         f"    continue it with: orch run --resume {folder.id}",
     ]
 
