@@ -131,7 +131,7 @@ def compare_runs(
     history: Sequence[EqualRun] = (),
     passed_over: Sequence[str] = (),
 ) -> RunComparison:
-    """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon where no cells match.
+    """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
 
     `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """

@@ -188,7 +188,7 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
 
 
 def _command(run: str, reference: str | None, statistic: str, limit: str | None) -> str:
-    """This call, without the files that it writes."""
+    """The call that compares them again; it writes no file."""
     chosen = [] if statistic == "median" else ["--statistic", statistic]
     gate = [] if limit is None else ["--fail-if-slower", limit]
     return shlex.join(["orch", "compare", run, *([] if reference is None else [reference]), *chosen, *gate])

@@ -31,9 +31,7 @@ def command(
         console.result(f"{item['deployment']}  {item['provider']}  run {item['run']}  {item['state']}")
         console.result(f"    since {item['since']}, until {item['until']}, {item['cost']}")
         for name, host in item["hosts"].items():
-            if run.experiment:
-            console.result(f"    experiment {run.experiment}")
-        console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
+            console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
     if left is not None:
         how = "killed, its process is gone" if left.was_killed else "interrupted"
@@ -54,6 +52,8 @@ def _runs_in_progress() -> list[dict[str, object]]:
         if run.provider == THIS_MACHINE:
             where = "  on this machine"
         console.result(f"run {run.run}{where}  in progress")
+        if run.experiment:
+            console.result(f"    experiment {run.experiment}")
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
         if run.cell:
             console.result(f"    now: {run.cell}")

@@ -11,7 +11,7 @@ from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
-from orchestrator.experiment.plan.documents import TYPED
+from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.hosts.base import Fleet, HostLost
