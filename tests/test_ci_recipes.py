@@ -10,11 +10,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
 
+from tests.support.compared import xml
 from tests.support.wire import free_port
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +44,8 @@ class One(socketserver.StreamRequestHandler):
             else:
                 said = {{"identity": "{name}"}}
             body = json.dumps(said).encode()
-            self.wfile.write(b"HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: %d\\r\\n\\r\\n%b" % (len(body), body))
+            head = b"HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: %d\\r\\n\\r\\n"
+            self.wfile.write(head % len(body) + body)
 
 class Service(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
@@ -168,7 +169,7 @@ def runner(tmp_path: Path) -> Iterator[Runner]:
 
 
 def cases(folder: Path) -> list[set[str]]:
-    return [{child.tag for child in case} for case in ET.parse(folder / "junit.xml").iter("testcase")]
+    return [{child.tag for child in case} for case in xml((folder / "junit.xml").read_text()).iter("testcase")]
 
 
 @pytest.mark.slow

@@ -157,9 +157,9 @@ def _refuse_call(error: Any) -> int:
 def _with_meant(error: Any, words: str) -> str:
     """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
     context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
-    if unknown is not None and context is not None and words == error.message:
+    if unknown is not None and context is not None:
         near = nearest(unknown, [name for of in context.command.params for name in (*of.opts, *of.secondary_opts)])
-        return f"{words}. Did you mean {near[0]}?" if near and near[0] != unknown else words
+        return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
     if param is not None and (quoted := _CHOICE.search(error.message)):
         given, *known = _QUOTED.findall(quoted.group())
         near = nearest(given, known)

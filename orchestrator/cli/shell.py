@@ -42,7 +42,7 @@ def answer(app: typer.Typer) -> NoReturn:
                 app(prog_name="orch", complete_var=VARIABLE, standalone_mode=False)
             except SystemExit as ended:
                 status = ended.code if isinstance(ended.code, int) else 0
-        for line in said.getvalue().splitlines():
+        for line in filter(None, said.getvalue().splitlines()):
             console.result(line.removeprefix(cut))
     sys.exit(status)  # by which fish learns whether there is a candidate
 

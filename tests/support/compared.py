@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 from orchestrator.analysis.across import CHANGES, Row, RunComparison
 from orchestrator.analysis.equivalence import standing
 
@@ -30,3 +32,8 @@ def comparison(*rows: Row, **more: object) -> RunComparison:
     """`new` against `old`, by the median."""
     known = {"of": "new", "reference": "old", "statistic": "median", "margin": 0.05, "rows": rows}
     return RunComparison(**(known | more))  # type: ignore[arg-type]
+
+
+def xml(text: str) -> ET.Element:
+    """The root of an XML document that orch has just written."""
+    return ET.fromstring(text.encode())  # noqa: S314 - our own

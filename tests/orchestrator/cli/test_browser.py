@@ -32,6 +32,7 @@ def opened(tmp_path, monkeypatch):
     return told
 
 
+@pytest.mark.slow
 def test_the_report_is_opened_and_its_path_printed(opened):
     write_run(a_run(), Path("results/one"))
     report.command(["one"], opens=True)
@@ -40,6 +41,7 @@ def test_the_report_is_opened_and_its_path_printed(opened):
     assert address == Path(printed).resolve().as_uri()
 
 
+@pytest.mark.slow
 def test_nothing_is_opened_unless_asked(opened):
     write_run(a_run(), Path("results/one"))
     report.command(["one"])

@@ -4,7 +4,6 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -12,6 +11,7 @@ from orchestrator.cli import compare
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, Regression, Undecided, UsageError
 from orchestrator.results.folder import RunFolder
+from tests.support.compared import xml
 from tests.support.plans import plan
 from tests.support.runs import a_run, write_run
 
@@ -33,7 +33,7 @@ def a_run_called(name, **knobs):
 
 
 def tags():
-    return {child.tag for case in ET.parse(JUNIT).iter("testcase") for child in case}
+    return {child.tag for case in xml(JUNIT.read_text()).iter("testcase") for child in case}
 
 
 def both(limit=None, **more):
@@ -79,7 +79,7 @@ def test_what_matters_to_the_experiment_can_be_the_limit(out):
 def test_one_file_may_be_stdout_which_then_holds_nothing_else(out):
     a_run_called("one")
     compare.command("one", junit=Path("-"), markdown=SUMMARY)
-    assert ET.fromstring(out.getvalue()).tag == "testsuites"
+    assert xml(out.getvalue()).tag == "testsuites"
     out.truncate(0)
     out.seek(0)
     compare.command("one", markdown=Path("-"))
@@ -135,9 +135,9 @@ def test_a_half_written_run_cannot_tell():
 def test_a_folder_that_is_missing_is_made_and_a_place_that_cannot_be_is_named():
     a_run_called("one")
     compare.command("one", junit=Path("made/for/it/junit.xml"))
-    assert ET.parse("made/for/it/junit.xml").getroot().tag == "testsuites"
+    assert xml(Path("made/for/it/junit.xml").read_text()).tag == "testsuites"
     Path("file").write_text("x")
-    with pytest.raises(MissingError, match="file/junit.xml cannot be used"):
+    with pytest.raises(MissingError, match=r"file/junit\.xml cannot be used"):
         compare.command("one", junit=Path("file/junit.xml"))
 
 
@@ -147,7 +147,7 @@ def test_a_file_that_lies_there_as_a_link_is_replaced_and_not_written_through():
     JUNIT.symlink_to("precious")
     compare.command("one", junit=JUNIT)
     assert Path("precious").read_text() == "mine"
-    assert ET.parse(JUNIT).getroot().tag == "testsuites"
+    assert xml(JUNIT.read_text()).tag == "testsuites"
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as ET
-
 import pytest
 
 from orchestrator.analysis.gate import Judgement, judge
 from orchestrator.errors import Undecided
 from orchestrator.report.junit import junit
-from tests.support.compared import comparison, row
+from tests.support.compared import comparison, row, xml
 
 HOSTILE = "a\x1b[31m<b>&\"'\x00\x0b\ud800\ufffe\u202e]]>\n--> c"
 
 
 def written(*rows, limit=0.05, fails=True, **more):
     compared = comparison(*rows, **more)
-    return ET.fromstring(junit(compared, judge(compared, limit), fails_undetermined=fails))
+    return xml(junit(compared, judge(compared, limit), fails_undetermined=fails))
 
 
 def cases(root):
@@ -45,7 +43,7 @@ def test_text_of_others_is_escaped_and_holds_nothing_unseen():
     compared = comparison(row(1.2, 1.4, HOSTILE, group=HOSTILE, notes=(HOSTILE,)), of=HOSTILE)
     text = junit(compared, judge(compared, 0.05), fails_undetermined=True)
     assert all(char.isprintable() or char == "\n" for char in text)
-    (case,) = ET.fromstring(text.encode()).iter("testcase")
+    (case,) = xml(text).iter("testcase")
     assert case.get("name") == "a\\u001b[31m<b>&\"'\\u0000\\u000b\\ud800\\ufffe\\u202e]]> --> c"
 
 
@@ -57,5 +55,5 @@ def test_rows_of_one_name_are_told_apart_by_their_cells():
 @pytest.mark.parametrize(("fails", "tag"), [(True, "error"), (False, "skipped")])
 def test_a_comparison_of_nothing_is_one_case_that_says_why(fails, tag):
     nothing = Judgement(limit=0.05, outcomes=(), sentence="no cell in common", error=Undecided("no cell in common"))
-    (case,) = ET.fromstring(junit(comparison(), nothing, fails_undetermined=fails)).iter("testcase")
+    (case,) = xml(junit(comparison(), nothing, fails_undetermined=fails)).iter("testcase")
     assert [(child.tag, child.get("message")) for child in case] == [(tag, "no cell in common")]
