@@ -13,14 +13,9 @@ from orchestrator.experiment.read.units import format_rate
 
 def label(plan: Plan, cell: Cell) -> str:
     """A cell in words: what tells it apart in its plan, no more."""
-    stack, operation, placement = (
-        next(part for part in parts if part.id == wanted)
-        for parts, wanted in (
-            (plan.stacks, cell.stack),
-            (plan.operations, cell.operation),
-            (plan.placements, cell.placement),
-        )
-    )
+    stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
+    operation = next(operation for operation in plan.operations if operation.id == cell.operation)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
     words = [stack.label, operation.label]
     if len(plan.placements) > 1:
         words.append(placement.name)
