@@ -95,7 +95,7 @@ def command(
     files.require_usable(as_json=as_json)
     compared = _compared(run, reference, statistic)
     judgement = gate.judgement(compared)
-    commands = [*compared.commands, _command(run, reference, statistic, fail_if_slower)]
+    commands = [*compared.commands, _command(compared.runs, statistic, fail_if_slower)]
     files.write(compared.comparison, judgement, commands, fails_undetermined=gate.fails_undetermined(compared))
     if compared.refused is None:
         console.emit(_document(compared.comparison, judgement if gate.is_closed else None))
@@ -109,6 +109,7 @@ class _Compared:
     """A comparison, and the calls that make its runs again; `refused` where the runs have no cell in common."""
 
     comparison: RunComparison
+    runs: tuple[str, ...]  # as a call names them
     commands: tuple[str, ...]
     refused: NothingInCommon | None = None
 
@@ -172,10 +173,13 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
     folder = RunFolder.open(run, root=WORKSPACE.results)
     new = judged(folder)
     if reference is None:
-        return _Compared(comparison=compare_within(new, statistic), commands=(new.repeat_command,))
+        return _Compared(
+            comparison=compare_within(new, statistic), runs=(_named(run, folder.id),), commands=(new.repeat_command,)
+        )
     other = RunFolder.open(reference, root=WORKSPACE.results)
     old = judged(other)
     commands = tuple(dict.fromkeys((old.repeat_command, new.repeat_command)))
+    names = _named(run, folder.id), _named(reference, other.id)
     history, passed_over = _history(new, old, folder, other)
     try:
         comparison = compare_runs(new, old, statistic, history, passed_over)
@@ -183,15 +187,20 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
         nothing = RunComparison(
             of=new.run_id, reference=old.run_id, statistic=statistic, margin=min(new.matters, old.matters), rows=()
         )
-        return _Compared(comparison=nothing, commands=commands, refused=error)
-    return _Compared(comparison=comparison, commands=commands)
+        return _Compared(comparison=nothing, runs=names, commands=commands, refused=error)
+    return _Compared(comparison=comparison, runs=names, commands=commands)
 
 
-def _command(run: str, reference: str | None, statistic: str, limit: str | None) -> str:
+def _named(given: str, run_id: str) -> str:
+    """What names a run later on, too: its path where that was given, else its id."""
+    return given if "/" in given else run_id
+
+
+def _command(runs: tuple[str, ...], statistic: str, limit: str | None) -> str:
     """The call that compares them again; it writes no file."""
     chosen = [] if statistic == "median" else ["--statistic", statistic]
     gate = [] if limit is None else ["--fail-if-slower", limit]
-    return shlex.join(["orch", "compare", run, *([] if reference is None else [reference]), *chosen, *gate])
+    return shlex.join(["orch", "compare", *runs, *chosen, *gate])
 
 
 def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[str, Any]:
