@@ -47,6 +47,10 @@ CHANGES: Mapping[Standing, Change] = {
 DECIDED = ("improved", "regressed", "unchanged")
 
 
+class NothingInCommon(UsageError):
+    """No cell of one run measures what a cell of the other does: a gate cannot tell anything of them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Overhead:
     """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Of one Holm family with the rows."""
@@ -127,7 +131,7 @@ def compare_runs(
     history: Sequence[EqualRun] = (),
     passed_over: Sequence[str] = (),
 ) -> RunComparison:
-    """`new` against `old`; UsageError with every reason when the two cannot be compared.
+    """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
 
     `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """
@@ -137,7 +141,7 @@ def compare_runs(
     matched = matching.match(new, old)
     if not matched.pairs and new.name != old.name:
         different = "; ".join((*obstacles, *matching.different_values(new, old)))
-        raise UsageError(
+        raise NothingInCommon(
             f"the experiments are different: {new.name}, {old.name}; no cell of one measures what a cell of the other does"
             + (f" ({different})" if different else ""),
             hint="each run's own stacks compare with `orch compare RUN`",
@@ -145,7 +149,8 @@ def compare_runs(
     if not matched.pairs:
         obstacles += matching.different_values(new, old) or ["one of them has no cell"]
     if obstacles:
-        raise UsageError(
+        kind = UsageError if matched.pairs else NothingInCommon
+        raise kind(
             f"runs {new.run_id} and {old.run_id} cannot be compared, as they differ in: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )

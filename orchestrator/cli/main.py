@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import keyword
+import re
 import signal
 import sys
 import traceback
@@ -13,9 +14,10 @@ from types import FrameType
 from typing import Any, NoReturn, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from orchestrator import __version__
+from orchestrator.cli import shell
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
@@ -56,6 +58,13 @@ VERBS: dict[str, str] = {
 class Verbs(TyperGroup):
     """The verbs of `VERBS`, each imported when it is called."""
 
+    _are_names = False  # whether verbs are wanted for their names alone
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The verbs and options that begin so; no verb is imported for it."""
+        self._are_names = True
+        return super().shell_complete(ctx, incomplete)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         """Every verb, in the order of the table."""
         return list(VERBS)
@@ -65,6 +74,8 @@ class Verbs(TyperGroup):
         if cmd_name not in VERBS:
             near = nearest(cmd_name, VERBS)
             ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
+        if self._are_names:
+            return TyperCommand(cmd_name, help=VERBS[cmd_name])
         name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
         module = importlib.import_module(f"orchestrator.cli.{name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -77,6 +88,8 @@ class Verbs(TyperGroup):
             formatter.write_dl(list(VERBS.items()))
 
 
+_CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
+_QUOTED = re.compile(r"'([^']*)'")
 _CallError = cast("type[Exception]", typer.BadParameter.__mro__[2])  # every error of the framework's own
 
 
@@ -104,7 +117,10 @@ def root(
 
 
 def main() -> NoReturn:
-    """Run the program; the only place that ends the process."""
+    """Run the program; the only place that ends the process, but for `shell.answer`."""
+    if shell.is_asking():
+        shell.answer(app)
+    shell.finish_scripts()
     settle()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
@@ -142,8 +158,21 @@ def _refuse_call(error: Any) -> int:
         if context is not None:
             console.progress(context.get_usage())
         hint = None if context is None else f"`{context.command_path} --help`"
-        console.error(UsageError(words, hint=hint))
+        console.error(UsageError(_with_meant(error, words), hint=hint))
     return int(error.exit_code)
+
+
+def _with_meant(error: Any, words: str) -> str:
+    """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
+    context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
+    if unknown is not None and context is not None:
+        near = nearest(unknown, [name for of in context.command.params for name in (*of.opts, *of.secondary_opts)])
+        return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
+    if param is not None and (quoted := _CHOICE.search(error.message)):
+        given, *known = _QUOTED.findall(quoted.group())
+        near = nearest(given, known)
+        return f"{words} Did you mean {near[0]}?" if near else words
+    return words
 
 
 def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature

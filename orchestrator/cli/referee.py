@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.run import plan_of, start, tell
-from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from orchestrator.analysis.check_result import CheckResult
@@ -34,15 +35,26 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file, or a plan, a JSON file; by default, the current plan.",
             show_default=False,
+            autocompletion=completions.experiments,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. repeats=10. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the file, e.g. repeats=10. Repeatable.",
+            autocompletion=completions.overrides,
+        ),
     ] = None,
     tool: Annotated[
         str | None,
-        typer.Option("--tool", metavar="NAME", help="Ask with this load generator alone: wrk, oha or ghz."),
+        typer.Option(
+            "--tool",
+            metavar="NAME",
+            help="Ask with this load generator alone: wrk, oha or ghz.",
+            autocompletion=completions.load_generators,
+        ),
     ] = None,
     within: Annotated[
         str | None,
@@ -139,7 +151,7 @@ def _settings(plan: Plan, only: str | None, within: float | None, window_s: int 
     from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
     if only is not None and only not in TOOLS:
-        raise UsageError(f"no load generator is called {only!r}", hint=f"one of {', '.join(TOOLS)}")
+        raise UsageError(f"no load generator is called {only!r}", hint=did_you_mean(only, TOOLS))
     looked = look_for_all()
     here = usable(looked)
     cells, refused, missing = dict[str, str](), dict[str, str](), dict[str, None]()

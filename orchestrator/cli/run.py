@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
+from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError
@@ -29,12 +31,16 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
+            autocompletion=completions.experiments_or_runs,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the file, e.g. load.requests=100. Repeatable.",
+            autocompletion=completions.overrides,
         ),
     ] = None,
     resume: Annotated[
@@ -49,12 +55,15 @@ def command(
             "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
         ),
     ] = False,
+    opens: Open = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
     result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
     tell(result)
+    if opens:
+        show(result.report)
     error = result.error()
     if error is not None:
         error.details = result.to_dict()

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ] = "latest",
     signers: Annotated[
         Path | None, typer.Option(help="Check the signature too: a file of allowed signers, as ssh-keygen(1) has it.")
     ] = None,

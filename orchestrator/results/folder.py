@@ -28,6 +28,7 @@ from orchestrator.results.documents import (
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
+from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
@@ -113,8 +114,8 @@ class RunFolder:
         UsageError names the runs there are.
         """
         direct, is_word = Path(run), "/" not in str(run)
-        is_below = root is not None and is_word and (str(run) == LATEST or _is_run(root / run))
-        if not is_below and _is_run(direct):
+        is_below = root is not None and is_word and (str(run) == LATEST or is_run(root / run))
+        if not is_below and is_run(direct):
             return cls(direct, root=root)
         if root is None:
             raise UsageError(f"{run} is not a run folder", hint="name one by its path")
@@ -431,9 +432,8 @@ class RunFolder:
 
 
 def runs(root: Path) -> list[RunFolder]:
-    """Every run under `root`, oldest first; a name that begins with a point is of one being copied here, or deleted."""
-    names = sorted(path for path in root.iterdir() if not path.name.startswith(".")) if root.is_dir() else []
-    return [RunFolder(path, root=root) for path in names if _is_run(path)]
+    """Every run under `root`, oldest first."""
+    return [RunFolder(path, root=root) for path in run_folders(root)]
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
@@ -442,9 +442,3 @@ def latest_of_ours(root: Path) -> RunFolder | None:
     ours = next((folder for folder in reversed(every) if folder.is_ours), None)
     ownership.mention([folder.path.name for folder in every], ours.path.name if ours else "")
     return ours
-
-
-def _is_run(path: Path) -> bool:
-    with suppress(OSError):  # a folder that this user may not look into
-        return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
-    return False
