@@ -31,6 +31,11 @@ class Workspace:
         return self.root / "reports"
 
     @property
+    def exports(self) -> Path:
+        """What `orch export` writes, unless a place is named."""
+        return self.root / "exports"
+
+    @property
     def state(self) -> Path:
         """What orch remembers between two calls, and the traceback of a fault of its own."""
         return self.root / ".orch"

@@ -18,11 +18,6 @@ from orchestrator.cli.keeping import judged
 if TYPE_CHECKING:
     from orchestrator.analysis.across import Row, RunComparison
     from orchestrator.analysis.cost_changes import CostChange
-    from orchestrator.analysis.history import EqualRun
-    from orchestrator.analysis.summary import RunSummary
-    from orchestrator.results.folder import RunFolder
-
-_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
 
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
@@ -61,6 +56,7 @@ def command(
     """Print a row per cell; above 1 is slower."""
     from orchestrator.analysis.across import compare_runs, compare_within
     from orchestrator.analysis.gate import require_not_slower
+    from orchestrator.analysis.history import beside
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -72,25 +68,13 @@ def command(
     else:
         other = RunFolder.open(reference, root=WORKSPACE.results)
         old = judged(other)
-        history, passed_over = _history(new, old, folder, other)
+        history, passed_over = beside(new, old, folder, other)
         comparison = compare_runs(new, old, statistic, history, passed_over)
     console.emit(comparison.to_dict())
     _print(comparison)
     if limit is not None:
         console.as_json = False  # stdout holds its one document already
         require_not_slower(comparison, limit)
-
-
-def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
-    """Other runs equal to the reference, from the folders that the two runs lie in, and what was passed over there."""
-    from orchestrator.analysis.history import equal_runs, read_stored
-    from orchestrator.results.folder import runs
-
-    compared = {folder.path.resolve() for folder in folders}
-    roots = dict.fromkeys(path.parent for path in compared)
-    found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
-    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
-    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
 
 
 def _print(comparison: RunComparison) -> None:
