@@ -166,7 +166,8 @@ def _costs() -> Iterator[_Own]:
             continue  # bytes and packets stand among the sizes, for one request
         unit, name, meaning = _COSTS[key]
         yield _number(name, unit, meaning, _cost(key))
-        yield from _bounds(f"{name}_{{}}", unit, meaning, _cost_interval(key))
+        if key in SHOWN:
+            yield from _bounds(f"{name}_{{}}", unit, meaning, _cost_interval(key))
 
 
 def _floors() -> Iterator[_Own]:
