@@ -39,12 +39,12 @@ def command(
     console.as_json = as_json
     of = chosen(format, out, raw=raw)
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
-    if len({folder.path.resolve() for folder in folders}) < len(folders):
-        raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     is_dataset = raw and of.is_dataset
     if out is not None:
         require_free(out, is_dataset=is_dataset, force=force)
     found = [_judged(folder) for folder in folders]
+    if len({run.summary.run_id for run in found}) < len(found):
+        raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
     path = WORKSPACE.exports / name if out is None else out
     require_free(path, is_dataset=is_dataset, force=force)

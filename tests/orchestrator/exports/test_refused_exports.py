@@ -10,9 +10,8 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.exports.harmless import cell_text, markdown_text, tab_name
-from orchestrator.results.folder import RunFolder
 from tests.support.exported import SOUND, exported
-from tests.support.folders import begun, killed
+from tests.support.folders import begun
 from tests.support.runs import a_run, write_run
 
 
@@ -110,14 +109,14 @@ def test_a_run_in_progress_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_cut_is_not_called_complete(tmp_path: Path) -> None:
-    folder = killed(tmp_path / "results")
-    try:
-        path, said = exported(tmp_path, folder.id, format="json", out=tmp_path / "x.json")
-    except InvalidMeasurement:
-        pytest.skip("nothing of it counts")
-    assert "was interrupted" in said
+    run = a_run(blocks=3)
+    stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
+    write_run(replace(run, stored=stored), tmp_path / "results" / "cut")
+    path, said = exported(tmp_path, "cut", format="json", out=tmp_path / "x.json")
+    assert "run cut was interrupted: 4 of 6 trials are stored" in said
     assert {row["state"] for row in json.loads(path.read_text())["cells"]} == {"interrupted"}
-    assert RunFolder.open(folder.id, root=tmp_path / "results").manifest().state == "interrupted"
+    page, _ = exported(tmp_path, "cut", out=tmp_path / "x.md")
+    assert "State: interrupted." in page.read_text()
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1", "\n=1"])
