@@ -110,11 +110,11 @@ def floor_rows(summary: RunSummary) -> list[dict[str, Value]]:
             "connection": floor.policy if floor.kind == "tcp" else None,
             "request_bytes": floor.send_bytes if floor.kind == "tcp" else None,
             "reply_bytes": floor.receive_bytes if floor.kind == "tcp" else None,
-            "n": of.n if of else 0,
+            "n": 0 if of is None else of.n,
             "lost": floor.lost,
-            "median_ms": of and of.median,
-            "minimum_ms": of and of.minimum,
-            "p99_ms": of and of.p99,
+            "median_ms": None if of is None else of.median,
+            "minimum_ms": None if of is None else of.minimum,
+            "p99_ms": None if of is None else of.p99,
             "cells": BETWEEN.join(floor.cells),
         }
         rows.append(fitted(FLOOR_COLUMNS, row))
