@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.analysis.words import Unit
-from orchestrator.experiment.model.factors import FACTORS, OF_THE_LOAD
+from orchestrator.experiment.model.factors import FACTORS
+from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.exports.cells import BETWEEN
 from orchestrator.exports.column import Value
 from orchestrator.exports.judged_run import JudgedRun
@@ -55,9 +56,10 @@ def small_table(runs: Sequence[JudgedRun]) -> SmallTable:
     ]
     of = [line.cell.distribution for line in lines]
     unit = words.unit_for(d.median for d in of if d is not None and d.median is not None)
+    rate = words.per_second(line.cell.kind for line in lines)
     shown = [
         *_settings(lines, has_runs=len(runs) > 1),
-        *_figures(unit),
+        *_figures(unit, rate),
         _Shown(head="valid", text=_valid, is_figure=False),
     ]
     return SmallTable(
@@ -84,7 +86,7 @@ def _settings(lines: Sequence[_Line], *, has_runs: bool) -> list[_Shown]:
     return [*found, _Shown(head="load", text=lambda line: line.cell.load, is_figure=False)]
 
 
-def _figures(unit: Unit) -> list[_Shown]:
+def _figures(unit: Unit, rate: str) -> list[_Shown]:
     def latency(name: str) -> Callable[[_Line], str]:
         return lambda line: _latency(line.cell, name, unit)
 
@@ -94,7 +96,7 @@ def _figures(unit: Unit) -> list[_Shown]:
         _Shown(head=f"median, {unit.name}", text=latency("median")),
         _Shown(head=f"95 % interval, {unit.name}", text=lambda line: _interval(line.cell, unit)),
         _Shown(head=f"p99, {unit.name}", text=latency("p99")),
-        _Shown(head="per s", text=lambda line: _optional(line.cell.throughput_per_s, words.rate)),
+        _Shown(head=rate, text=lambda line: _optional(line.cell.throughput_per_s, words.rate)),
         _Shown(head="responder CPU, s per 1,000", text=_cpu),
         _Shown(head=f"tcp floor, {unit.name}", text=lambda line: _optional(line.cell.tcp_floor, unit.text)),
     ]
@@ -136,7 +138,7 @@ def _valid(line: _Line) -> str:
 def _notes(lines: Sequence[_Line]) -> list[str]:
     kinds = [line.cell.kind for line in lines]
     notes = [words.INTERVALS] if any(line.cell.median_interval for line in lines) else []
-    notes += [f"Per s: {words.throughput(kinds)}"] if any(line.cell.throughput_per_s for line in lines) else []
+    notes += [words.throughput(kinds)] if any(line.cell.throughput_per_s for line in lines) else []
     timed = {line.cell.stream.timed for line in lines if line.cell.stream}
     notes += [f"Latencies of streams are those of an event's {how}." for how in sorted(timed)]
     return notes
