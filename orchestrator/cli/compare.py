@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.cost_changes import CostChange
     from orchestrator.analysis.gate import Judgement
-    from orchestrator.analysis.history import EqualRun
-    from orchestrator.analysis.summary import RunSummary
-    from orchestrator.results.folder import RunFolder
 
-_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
 
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
@@ -168,6 +164,7 @@ class _Gate:
 def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compared:
     """The runs read and compared; UsageError where that cannot be."""
     from orchestrator.analysis.across import NothingInCommon, RunComparison, compare_runs, compare_within
+    from orchestrator.analysis.history import beside
     from orchestrator.results.folder import RunFolder
 
     folder = RunFolder.open(run, root=WORKSPACE.results)
@@ -180,7 +177,7 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
     old = judged(other)
     commands = tuple(dict.fromkeys((old.repeat_command, new.repeat_command)))
     names = _named(run, folder.id), _named(reference, other.id)
-    history, passed_over = _history(new, old, folder, other)
+    history, passed_over = beside(new, old, folder, other)
     try:
         comparison = compare_runs(new, old, statistic, history, passed_over)
     except NothingInCommon as error:
@@ -214,18 +211,6 @@ def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[st
             "sentence": judgement.sentence,
         }
     return document
-
-
-def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
-    """Other runs equal to the reference, from the folders that the two runs lie in, and what was passed over there."""
-    from orchestrator.analysis.history import equal_runs, read_stored
-    from orchestrator.results import folder as stored_runs
-
-    compared = {folder.path.resolve() for folder in folders}
-    roots = dict.fromkeys(path.parent for path in compared)
-    found = [folder for root in roots for folder in stored_runs.runs(root)[-_RUNS_READ:]]
-    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
-    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
 
 
 def _print(comparison: RunComparison) -> None:

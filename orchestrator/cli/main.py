@@ -36,6 +36,7 @@ VERBS: dict[str, str] = {
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Write a run's report again, from its stored data alone.",
+    "export": "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people.",
     "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
     "verify": "Compare a stored run with what was recorded when it was made.",
     "sign": "Sign a finished run with your SSH key.",
