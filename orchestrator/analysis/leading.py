@@ -39,8 +39,8 @@ def leaders(
     """The cells that none is surely ahead of, the reference among them where it is one, lowest ratio first.
 
     Of two others, one is surely ahead where the intervals of their ratios lie apart, or where only one of them is surely
-    ahead of the reference; and then by more than `least`, the logarithm of a factor. `order` tells equal ratios apart. Without
-    `reference`, the others are ranked among themselves.
+    ahead of the reference; and then by more than `least`, the logarithm of a factor. `order` tells equal ratios apart.
+    Without `reference`, the others are ranked among themselves.
     """
     by_cell = _by_cell(sides, reference)
     best = min(by_cell.values(), key=lambda side: (side.ratio, order(side.cell)))

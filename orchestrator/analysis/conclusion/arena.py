@@ -1,7 +1,7 @@
 """What a run compares, one setting at a time: who is there, who is ahead of whom, and who cannot be told apart.
 
-The order is that of `leading`: of two that are both compared with a third alone, one is ahead where their intervals lie apart
-or where only one is surely ahead of the third, and then by more than matters.
+The order is that of `leading`: of two that are both compared with a third alone, one is ahead where their intervals lie
+apart or where only one is surely ahead of the third, and then by more than matters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Cells = Mapping[str, CellSummary]
 
 @dataclass(frozen=True, kw_only=True)
 class Tier:
-    """Cells of which none is surely ahead of another's, the quickest first; `alike` where they are equal within the margin."""
+    """Cells of which none is surely ahead of another, the quickest first; `alike`: they are equal within the margin."""
 
     cells: tuple[str, ...]
     alike: bool
@@ -164,7 +164,9 @@ def arenas(summary: RunSummary) -> tuple[Arena, ...]:
         if c.statistic == statistic and not c.control and {c.cell, c.reference_cell} <= cells.keys():
             found.setdefault((c.factor, c.group, c.subject, c.reference_cell), []).append(c)
     return tuple(
-        Arena(factor, group, subject, reference, tuple(of), _envelope(summary, group, statistic), cells, summary.matters)
+        Arena(
+            factor, group, subject, reference, tuple(of), _envelope(summary, group, statistic), cells, summary.matters
+        )
         for (factor, group, subject, reference), of in found.items()
     )
 
@@ -191,6 +193,5 @@ def _envelope(summary: RunSummary, group: str, statistic: str) -> float:
 
 
 def within(interval: Interval, matters: float) -> float:
-    """By which share two sides that tie differ at most, as the interval has it: no more than the margin, no less than 0.1 %."""
+    """By which share two sides that tie differ at most, by their interval: no more than the margin, no less than 0.1 %."""
     return max(0.001, min(matters, max(1 / interval[0], interval[1]) - 1))
-

@@ -51,9 +51,7 @@ def conclude(summary: RunSummary) -> Conclusion:
 
 
 def _cannot(why: str, advice: str, figures: tuple[Figure, ...]) -> Conclusion:
-    return Conclusion(
-        sentence=fitting(f"{invalid.CANNOT}{why}."), figures=figures, advice=advice, invalid_because=why
-    )
+    return Conclusion(sentence=fitting(f"{invalid.CANNOT}{why}."), figures=figures, advice=advice, invalid_because=why)
 
 
 def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:

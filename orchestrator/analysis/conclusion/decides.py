@@ -1,5 +1,7 @@
-"""What explains more than who was asked about: a connection of its own for each request, compression, a framework, an end
-that is the limit. With its figure where the run measured it; where it did not, only as not measured."""
+"""What explains more than what was asked about: a new connection for each request, a framework, an end that is the limit.
+
+With its figure where the run measured it; where it did not, only as not measured.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,9 @@ def advice(of: Effect, least: float, factor: str) -> str:
     """What to see to first, with both figures."""
     what = "the choice between stacks" if factor == STACK else f"the {BY_NAME[factor].title}"
     if of.factor == "connection" and of.better == "reuse":
-        return f"Keep connections open first: that is worth {words.ms(of.gap)} a call, {what} at most {words.ms(least)}."
+        return (
+            f"Keep connections open first: that is worth {words.ms(of.gap)} a call, {what} at most {words.ms(least)}."
+        )
     choice = BY_NAME[of.factor]
     return (
         f"See to the {choice.title} first: {choice.briefly(of.better)} rather than {choice.briefly(of.worse)} is worth "
@@ -133,7 +137,7 @@ def unmeasured(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[Effe
 
 
 def limits(cells: Mapping[str, CellSummary], arenas: Sequence[Arena]) -> str:
-    """Which stacks have an end that is the limit at their load, as a clause; empty where none has, or one call is in flight."""
+    """Which stacks have an end that is the limit at their load, as a clause; empty where none has."""
     found: dict[str, list[str]] = {}
     for cell_id in dict.fromkeys(name for arena in arenas for name in arena.names):
         cell = cells[cell_id]

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from orchestrator.analysis import words
 from orchestrator.analysis.conclusion.arena import Arena, Tier, within
 from orchestrator.analysis.conclusion.places import Distances
-from orchestrator.analysis.conclusion.plain import MOST_LETTERS, Scale, Verb, capital, fitting, named, scale_for, some, verb_of
+from orchestrator.analysis.conclusion.plain import (
+    MOST_LETTERS,
+    Scale,
+    Verb,
+    capital,
+    fitting,
+    named,
+    scale_for,
+    some,
+    verb_of,
+)
 from orchestrator.experiment.model.factors import STACK
 
 _MANY = 5  # from so many sides on, only the first, the last, and who cannot be told apart are named

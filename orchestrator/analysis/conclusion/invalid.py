@@ -36,7 +36,11 @@ def noise(summary: RunSummary, compared: set[str]) -> Noise:
     found: list[tuple[float, str]] = []
     labels = {cell.id: cell.stack_label for cell in summary.cells}
     for check in summary.checks:
-        if check.name != "noise" or check.cell not in compared or not isinstance(check.evidence.get("in_a_third"), dict):
+        if (
+            check.name != "noise"
+            or check.cell not in compared
+            or not isinstance(check.evidence.get("in_a_third"), dict)
+        ):
             continue
         reached = check.evidence["in_a_third"]
         for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():

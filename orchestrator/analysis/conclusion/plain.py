@@ -17,8 +17,10 @@ _MOST_DECIMALS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """How a sentence speaks of a kind of work: `answered`, `sooner`, `soonest`, `latest`, `calls`; nothing of how many in a
-    row where they come by a schedule."""
+    """How a sentence speaks of a kind of work: `answered`, `sooner`, `soonest`, `latest`, `calls`.
+
+    `several` is empty where none follows another, as they come by a schedule.
+    """
 
     did: str
     more: str

@@ -47,7 +47,7 @@ def sentence(found: Sequence[Arena], distances: Distances, most: int = MOST_LETT
 
 
 def _over(found: Sequence[Arena], distances: Distances) -> str:
-    """`Over an emulated 35 ms: `, where all of these settings are as far; else a sentence names distances, or none is long."""
+    """`Over an emulated 35 ms: `, where all of these settings are as far; else empty."""
     overs = {distances.over(arena.cells[arena.reference]) for arena in found}
     (over,) = overs if len(overs) == 1 else ("",)
     return f"{capital(over.strip())}: " if over else ""
@@ -114,7 +114,7 @@ def _with(found: Sequence[Arena]) -> str:
 
 
 def _lead(found: Sequence[Arena], winner: str) -> str:
-    """`grpc answered sooner than rest`; of more than two `grpc answered soonest`; of a factor `with gzip rest answered ...`."""
+    """`grpc answered sooner than rest`; of several `grpc answered soonest`; of a factor `with gzip rest answered ...`."""
     verb = first.verb(found[0])
     others = {name for arena in found for name in arena.told} - {winner}
     than = f"{verb.more} than {named(next(iter(others)))}" if len(others) == 1 else verb.most

@@ -14,7 +14,7 @@ class Figure:
 
     Medians, the difference (`name` less `reference`) and its interval are in `unit`. The difference and its interval are the
     ratio's of the run's comparison, times the reference's median: at least 95 %, as that is corrected for all comparisons.
-    None means "not enough data to say". `standing` is the comparison's. Of found rates all are a second, and higher is better.
+    None means "not enough data to say". `standing` is the comparison's. Of found rates all are per second: higher is better.
     """
 
     setting: str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from orchestrator.analysis import evolutions, words
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for, some
-from orchestrator.analysis.conclusion.shapes import Figure
+from orchestrator.analysis.conclusion.shapes import Figure, Interval
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.summary import CellSummary, RunSummary
@@ -115,8 +115,8 @@ def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparis
     )
 
 
-def _times(base: float | None, interval: tuple[float | None, float | None] | None) -> tuple[float, float] | None:
-    if base is None or interval is None or interval[0] is None or interval[1] is None:
+def _times(base: float | None, interval: Interval | None) -> Interval | None:
+    if base is None or interval is None:
         return None
     return base * (interval[0] - 1), base * (interval[1] - 1)
 
@@ -138,9 +138,11 @@ def sure(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
     low, high = min(searches), max(searches)
     text = f"This rests on {low if low == high else f'{low} to {high}'} searches of each, 95 % intervals"
     told = [c for c in compared if not c.is_control and c.ratio is not None and not c.bound]
-    if len(told) == 1 and (c := told[0]) and c.interval and None not in c.interval:
-        low_, high_ = (words.factor(bound or 0.0) for bound in c.interval)
-        text += f": {named(c.label)} answered {words.factor(c.ratio or 0.0)} times as many as {named(c.reference_label)} "
+    if len(told) == 1 and (c := told[0]) and c.interval:
+        low_, high_ = map(words.factor, c.interval)
+        text += (
+            f": {named(c.label)} answered {words.factor(c.ratio or 0.0)} times as many as {named(c.reference_label)} "
+        )
         text += f"({low_} to {high_})"
     return f"{text}."
 
@@ -154,7 +156,11 @@ def advice(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> st
     best = known[0]
     is_told = standings.get(best.cell) == "more" or all(s == "less" for s in standings.values())
     if not is_told or len(known) > 2:
-        return "" if is_told or len(known) > 2 else "Choose by other grounds, or measure more repeats to tell the rates apart."
+        return (
+            ""
+            if is_told or len(known) > 2
+            else "Choose by other grounds, or measure more repeats to tell the rates apart."
+        )
     return f"Where the rate is what limits you, choose {named(best.stack_label)}."
 
 

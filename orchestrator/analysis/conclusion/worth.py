@@ -23,7 +23,7 @@ _FEW = 0.001  # of requests without a right reply
 
 
 def matters_from(summary: RunSummary, arenas: Sequence[Arena], distances: Distances) -> str:
-    """Of one setting: what the difference makes of 1,000 calls, and up to which call it matters. Of several: where it turns."""
+    """Of one setting: what the difference makes of 1,000 calls, and up to which call it matters; of several the largest."""
     if len(arenas) > 1:
         crossed = along.crossings(summary.curves)
         return crossed[0] if crossed else _largest(arenas)
@@ -57,7 +57,8 @@ def _largest(arenas: Sequence[Arena]) -> str:
     of = verb(arenas[0])
     if not of.several:
         return ""
-    return f"The largest difference, {words.ms(most)}, makes {words.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {of.several} in a row."
+    total = f"{words.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {of.several} in a row"
+    return f"The largest difference, {words.ms(most)}, makes {total}."
 
 
 def _gaps(arenas: Sequence[Arena]) -> list[float]:
@@ -164,7 +165,7 @@ def advice(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.
     """The run's own advice, where nothing forbids it."""
     outcomes = [outcome(arena) for arena in arenas]
     if all(of.kind in ("open", "none") for of in outcomes):
-        return _of_open(summary, arenas)
+        return _of_open(summary)
     if found := decides.greatest(seen, arenas):
         return decides.advice(*found, arenas[0].factor)
     if all(of.kind == "equal" for of in outcomes) and all(len(arena.tiers) == 1 for arena in arenas):
@@ -175,7 +176,7 @@ def advice(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.
     if _is_small(arenas, distances):
         return "Choose by other grounds: over this distance the difference disappears in the round trip."
     if arenas[0].factor != STACK:
-        return _of_factor(summary, arenas, winner)
+        return _of_factor(arenas, winner)
     return f"Where this time counts, choose {named(winner)}."
 
 
@@ -190,7 +191,7 @@ def _is_small(arenas: Sequence[Arena], distances: Distances) -> bool:
     return True
 
 
-def _of_factor(summary: RunSummary, arenas: Sequence[Arena], winner: str) -> str:
+def _of_factor(arenas: Sequence[Arena], winner: str) -> str:
     """What to do about a factor: the better value, where it is a choice; a placement, a load or a payload is none."""
     factor = BY_NAME[arenas[0].factor]
     if factor.belongs_to != "call":
@@ -212,7 +213,7 @@ def _of_turning(arenas: Sequence[Arena], outcomes: Sequence[Outcome]) -> str:
     return "Choose by the setting that is yours: the table has each."
 
 
-def _of_open(summary: RunSummary, arenas: Sequence[Arena]) -> str:
+def _of_open(summary: RunSummary) -> str:
     """How many repeats would tell them apart, as the plan counts them."""
     asked = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     planned = max([len(c.by_block) for c in asked] + [cell.planned_trials for cell in summary.cells], default=0)
@@ -221,8 +222,10 @@ def _of_open(summary: RunSummary, arenas: Sequence[Arena]) -> str:
     margin = words.margin(summary.matters)
     if needed is None or needed > 100:
         return (
-            f"Measure longer trials on a quieter machine: at this spread it takes {'over 1,000' if needed is None else needed} "
-            f"repeats to tell a difference of {margin}; or let only a larger one matter (`matters`)."
+            "Measure longer trials on a quieter machine: at this spread it takes "
+            f"{'over 1,000' if needed is None else needed} repeats to tell a difference of {margin}; or let only a larger one matter (`matters`)."
         )
     more = max(needed, 2 * planned) if needed <= planned else needed
-    return f"Measure {more} repeats to tell them apart: `--set repeats={more}` (a difference of {margin}, at this spread)."
+    return (
+        f"Measure {more} repeats to tell them apart: `--set repeats={more}` (a difference of {margin}, at this spread)."
+    )
