@@ -177,6 +177,7 @@ class Answer:
     scorecard: Scorecard | None = None
     sentence: str = ""
     figures: tuple[Figure, ...] = ()
+    besides: str = ""
     matters_from: str = ""
     sure: str = ""
     advice: str = ""
@@ -184,7 +185,9 @@ class Answer:
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
-        return tuple(text for text in (self.sentence, self.matters_from, self.sure, self.advice) if text)
+        return tuple(
+            text for text in (self.sentence, self.besides or self.matters_from, self.sure, self.advice) if text
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -296,6 +299,7 @@ def answer(summary: RunSummary) -> Answer:
         scorecard=summary.scorecard,
         sentence=short.sentence,
         figures=short.figures,
+        besides=short.besides,
         matters_from=short.matters_from,
         sure=short.sure,
         advice=short.advice,

@@ -27,7 +27,9 @@ def _plain() -> tuple[RunSummary, CellSummary]:
     return replace(run, comparisons=(), checks=(), warnings=(), verdicts=(), plan={}), bare
 
 
-def cell_of(label: str, median: float, *, placement: str = "local", kind: Any = "call", **factors: Value) -> CellSummary:
+def cell_of(
+    label: str, median: float, *, placement: str = "local", kind: Any = "call", **factors: Value
+) -> CellSummary:
     """A cell with this median in ms; `factors` are those by which settings differ."""
     bare = _plain()[1]
     assert bare.distribution is not None
@@ -48,10 +50,16 @@ def cell_of(label: str, median: float, *, placement: str = "local", kind: Any = 
     )
 
 
+def median_of(cell: CellSummary) -> float:
+    """Its median in ms."""
+    assert cell.distribution is not None
+    assert cell.distribution.median is not None
+    return cell.distribution.median
+
+
 def beside(cell: CellSummary, reference: CellSummary, interval: tuple[float, float] | None, **more: Any) -> Comparison:
     """The comparison by the median, from both medians and an interval; without one, of two blocks."""
-    assert cell.distribution and cell.distribution.median and reference.distribution and reference.distribution.median
-    ratio = cell.distribution.median / reference.distribution.median
+    ratio = median_of(cell) / median_of(reference)
     told = Comparison(
         cell=cell.id,
         reference_cell=reference.id,

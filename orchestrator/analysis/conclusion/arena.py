@@ -171,13 +171,13 @@ def arenas(summary: RunSummary) -> tuple[Arena, ...]:
     )
 
 
-def asked_first(found: Sequence[Arena]) -> tuple[Arena, ...]:
-    """Those by the factor that was asked about first, beside its first reference."""
-    if not found:
-        return ()
-    of = [arena for arena in found if arena.factor == found[0].factor]
-    names = [arena.names[arena.reference] for arena in of]
-    return tuple(arena for arena, name in zip(of, names, strict=True) if name == names[0])
+def questions(found: Sequence[Arena]) -> list[tuple[Arena, ...]]:
+    """Those by each factor that was asked about, in the order of the comparisons, beside the first reference of each."""
+    asked = []
+    for factor in dict.fromkeys(arena.factor for arena in found):
+        of = [arena for arena in found if arena.factor == factor]
+        asked.append(tuple(arena for arena in of if arena.names[arena.reference] == of[0].names[of[0].reference]))
+    return asked
 
 
 def _statistic(comparisons: Sequence[Comparison]) -> str:

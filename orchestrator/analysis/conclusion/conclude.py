@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from orchestrator.analysis import validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
-from orchestrator.analysis.conclusion.arena import Arena, arenas, asked_first
+from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
 from orchestrator.analysis.conclusion.places import Distances
-from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, some
+from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
 from orchestrator.analysis.conclusion.shapes import Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
 
@@ -18,7 +18,7 @@ _CHECK = "`orch check` says what each check found and what to do."
 
 def conclude(summary: RunSummary) -> Conclusion:
     """The short answer. Figures of cells that failed a check have no difference; no sentence recommends one of them."""
-    asked = asked_first(arenas(summary))
+    asked, *others = questions(arenas(summary)) or [()]
     told = tuple(arena for arena in asked if arena.tiers)
     failed = invalid.failed(summary, asked)
     figures = _figures(summary, asked)
@@ -33,15 +33,16 @@ def conclude(summary: RunSummary) -> Conclusion:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
     lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
     lead += f"{'o' if lead else 'O'}n a busy machine: " if noise.text else ""
-    made = _answer(summary, asked, told, MOST_LETTERS - len(lead))
+    made = _answer(summary, asked, others, MOST_LETTERS - len(lead))
     advice = made.advice
     if noise.text:
         advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
     return Conclusion(
-        sentence=f"{lead}{made.sentence}",
+        sentence=behind(lead, made.sentence),
         figures=figures,
+        besides=made.besides,
         matters_from=made.matters_from,
         sure=made.sure,
         advice=advice,
@@ -60,26 +61,39 @@ def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:
     return tuple(figure for arena in asked for figure in arena.figures)
 
 
-def _answer(summary: RunSummary, asked: Sequence[Arena], told: Sequence[Arena], most: int) -> Conclusion:
+def _answer(summary: RunSummary, asked: Sequence[Arena], others: Sequence[Sequence[Arena]], most: int) -> Conclusion:
     """The answer where nothing forbids one; its first sentence of so many letters at most."""
+    told = [arena for arena in asked if arena.tiers]
+    distances = Distances.of(summary.plan)
     if summary.found_rates:
         return _of_rates(summary, most)
     if own := special.told(summary):
-        return Conclusion(sentence=fitting(own, most=most))
+        return Conclusion(
+            sentence=fitting(own, most=most),
+            besides=_of(told, distances, MOST_LETTERS),
+            sure=worth.sure(summary, told, ()) if told else "",
+        )
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
-    distances = Distances.of(summary.plan)
     if not told:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor)
-    sentence = first.sentence(told[0], distances, most) if len(told) == 1 else several.sentence(told, distances, most)
+    second = next((of for other in others if (of := [arena for arena in other if arena.tiers])), [])
     return Conclusion(
-        sentence=sentence,
+        sentence=_of(told, distances, most),
+        besides=worth.rates(summary, told) or _of(second, distances, MOST_LETTERS),
         matters_from=worth.matters_from(summary, told, distances),
         sure=worth.sure(summary, told, seen),
         advice=worth.advice(summary, told, seen, distances),
         ahead=_ahead(told),
     )
+
+
+def _of(told: Sequence[Arena], distances: Distances, most: int) -> str:
+    """The first sentence about these settings; empty without one."""
+    if len(told) == 1:
+        return first.sentence(told[0], distances, most)
+    return several.sentence(told, distances, most) if told else ""
 
 
 def _sound(summary: RunSummary) -> list[CellSummary]:

@@ -102,6 +102,15 @@ def fitting(*ways: str, most: int = MOST_LETTERS) -> str:
     return said if len(said) <= most else f"{said[: most - 1].rstrip()}…"
 
 
+_OURS = ("With", "Up", "On", "At", "In", "From", "For", "Over", "Who", "This", "Nobody", "Between", "Which", "The")
+
+
+def behind(lead: str, text: str) -> str:
+    """A sentence behind what leads to it (`On a busy machine: `), where it does not begin with a capital of ours."""
+    is_ours = text.split(" ", 1)[0] in _OURS
+    return f"{lead}{text[0].lower() if is_ours else text[0]}{text[1:]}" if lead else text
+
+
 def capital(text: str) -> str:
     """The text with its first letter as a sentence begins; a name that is not a word of ours stays as it is."""
     return text[:1].upper() + text[1:]

@@ -12,7 +12,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.conclusion import first
 from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.places import SUBJECT, Axis, Distances, axes, where
-from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for, some
+from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, named, scale_for, some
 from orchestrator.experiment.model.factors import STACK
 
 _MOST_TURNS = 3  # stretches of an axis that a sentence holds
@@ -43,7 +43,7 @@ def outcome(arena: Arena) -> Outcome:
 def sentence(found: Sequence[Arena], distances: Distances, most: int = MOST_LETTERS) -> str:
     """The sentence, of so many letters at most; at least one of these settings could be compared."""
     over = _over(found, distances)
-    return f"{over}{fitting(*_ways(found, axes(found, distances)), most=most - len(over))}"
+    return behind(over, fitting(*_ways(found, axes(found, distances)), most=most - len(over)))
 
 
 def _over(found: Sequence[Arena], distances: Distances) -> str:

@@ -34,14 +34,16 @@ class Figure:
 class Conclusion:
     """One plain sentence, at most 240 characters, and what stands behind it, a sentence each; empty where there is nothing.
 
-    `matters_from`: what the difference is worth, and up to which call. `sure`: from how many repeats, how small a difference
-    they could have found, and what was not measured. `advice`: what to do. `invalid_because`: why the run cannot answer, or
-    which part of it cannot; then `sentence` says so too. `ahead`: who leads, by the names of the figures: one, or several
-    that are equal or cannot be told apart; none where settings differ.
+    `besides`: the answer to what else was asked about; it takes the place of `matters_from`: what the difference is worth, and
+    up to which call. `sure`: from how many repeats, how small a difference they could have found, and what was not measured.
+    `advice`: what to do. `invalid_because`: why the run cannot answer, or which part of it cannot; then `sentence` says so
+    too. `ahead`: who leads, by the names of the figures: one, or several that are equal or cannot be told apart; none where
+    settings differ.
     """
 
     sentence: str
     figures: tuple[Figure, ...] = ()
+    besides: str = ""
     matters_from: str = ""
     sure: str = ""
     advice: str = ""
@@ -50,5 +52,5 @@ class Conclusion:
 
     @property
     def more(self) -> tuple[str, ...]:
-        """The sentences behind the first, in the order in which they are read."""
-        return tuple(text for text in (self.matters_from, self.sure, self.advice) if text)
+        """The sentences behind the first, three at most, in the order in which they are read."""
+        return tuple(text for text in (self.besides or self.matters_from, self.sure, self.advice) if text)

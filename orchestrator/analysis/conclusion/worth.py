@@ -15,7 +15,9 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 
 _IN_A_ROW = 1_000
+_FOR_RATES = ("workers", "processes", "requesters")  # factors that are asked about for how many are answered a second
 _MOST_PARTS = 3
+_MOST_REPEATS = 100  # more than that nobody measures to settle a question
 _FEW = 0.001  # of requests without a right reply
 
 
@@ -89,6 +91,30 @@ def _of_equal(arena: Arena, distances: Distances, *, is_alike: bool) -> str:
         in_a_row = f": of {_IN_A_ROW:,} {of.several} in a row {words.ms(most * _IN_A_ROW)}" if of.several else ""
         return f"They differ{reference} by {text} at most{beside}{in_a_row}."
     return f"If they differ{reference}, then by {text} at most."
+
+
+def rates(summary: RunSummary, arenas: Sequence[Arena]) -> str:
+    """What more processes or hosts make of the requests answered a second, where that was asked; else empty."""
+    if arenas[0].factor not in _FOR_RATES:
+        return ""
+    pairs = {(m.cell, m.reference_cell): arena for arena in arenas for m in arena.members}
+    found = [
+        c
+        for c in summary.comparisons
+        if c.statistic == "throughput" and c.ratio and (c.cell, c.reference_cell) in pairs
+    ]
+    told = [c for c in found if c.standing in ("faster", "slower", "tie")]
+    if not told:
+        return "How many a second they answer this run cannot tell apart." if found else ""
+    most = min(told, key=lambda c: c.ratio or 1.0)  # a ratio of times: the least is the most a second
+    arena = pairs[most.cell, most.reference_cell]
+    names = arena.names[most.cell], arena.names[most.reference_cell]
+    cells = arena.cells[most.cell], arena.cells[most.reference_cell]
+    shown = " against ".join(words.rate(cell.throughput_per_s or 0.0) for cell in cells)
+    if most.standing == "tie":
+        return f"By how many a second, {arena.subject} is equal {names[0]} and {names[1]} ({shown})."
+    times = words.factor(1 / (most.ratio or 1.0))
+    return f"At most, {arena.subject} answered {times} times as many a second {names[0]} as {names[1]} ({shown})."
 
 
 # ---- how sure
@@ -220,10 +246,11 @@ def _of_open(summary: RunSummary) -> str:
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(asked)))
     margin = words.margin(summary.matters)
-    if needed is None or needed > 100:
+    if needed is None or needed > _MOST_REPEATS:
+        repeats = "over 1,000" if needed is None else f"{needed:,}"
         return (
-            "Measure longer trials on a quieter machine: at this spread it takes "
-            f"{'over 1,000' if needed is None else needed} repeats to tell a difference of {margin}; or let only a larger one matter (`matters`)."
+            f"Measure longer trials on a quieter machine: at this spread it takes {repeats} repeats to tell a difference of "
+            f"{margin}; or let only a larger one matter (`matters`)."
         )
     more = max(needed, 2 * planned) if needed <= planned else needed
     return (

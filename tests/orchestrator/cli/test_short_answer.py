@@ -29,7 +29,19 @@ def test_a_table_has_stack_median_difference_and_checks() -> None:
 
 
 def test_as_many_stacks_as_the_quickstart_has_end_in_25_lines() -> None:
-    stacks = ("rest", "grpc", "cbor", "avro", "msgpack", "websocket", "socketio", "graphql", "connect", "protobuf", "json")
+    stacks = (
+        "rest",
+        "grpc",
+        "cbor",
+        "avro",
+        "msgpack",
+        "websocket",
+        "socketio",
+        "graphql",
+        "connect",
+        "protobuf",
+        "json",
+    )
     run = summary(setting({stack: 0.1 + number / 10 for number, stack in enumerate(stacks)}))
     lines = list(short_lines(answer(run), width=100))
     assert len(lines) <= 23  # and two of run and report

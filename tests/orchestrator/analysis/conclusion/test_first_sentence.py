@@ -22,7 +22,9 @@ def test_of_two_the_quicker_one_with_both_medians_and_the_difference() -> None:
 
 
 def test_a_reference_that_is_ahead_is_the_subject() -> None:
-    assert said(summary(setting({"rest": 1.0, "graphql": 3.0}))).startswith("rest answered 2.00 ms sooner than graphql (")
+    assert said(summary(setting({"rest": 1.0, "graphql": 3.0}))).startswith(
+        "rest answered 2.00 ms sooner than graphql ("
+    )
 
 
 def test_equal_ones_are_called_equal_within_what_the_interval_shows() -> None:
@@ -51,9 +53,7 @@ def test_an_emulated_distance_is_called_so(provider: str, over: str) -> None:
 
 
 def test_a_difference_that_is_nothing_beside_the_way_says_so() -> None:
-    run = summary(
-        setting({"rest": 36.6, "grpc": 35.3}, 1.03, placement="far"), plan=far(35.0), matters=0.06
-    )
+    run = summary(setting({"rest": 36.6, "grpc": 35.3}, 1.03, placement="far"), plan=far(35.0), matters=0.06)
     run = replace(run, comparisons=tuple(replace(c, standing="faster") for c in run.comparisons))
     assert said(run).endswith(": next to nothing beside a round trip of 35 ms.")
 
@@ -75,7 +75,9 @@ def test_two_ahead_of_the_others_are_named_together() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.202}, width=1.005))
     assert said(run) == "grpc and cbor answered soonest, equal within 5 % (200 and 202 µs), rest latest (300 µs)."
     run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.21}, width=1.1))
-    assert said(run).startswith("grpc and cbor answered soonest, and cannot be told apart (200 and 210 µs), rest latest")
+    assert said(run).startswith(
+        "grpc and cbor answered soonest, and cannot be told apart (200 and 210 µs), rest latest"
+    )
 
 
 def test_one_winner_in_several_settings_is_said_once() -> None:
@@ -91,7 +93,10 @@ def turning(*medians: tuple[int, float, float]) -> RunSummary:
 
 def test_where_it_turns_is_one_sentence() -> None:
     run = turning((1, 0.2, 0.3), (4, 0.5, 0.6), (16, 2.0, 1.5), (64, 9.0, 5.0))
-    assert said(run) == "Up to 4 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest."
+    assert (
+        said(run)
+        == "Up to 4 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest."
+    )
 
 
 def test_equal_ones_between_two_turns_are_said() -> None:
@@ -104,7 +109,8 @@ def test_equal_ones_between_two_turns_are_said() -> None:
 
 def test_a_connection_that_decides_who_is_ahead_is_where_it_turns() -> None:
     run = summary(
-        setting({"rest": 0.3, "grpc": 0.2}, connection="reuse"), setting({"rest": 0.6, "grpc": 0.9}, connection="per-request")
+        setting({"rest": 0.3, "grpc": 0.2}, connection="reuse"),
+        setting({"rest": 0.6, "grpc": 0.9}, connection="per-request"),
     )
     assert said(run) == (
         "With a kept connection grpc answered sooner than rest; "

@@ -21,7 +21,9 @@ def test_a_difference_is_counted_over_a_thousand_calls_and_up_to_which_call_it_m
 
 def test_of_several_it_is_the_first_ones_lead() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
-    assert conclude(run).matters_from.startswith("grpc is 50 µs ahead of the next: of 1,000 calls in a row this is 50 ms; ")
+    assert conclude(run).matters_from.startswith(
+        "grpc is 50 µs ahead of the next: of 1,000 calls in a row this is 50 ms; "
+    )
 
 
 def test_equal_ones_differ_by_so_much_at_most_beside_their_distance() -> None:
@@ -57,7 +59,9 @@ def test_an_end_that_is_the_limit_is_named() -> None:
     cells = tuple(
         replace(
             cell,
-            trials=tuple(replace(t, cpu_share=0.3, responder_cpu_share=0.99, responder_window_s=10.0) for t in cell.trials),
+            trials=tuple(
+                replace(t, cpu_share=0.3, responder_cpu_share=0.99, responder_window_s=10.0) for t in cell.trials
+            ),
         )
         for cell in run.cells
     )
@@ -110,7 +114,8 @@ def test_a_connection_that_is_worth_more_than_the_stack_comes_first() -> None:
 
 def test_another_choice_that_is_worth_more_is_named_with_its_values() -> None:
     run = summary(
-        setting({"rest": 0.3, "grpc": 0.25}, compression="none"), setting({"rest": 0.5, "grpc": 0.45}, compression="gzip")
+        setting({"rest": 0.3, "grpc": 0.25}, compression="none"),
+        setting({"rest": 0.5, "grpc": 0.45}, compression="gzip"),
     )
     assert conclude(run).advice == (
         "See to the compression first: no compression rather than gzip is worth 200 µs with rest, "
@@ -128,7 +133,8 @@ def test_a_choice_that_is_worth_less_is_not_put_first() -> None:
 
 def test_an_effect_seen_in_cells_that_failed_is_none() -> None:
     run = summary(
-        setting({"rest": 0.3, "grpc": 0.2}, connection="reuse"), setting({"rest": 1.3, "grpc": 1.2}, connection="per-request")
+        setting({"rest": 0.3, "grpc": 0.2}, connection="reuse"),
+        setting({"rest": 1.3, "grpc": 1.2}, connection="per-request"),
     )
     bad = [cell.id for cell in run.cells if cell.connection == "per-request"]
     rows = tuple(

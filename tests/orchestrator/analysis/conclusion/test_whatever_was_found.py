@@ -14,7 +14,7 @@ from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.cli.short_answer import short_lines
-from tests.support.concluded import beside, cell_of, check, far, noisy, summary
+from tests.support.concluded import beside, cell_of, check, far, median_of, noisy, summary
 
 NAMES = ("alpha", "bravo", "carol", "delta", "echoes", "fox")
 JARGON = re.compile(r"\b(resolved|cells?|blocks?|HDI|p99|p50|ratio|censored|None|nan|inf)\b|  |\.\.|,,|;;|\(\)|: :")
@@ -41,9 +41,7 @@ def runs(draw: some.DrawFn) -> RunSummary:
         reference, *others = [cell_of(label, draw(MEDIANS), **where) for label in labels]
         rows = []
         for cell in others:
-            assert cell.distribution and cell.distribution.median
-            assert reference.distribution and reference.distribution.median
-            ratio, width = cell.distribution.median / reference.distribution.median, draw(WIDTHS)
+            ratio, width = median_of(cell) / median_of(reference), draw(WIDTHS)
             interval = None if draw(some.integers(0, 9)) == 0 else (ratio / width, ratio * width)
             rows.append(beside(cell, reference, interval))
         found.append(([reference, *others], rows))
@@ -103,7 +101,7 @@ def test_the_winner_is_one_and_the_same_in_every_sentence(run: RunSummary) -> No
     if chosen:
         assert found.ahead == (chosen.group(1),)
     if len(found.ahead) == 1:
-        said = re.search(rf"\b(\w+) answered (?:[\d.,]+ (?:µs|ms|s) )?soon", found.sentence)
+        said = re.search(r"\b(\w+) answered (?:[\d.,]+ (?:µs|ms|s) )?soon", found.sentence)
         assert said is not None, found.sentence
         assert said.group(1) == found.ahead[0], found.sentence
     if found.sentence.startswith(("This run cannot", "On a busy machine: This run cannot")):
