@@ -22,7 +22,8 @@ from orchestrator.experiment.plan.differences import PROTOCOL
 from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, WORDS
 from orchestrator.experiment.plan.documents import sentence as how_documents_travel
 
-_CHOICES = (*(factor.name for factor in OF_THE_CALL), "responder", "client")
+_OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in _OF_THE_MEASUREMENT), "responder", "client")
 _PART_OF = {"responder": ("framework", "validation"), "client": ("client",), "connection": ("connection",)}
 _CALLED = {"reading": "which fields are read", "connection": "how connections are kept"}
 
@@ -113,7 +114,7 @@ def advice(of: Effect, least: float, factor: str) -> str:
         )
     choice = BY_NAME[of.factor]
     return (
-        f"See to the {choice.title} first: {choice.briefly(of.better)} rather than {choice.briefly(of.worse)} is worth "
+        f"The {choice.title} decides more: {choice.briefly(of.better)} rather than {choice.briefly(of.worse)} makes "
         f"{words.ms(of.gap)} with {named(of.stack)}, {what} at most {words.ms(least)}."
     )
 

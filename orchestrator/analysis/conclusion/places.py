@@ -66,8 +66,9 @@ class Distances:
         return f"{'an emulated' if self.is_emulated else 'a'} round trip of {words.ms(rtt)}"
 
     def over(self, cell: CellSummary) -> str:
-        """` over an emulated 35 ms`, to stand behind a clause; nothing of a short way."""
-        return f" over {self.text(cell)}" if self.far(cell) is not None else ""
+        """` over an emulated 35 ms`, to stand behind a clause; nothing of one machine, and of a way that no plan names."""
+        is_known = cell.placement_id in self.kinds and self.rtt(cell) is not None
+        return f" over {self.text(cell)}" if is_known else ""
 
     def at(self, cell: CellSummary) -> str:
         """`over 35 ms`, `on one machine`, `at same-zone`."""

@@ -13,6 +13,7 @@ from services.python.contract.limits import Kind
 MOST_LETTERS = 240
 _MOST_OF_A_NAME = 40
 _MOST_DECIMALS = 3
+_ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ def scale_for(medians: Iterable[float], difference: float | None = None) -> Scal
 
 
 def _decimals(value: float, digits: int) -> int:
-    return digits - 1 - floor(log10(value)) if value > 0 else 0
+    return digits - 1 - floor(log10(value) + _ROUNDING) if value > 0 else 0
 
 
 def named(name: str) -> str:

@@ -96,8 +96,9 @@ def _alike(found: Sequence[Arena], of: Outcome, differing: Sequence[Axis]) -> It
             yield f"{lead}: by {scale.text(low[0])}."
         elif [axis.name for axis in differing] == [SUBJECT] and len(gaps) == 2:
             yield f"{lead}: {'; '.join(f'{named(arena.subject)} by {scale.text(gap)}' for gap, arena in gaps)}."
-        ends = [f"{scale.text(gap)} ({where(arena, differing)})" for gap, arena in (low, high)]
-        yield f"{lead}: by {ends[0]} to {ends[1]}."
+        ends = [f"{scale.text(gap)} ({place})" for gap, arena in (low, high) if (place := where(arena, differing))]
+        if ends:
+            yield f"{lead}: by {' to '.join(ends)}."
         yield f"{lead}: by {scale.span((low[0], high[0]))}."
     yield f"{lead}."
 

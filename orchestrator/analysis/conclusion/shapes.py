@@ -34,8 +34,8 @@ class Figure:
 class Conclusion:
     """One plain sentence, at most 240 characters, and what stands behind it, a sentence each; empty where there is nothing.
 
-    `besides`: the answer to what else was asked about; it takes the place of `matters_from`: what the difference is worth, and
-    up to which call. `sure`: from how many repeats, how small a difference they could have found, and what was not measured.
+    `besides`: the answer to what else was asked about, read in place of `matters_from`: what the difference is worth, and up
+    to which call. `sure`: from how many repeats, how small a difference they could have found, and what was not measured.
     `advice`: what to do. `invalid_because`: why the run cannot answer, or which part of it cannot; then `sentence` says so
     too. `ahead`: who leads, by the names of the figures: one, or several that are equal or cannot be told apart; none where
     settings differ.

@@ -62,7 +62,7 @@ def names_in(text: str) -> set[str]:
     return {name for name in NAMES if re.search(rf"\b{name}\b", text)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_the_first_sentence_is_short_plain_and_one(run: RunSummary) -> None:
     found = conclude(run)
@@ -73,13 +73,13 @@ def test_the_first_sentence_is_short_plain_and_one(run: RunSummary) -> None:
     assert re.search(r"\bNone\b|\bnan\b|\binf\b|  |\.\.", everything(found)) is None, everything(found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_no_sentence_names_who_was_not_there(run: RunSummary) -> None:
     assert names_in(everything(conclude(run))) <= {cell.stack_label for cell in run.cells}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_nobody_who_failed_everywhere_is_recommended_or_ahead(run: RunSummary) -> None:
     found = conclude(run)
@@ -93,7 +93,7 @@ def test_nobody_who_failed_everywhere_is_recommended_or_ahead(run: RunSummary) -
         assert found.invalid_because
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_the_winner_is_one_and_the_same_in_every_sentence(run: RunSummary) -> None:
     found = conclude(run)
@@ -108,7 +108,7 @@ def test_the_winner_is_one_and_the_same_in_every_sentence(run: RunSummary) -> No
         assert "choose" not in found.advice.lower() or "other grounds" in found.advice
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_nobody_is_ahead_whom_a_comparison_calls_slower(run: RunSummary) -> None:
     found = conclude(run)
@@ -119,7 +119,7 @@ def test_nobody_is_ahead_whom_a_comparison_calls_slower(run: RunSummary) -> None
             assert found.ahead != (c.reference_label,)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_the_numbers_are_those_of_the_table(run: RunSummary) -> None:
     found = answer(run)
@@ -137,7 +137,7 @@ def test_the_numbers_are_those_of_the_table(run: RunSummary) -> None:
             assert abs(figure.difference - (figure.median - figure.reference_median)) < 1e-6 * figure.reference_median
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(runs())
 def test_terminal_and_json_say_the_same(run: RunSummary) -> None:
     short, found = conclude(run), answer(run)
