@@ -129,11 +129,8 @@ def _of_several(arena: Arena, distances: Distances) -> Iterator[str]:
     of = verb(arena)
     ending = f"{_names(arena, last)} {of.least}{_medians(arena, last, scale)}"
     open_ones = [tier for tier in rest if len(tier.cells) > 1 and not tier.alike]
-    told = (
-        f"; between {words.listed([some(_of(arena, t), 9) for t in open_ones])} nothing can be told"
-        if open_ones
-        else ""
-    )
+    pairs = " or between ".join(some(_of(arena, tier), 9) for tier in open_ones)
+    told = f"; between {pairs} nothing can be told" if open_ones else ""
     if len(every) < _MANY:
         then = [f"{_names(arena, tier)}{_medians(arena, tier, scale)}" for tier in rest[:-1]]
         middle = f", then {words.listed(then)}" if then else ""

@@ -13,6 +13,7 @@ from orchestrator.analysis.conclusion import first
 from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.places import SUBJECT, Axis, Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, named, scale_for, some
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK
 
 _MOST_TURNS = 3  # stretches of an axis that a sentence holds
@@ -137,7 +138,7 @@ def _in_order(arena: Arena, names: frozenset[str]) -> list[str]:
 
 def _along(found: Sequence[Arena], outcomes: Sequence[Outcome], axis: Axis) -> list[str]:
     """How the outcome follows this axis alone; nothing where it does not, or turns too often to be read."""
-    by_value: dict[object, set[Outcome]] = {}
+    by_value: dict[Value, set[Outcome]] = {}
     for arena, of in zip(found, outcomes, strict=True):
         by_value.setdefault(axis.value(arena), set()).add(of)
     if len(by_value) < 2 or any(len(of) > 1 for of in by_value.values()):

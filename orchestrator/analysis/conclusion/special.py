@@ -178,9 +178,9 @@ def alone(cells: Sequence[CellSummary]) -> str:
     low, cell = known[0]
     took = f"{named(cell.stack_label)} took at most {words.ms(low)} for half of its {words.sample([cell.kind], 's')}"
     if len(known) == 1:
-        of = cell.median_interval
-        surely = f" ({scale_for(of).span(of)})" if of and not words.is_vague(of) else ""
-        return fitting(f"{took}{surely}; nothing stands beside it.")
+        surely = cell.median_interval
+        between = f" ({scale_for(surely).span(surely)})" if surely and not words.is_vague(surely) else ""
+        return fitting(f"{took}{between}; nothing was measured beside it.")
     high, last = known[-1]
     ends = f"from {words.ms(low)} ({named(cell.setting)}) to {words.ms(high)} ({named(last.setting)})"
     stacks = list(dict.fromkeys(cell.stack_label for _, cell in known))

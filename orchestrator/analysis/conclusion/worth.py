@@ -15,6 +15,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 
 _IN_A_ROW = 1_000
+_ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
 _FOR_RATES = ("workers", "processes", "requesters")  # factors that are asked about for how many are answered a second
 _MOST_PARTS = 3
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
@@ -45,8 +46,10 @@ def matters_from(summary: RunSummary, arenas: Sequence[Arena], distances: Distan
     if limit <= (far or 0.0):
         text = f"{ahead_of}{in_a_row}beside a round trip of {words.ms(far or 0.0)} it is less than {margin}"
     else:
-        work = "" if arena.cells[ahead].kind == "codec" else ", by distance or work,"
-        text = f"{ahead_of}{in_a_row}once a call takes more than {words.ms(limit)}{work} it is less than {margin}"
+        kind = arena.cells[ahead].kind
+        work = "" if kind == "codec" else ", by distance or work,"
+        once = f"once {_ONE.get(kind, 'a call')} takes more than {words.ms(limit)}{work}"
+        text = f"{ahead_of}{in_a_row}{once} it is less than {margin}"
     return f"{text if ahead_of else capital(text)}."
 
 

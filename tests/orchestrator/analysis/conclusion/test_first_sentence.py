@@ -229,5 +229,5 @@ def test_a_run_that_was_cut_says_so() -> None:
 
 def test_nothing_to_compare_is_said_with_what_was_measured() -> None:
     assert said(summary(([cell_of("rest", 0.3)], []))) == (
-        "rest took at most 300 µs for half of its requests (294 to 306 µs); nothing stands beside it."
+        "rest took at most 300 µs for half of its requests (294 to 306 µs); nothing was measured beside it."
     )

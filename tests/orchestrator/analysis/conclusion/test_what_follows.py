@@ -34,7 +34,7 @@ def test_equal_ones_differ_by_so_much_at_most_beside_their_distance() -> None:
 
 
 def test_events_do_not_come_in_a_row() -> None:
-    assert conclude(two(kind="stream")).matters_from.startswith("Once a call takes more than 2 ms")
+    assert conclude(two(kind="stream")).matters_from.startswith("Once an event takes more than 2 ms")
 
 
 def test_it_says_from_how_many_repeats_and_what_they_could_have_found() -> None:
