@@ -14,6 +14,7 @@ from orchestrator.cli.answer import aligned, wrapped
 
 _MOST_LINES = 14  # of the table, captions and heads among them
 _MOST_WARNINGS = 2
+_WIDEST = 10.0  # times the reference: an interval that reaches further says nothing
 
 
 def short_lines(answer: Answer, *, width: int = 100, has_table: bool = True) -> Iterator[str]:
@@ -60,7 +61,8 @@ def _difference(row: Row, figures: Mapping[str, Figure], unit: words.Unit) -> st
     if figure.difference is None:
         return figure.standing
     text = _signed(figure.difference, unit)
-    if figure.interval is not None:
+    base = figure.reference_median or 0.0
+    if figure.interval is not None and figure.interval[1] < _WIDEST * base:
         text += f" ({_signed(figure.interval[0], unit)} to {_signed(figure.interval[1], unit)})"
     return text if figure.standing in ("faster", "slower") else f"{text}, {figure.standing}"
 

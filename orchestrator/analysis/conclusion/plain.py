@@ -13,6 +13,7 @@ from services.python.contract.limits import Kind
 MOST_LETTERS = 240
 _MOST_OF_A_NAME = 40
 _MOST_DECIMALS = 3
+_LEAST_MS = 5.0  # from which on latencies are said in ms
 _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
 
 
@@ -73,9 +74,9 @@ class Scale:
 
 
 def scale_for(medians: Iterable[float], difference: float | None = None) -> Scale:
-    """µs below a millisecond, s from ten seconds on; three digits of each median, and two of the difference."""
+    """µs below 5 ms, as in tables, and s from ten seconds on; three digits of each median, and two of the difference."""
     shown = [abs(value) for value in medians if value] or [1.0]
-    name, per_ms = ("µs", 1000.0) if max(shown) < 1 else ("s", 0.001) if max(shown) >= 10_000 else ("ms", 1.0)
+    name, per_ms = ("µs", 1000.0) if max(shown) < _LEAST_MS else ("s", 0.001) if max(shown) >= 10_000 else ("ms", 1.0)
     needed = [_decimals(value * per_ms, 3) for value in shown]
     if difference:
         needed.append(_decimals(abs(difference) * per_ms, 2))

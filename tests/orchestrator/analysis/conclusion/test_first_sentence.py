@@ -23,7 +23,7 @@ def test_of_two_the_quicker_one_with_both_medians_and_the_difference() -> None:
 
 def test_a_reference_that_is_ahead_is_the_subject() -> None:
     assert said(summary(setting({"rest": 1.0, "graphql": 3.0}))).startswith(
-        "rest answered 2.00 ms sooner than graphql ("
+        "rest answered 2,000 µs sooner than graphql ("
     )
 
 
