@@ -136,11 +136,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The question, the sentences that answer it, and what they rest on; rows of a setting by their median.
-
-    `sentence` is the short answer, `figures` to `invalid_because` stand behind it (`conclusion.shapes.Conclusion` says what
-    each is); `verdicts` and all else say it in full.
-    """
+    """The question, the sentences that answer it, and what they rest on; rows of a setting by their median."""
 
     question: str
     verdicts: tuple[str, ...]
@@ -175,7 +171,7 @@ class Answer:
     rules: tuple[str, ...] = ()  # how many misleading timing rules checks find out; also among the verdicts
     spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
     scorecard: Scorecard | None = None
-    sentence: str = ""
+    sentence: str = ""  # the short answer, and what stands behind it: see `conclusion.shapes`
     figures: tuple[Figure, ...] = ()
     besides: str = ""
     matters_from: str = ""
@@ -246,7 +242,7 @@ def answer(summary: RunSummary) -> Answer:
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
     labels = naming.in_tables(summary)
     rules = figure_words.sentences(summary.timing_rules)
-    short = summary.conclusion or conclude(summary)
+    short = summary.conclusion or conclude(summary, rules)
     table = tuple(
         replace(
             _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),

@@ -144,7 +144,9 @@ def summarise(run: Run) -> RunSummary:
         timing_rules=timing_rules,
         manifest_sha256=_manifest_sha256(run),
     )
-    return replace(summary, scorecard=scorecard(searched or plan, summary, catalogue()), conclusion=conclude(summary))
+    return replace(
+        summary, scorecard=scorecard(searched or plan, summary, catalogue()), conclusion=conclude(summary, rules)
+    )
 
 
 def _searched(run: Run) -> Plan | None:

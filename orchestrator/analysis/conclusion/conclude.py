@@ -16,8 +16,11 @@ _QUIET = "Measure it again on a quiet machine."
 _CHECK = "`orch check` says what each check found and what to do."
 
 
-def conclude(summary: RunSummary) -> Conclusion:
-    """The short answer. Figures of cells that failed a check have no difference; no sentence recommends one of them."""
+def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
+    """The short answer. Figures of cells that failed a check have no difference; no sentence recommends one of them.
+
+    `rules`: sentences on timing rules that mislead, where the run asked about them (`misleading.figure_words`).
+    """
     asked, *others = questions(arenas(summary)) or [()]
     told = tuple(arena for arena in asked if arena.tiers)
     failed = invalid.failed(summary, asked)
@@ -33,7 +36,8 @@ def conclude(summary: RunSummary) -> Conclusion:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
     lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
     lead += f"{'o' if lead else 'O'}n a busy machine: " if noise.text else ""
-    made = _answer(summary, asked, others, MOST_LETTERS - len(lead))
+    own = special.told(summary, rules)
+    made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
     advice = made.advice
     if noise.text:
         advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
@@ -61,13 +65,15 @@ def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:
     return tuple(figure for arena in asked for figure in arena.figures)
 
 
-def _answer(summary: RunSummary, asked: Sequence[Arena], others: Sequence[Sequence[Arena]], most: int) -> Conclusion:
-    """The answer where nothing forbids one; its first sentence of so many letters at most."""
+def _answer(
+    summary: RunSummary, own: str, asked: Sequence[Arena], others: Sequence[Sequence[Arena]], most: int
+) -> Conclusion:
+    """The answer where nothing forbids one, `own` where the question has its own; of so many letters at most."""
     told = [arena for arena in asked if arena.tiers]
     distances = Distances.of(summary.plan)
     if summary.found_rates:
         return _of_rates(summary, most)
-    if own := special.told(summary):
+    if own:
         return Conclusion(
             sentence=fitting(own, most=most),
             besides=_of(told, distances, MOST_LETTERS),

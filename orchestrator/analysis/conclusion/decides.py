@@ -22,8 +22,8 @@ from orchestrator.experiment.plan.differences import PROTOCOL
 from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, WORDS
 from orchestrator.experiment.plan.documents import sentence as how_documents_travel
 
-_OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
-_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in _OF_THE_MEASUREMENT), "responder", "client")
+OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")
 _PART_OF = {"responder": ("framework", "validation"), "client": ("client",), "connection": ("connection",)}
 _CALLED = {"reading": "which fields are read", "connection": "how connections are kept"}
 
@@ -133,7 +133,7 @@ def unmeasured(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[Effe
     found = [_CALLED.get(part, f"the {part}") for part in parts]
     documents = {cell.factors.get(FACTOR) for cell in summary.cells}
     if len(documents) == 1 and WORDS[AS_VALUE] in how_documents_travel(summary.plan or {}):
-        found.append("that JSON travels as google.protobuf.Value")
+        found.append("google.protobuf.Value for its JSON")
     return found
 
 

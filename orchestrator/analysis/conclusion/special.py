@@ -8,7 +8,6 @@ from orchestrator.analysis import evolutions, words
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for, some
 from orchestrator.analysis.conclusion.shapes import Figure, Interval
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
-from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.summary import CellSummary, RunSummary
 
 _PLAIN = (
@@ -20,10 +19,13 @@ _PLAIN = (
 )
 
 
-def told(summary: RunSummary) -> str:
-    """The sentence of a question that has its own, in plain words; empty where who is quicker is what is asked."""
+def told(summary: RunSummary, rules: Sequence[str]) -> str:
+    """The sentence of a question that has its own, in plain words; empty where who is quicker is what is asked.
+
+    `rules`: what is said of timing rules that mislead.
+    """
     own = [
-        *figure_words.sentences(summary.timing_rules),
+        *rules,
         *(of.sentence for of in summary.shares if of.is_told),
         *summary.stability,
         *([text] if (text := evolutions.sentence(summary.cells)) else []),

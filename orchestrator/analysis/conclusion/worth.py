@@ -11,11 +11,13 @@ from orchestrator.analysis.conclusion.first import verb
 from orchestrator.analysis.conclusion.places import Distances
 from orchestrator.analysis.conclusion.plain import capital, named, scale_for, some
 from orchestrator.analysis.conclusion.several import Outcome, outcome
+from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 
 _IN_A_ROW = 1_000
 _ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
+_NO_ADVICE = ("tls", *decides.OF_THE_MEASUREMENT, "workers")  # quicker is not what these are chosen for
 _FOR_RATES = ("workers", "processes", "requesters")  # factors that are asked about for how many are answered a second
 _MOST_PARTS = 3
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
@@ -223,7 +225,7 @@ def _is_small(arenas: Sequence[Arena], distances: Distances) -> bool:
 def _of_factor(arenas: Sequence[Arena], winner: str) -> str:
     """What to do about a factor: the better value, where it is a choice; a placement, a load or a payload is none."""
     factor = BY_NAME[arenas[0].factor]
-    if factor.belongs_to != "call":
+    if factor.belongs_to != "call" or factor.name in _NO_ADVICE:
         return ""
     return f"Where this time counts, ask {winner}."
 
@@ -246,6 +248,8 @@ def _of_open(summary: RunSummary) -> str:
     """How many repeats would tell them apart, as the plan counts them."""
     asked = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     planned = max([len(c.by_block) for c in asked] + [cell.planned_trials for cell in summary.cells], default=0)
+    if planned >= FEWEST_BLOCKS and all(c.interval is None for c in asked):
+        return "More repeats alone will not tell them apart: `orch check` says what to do."
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(asked)))
     margin = words.margin(summary.matters)

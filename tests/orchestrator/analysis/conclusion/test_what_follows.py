@@ -101,6 +101,48 @@ def test_what_cannot_be_told_takes_more_repeats() -> None:
     assert "`--set repeats=" in advice or "quieter machine" in advice
 
 
+def test_what_is_missing_for_another_reason_is_not_settled_by_repeats() -> None:
+    run = two()
+    (row,) = run.comparisons
+    lost = replace(row, standing="cannot tell", ratio=None, interval=None, by_block=(), why="grpc: p99 is beyond")
+    assert conclude(replace(run, comparisons=(lost,))).advice.startswith("More repeats alone will not tell them apart")
+
+
+def test_nobody_is_told_to_leave_encryption_out() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}))
+    (row,) = run.comparisons
+    names = {"subject": "rest", "value": "with TLS 1.3", "reference_value": "with no TLS"}
+    found = conclude(replace(run, comparisons=(replace(row, factor="tls", **names),)))
+    assert found.sentence.startswith("With TLS 1.3, rest answered 100 µs sooner than with no TLS")
+    assert found.advice == ""
+
+
+def test_json_that_travels_as_a_value_is_not_measured_here() -> None:
+    run = two(document="value")
+    plan = {
+        "stacks": [{"id": "grpc", "label": "grpc"}],
+        "operations": [{"id": "add", "label": "echo mine.json", "payload": {"kind": "json"}}],
+        "cells": [{"stack": "grpc", "operation": "add", "factors": {"document": "value"}}],
+        "resolved": {"grpc": {"documents": "value"}},
+    }
+    found = conclude(replace(run, plan=plan)).sure
+    assert found.endswith("; what google.protobuf.Value for its JSON makes of it was not measured here.")
+
+
+def test_more_workers_are_asked_about_for_how_many_are_answered_a_second() -> None:
+    cells, (row,) = setting({"1": 0.3, "2": 0.2})
+    names = {"factor": "workers", "subject": "rest", "value": "with 2 workers", "reference_value": "with 1 worker"}
+    row = replace(row, **names)
+    rate = replace(row, statistic="throughput", ratio=0.5, interval=(0.49, 0.51), standing="faster")
+    cells = [replace(cell, throughput_per_s=rate) for cell, rate in zip(cells, (1000.0, 2000.0), strict=True)]
+    found = conclude(summary((cells, [row, rate])))
+    assert (
+        found.more[0]
+        == "At most, rest answered 2.00 times as many a second with 2 workers as with 1 worker (2,000 against 1,000)."
+    )
+    assert found.advice == ""
+
+
 def test_a_connection_that_is_worth_more_than_the_stack_comes_first() -> None:
     """Kept or not was measured too, and makes ten times as much as the choice that was asked about."""
     run = summary(
