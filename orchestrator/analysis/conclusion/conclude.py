@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import validity
+from orchestrator.analysis import along, validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
 from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
 from orchestrator.analysis.conclusion.places import Distances
@@ -84,10 +84,11 @@ def _answer(
     if not told:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor)
+    is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((of for other in others if (of := [arena for arena in other if arena.tiers])), [])
     return Conclusion(
         sentence=_of(told, distances, most),
-        besides=worth.rates(summary, told) or _of(second, distances, MOST_LETTERS),
+        besides="" if is_crossed else worth.rates(summary, told) or _of(second, distances, MOST_LETTERS),
         matters_from=worth.matters_from(summary, told, distances),
         sure=worth.sure(summary, told, seen),
         advice=worth.advice(summary, told, seen, distances),

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.summary import RunSummary
-from tests.support.concluded import cell_of, check, far, setting, summary
+from tests.support.concluded import beside, cell_of, check, far, setting, summary
+from tests.support.curves import SIZES
 
 
 def two(grpc: float = 0.2, width: float = 1.02, **where: object) -> RunSummary:
@@ -141,6 +142,27 @@ def test_more_workers_are_asked_about_for_how_many_are_answered_a_second() -> No
         == "At most, rest answered 2.00 times as many a second with 2 workers as with 1 worker (2,000 against 1,000)."
     )
     assert found.advice == ""
+
+
+def two_questions() -> RunSummary:
+    """Stacks with one and with 16 in flight, and gzip against none for one of them."""
+    found = [setting({"rest": 0.3 * n, "grpc": 0.2 * n}, concurrency=n) for n in (1, 16)]
+    plain, packed = cell_of("rest", 0.2, compression="none"), cell_of("rest", 0.3, compression="gzip")
+    names = {"factor": "compression", "subject": "rest", "value": "with gzip", "reference_value": "with no compression"}
+    return summary(*found, ([plain, packed], [beside(packed, plain, (1.4, 1.6), **names)]))
+
+
+def test_what_else_was_asked_about_is_answered_behind_it() -> None:
+    found = conclude(two_questions())
+    assert found.sentence.startswith("grpc answered sooner than rest in both settings")
+    assert found.besides.startswith("With no compression, rest answered 100 µs sooner than with gzip (")
+    assert found.more[0] == found.besides
+    assert found.matters_from.startswith("The largest difference, ")
+
+
+def test_from_where_on_another_is_ahead_comes_before_what_else_was_asked_about() -> None:
+    found = conclude(replace(two_questions(), curves=(SIZES,)))
+    assert found.more[0] == "grpc against rest (fastapi): at 100 B rest is ahead; the medians cross at 1.11 kB."
 
 
 def test_a_connection_that_is_worth_more_than_the_stack_comes_first() -> None:
