@@ -26,10 +26,16 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
     scorecard: Annotated[bool, typer.Option("--scorecard", help="Print the scorecard of each run, too.")] = False,
     opens: Open = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print the answer of each run, every sentence and table.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
+    from orchestrator.analysis.answer import answer
+    from orchestrator.cli.answer import answer_lines
     from orchestrator.cli.scorecard import scorecard_lines
+    from orchestrator.cli.short_answer import short_lines
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path, write_report
     from orchestrator.results.folder import RunFolder
@@ -51,8 +57,13 @@ def command(
         card = summary.scorecard
         written.append({"run": summary.run_id, "report": str(path), "scorecard": card and asdict(card)})
         console.result(str(path))
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        if full:
+            found = answer(summary)
+            for line in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
+                console.result(line)
         if scorecard and card is not None:
-            for line in scorecard_lines(card, width=min(shutil.get_terminal_size((100, 24)).columns, 120)):
+            for line in scorecard_lines(card, width=width):
                 console.result(line)
     console.emit({"reports": written})
     if opens:

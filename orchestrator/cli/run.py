@@ -56,12 +56,15 @@ def command(
         ),
     ] = False,
     opens: Open = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every sentence and table; `orch report RUN --full` does so later.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
     result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
-    tell(result)
+    tell(result, is_full=full)
     if opens:
         show(result.report)
     error = result.error()
@@ -151,8 +154,8 @@ def _command_line() -> list[str]:
     return ["orch", *sys.argv[1:]]
 
 
-def tell(result: Result) -> None:
-    """The last lines: what a person looks for next."""
+def tell(result: Result, *, is_full: bool = False) -> None:
+    """The last lines: the answer and a small table, or all of it, and what a person looks for next."""
     if result.kept is not None:
         until = result.kept.get("expires_at")
         when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -162,10 +165,16 @@ def tell(result: Result) -> None:
         )
     if result.answer is not None:
         from orchestrator.cli.answer import answer_lines
+        from orchestrator.cli.short_answer import short_lines
 
-        for line in answer_lines(result.answer, width=min(shutil.get_terminal_size((100, 24)).columns, 120)):
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        for line in short_lines(result.answer, width=width, has_table=not is_full):
             console.result(line)
         console.result()
+        if is_full:
+            for line in answer_lines(result.answer, width=width):
+                console.result(line)
+            console.result()
     console.result(f"run     {result.folder}")
     if result.report is not None:
         console.result(f"report  {result.report}")
