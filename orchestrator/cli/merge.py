@@ -14,7 +14,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.merged import Median, Merged, Ratio
+    from orchestrator.analysis.merged import Median, Merged, Ratio, RatioRow
     from orchestrator.analysis.summary import RunSummary
 
 
@@ -66,16 +66,17 @@ def _print(merged: Merged) -> None:
         console.result(f"  {machine.name}  {machine.run_id}  {facts}")
     for group, ratios in groupby(merged.ratios, key=lambda row: row.group):
         console.result(console.style(f"{group}: to the reference within each machine, above 1 is slower", "bold"))
-        rows = [
-            [row.stack, *map(_ratio, row.ratios), f"{'DIFFER: ' if row.agreement == 'differ' else ''}{row.said}"]
-            for row in ratios
-        ]
+        rows = [[row.stack, *map(_ratio, row.ratios), _said(row)] for row in ratios]
         for line in table(["stack", *names, "do they agree?"], rows):
             console.result(f"  {line}")
     for setting, cells in groupby(merged.cells, key=lambda row: row.setting):
         console.result(console.style(f"{setting}: median on each machine", "bold"))
         for line in table(["stack", *names], [[row.stack, *map(_median, row.medians)] for row in cells]):
             console.result(f"  {line}")
+
+
+def _said(row: RatioRow) -> str:
+    return f"DIFFER: {row.said}" if row.agreement == "differ" else row.said
 
 
 def _ratio(of: Ratio | None) -> str:
