@@ -88,10 +88,10 @@ def test_a_signature_travels_with_the_samples_and_covers_them(here, capsys):
     assert "signed by me@example.org" in capsys.readouterr().out
     kept = made(capsys, keep_names=True, out=Path("kept.html"))
     verify.command(str(kept), signers=Path("signers"), by="me@example.org")
-    with pytest.raises(InvalidMeasurement, match="the signature is not other@example.org's"):
+    with pytest.raises(InvalidMeasurement, match="the signature is not other@"):
         verify.command(str(signed), signers=Path("signers"), by="other@example.org")
     sign.command(key=Path("stranger"))
-    with pytest.raises(InvalidMeasurement, match="the signature is not me@example.org's"):
+    with pytest.raises(InvalidMeasurement, match="the signature is not me@"):
         verify.command(str(made(capsys)), signers=Path("signers"), by="me@example.org")
 
 
@@ -135,7 +135,7 @@ def test_two_machines_are_merged_from_their_reports(here, capsys):
 
 def test_a_report_that_is_not_there_is_a_usage_error(here):
     for call in (lambda: verify.command("no.html"), lambda: report.command(["no.html"])):
-        with pytest.raises(UsageError, match="there is no file no.html"):
+        with pytest.raises(UsageError, match="there is no file"):
             call()
 
 

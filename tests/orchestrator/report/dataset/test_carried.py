@@ -9,6 +9,7 @@ import io
 import json
 import re
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_changed_samples_are_found_by_their_digest(report, text):
     took[100] += 1
     parts[container.SAMPLES] = parquet({name: table[name].to_numpy() for name in rows.PACKED} | {"took_ns": took})
     report.write_text(carrying(text, container.zipped(parts)))
-    with pytest.raises(InvalidMeasurement, match="samples of .* were changed: their digest is another one"):
+    with pytest.raises(InvalidMeasurement, match=r"samples of .* were changed: their digest is another one"):
         block.read_page(report)
 
 
@@ -250,7 +251,7 @@ def test_an_entry_of_another_name_is_refused_and_written_nowhere(report, text, n
     parts = entries(text)
     report.write_text(carrying(text, archive(*parts.items(), (name, b"x"))))
     before = sorted(report.parent.rglob("*"))
-    with pytest.raises(InvalidMeasurement, match="an entry .*, which orch never writes"):
+    with pytest.raises(InvalidMeasurement, match=r"an entry .*, which orch never writes"):
         block.read_page(report)
     assert sorted(report.parent.rglob("*")) == before
 
@@ -281,7 +282,7 @@ def test_an_entry_that_grows_when_unpacked_is_refused(report, text):
         block.read_page(report)
     size = (container.MOST[container.EXPERIMENT] + 1).to_bytes(4, "little")
     report.write_text(carrying(text, bomb.replace(size, (100).to_bytes(4, "little"))))  # it declares less
-    with pytest.raises(InvalidMeasurement, match="truncated or altered|not as large as it declares"):
+    with pytest.raises(InvalidMeasurement, match=r"truncated or altered|not as large as it declares"):
         block.read_page(report)
 
 
@@ -348,12 +349,8 @@ def test_a_forged_manifest_is_refused_or_harmless(report, text, value):
         about["documents"][container.MANIFEST] = hashlib.sha256(content).hexdigest()
         forged = parts | {container.MANIFEST: content, container.ABOUT: json.dumps(about).encode()}
         report.write_text(carrying(text, container.zipped(forged)))
-        try:
-            page = made.page(block.read_page(report).dataset)
-        except OrchError as error:
-            assert error.exit_code in (2, 5)
-        else:
-            assert "<script>alert(1)</script>" not in page
+        with suppress(InvalidMeasurement, UsageError):
+            assert "<script>alert(1)</script>" not in made.page(block.read_page(report).dataset)
 
 
 def test_files_of_an_earlier_orch_have_fewer_columns_and_are_packed(tmp_path):

@@ -15,9 +15,8 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 
 def unpacked(about, content):
     table = pq.read_table(pa.BufferReader(content))
-    return dict(
-        (of.path, columns) for of, columns in rows.unpack(about, {name: table[name].to_numpy() for name in rows.PACKED})
-    )
+    packed = {name: table[name].to_numpy() for name in rows.PACKED}
+    return {of.path: columns for of, columns in rows.unpack(about, packed)}
 
 
 def closed_loop(count, seed, *, connections=1, scheduled=False):
