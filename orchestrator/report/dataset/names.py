@@ -23,31 +23,16 @@ SECRET: Final = "<secret>"  # noqa: S105 - what stands for one
 MAIL: Final = "<e-mail>"
 
 _SHORTEST = 3  # of a name that is looked for within other text
-_GENERAL = frozenset(
-    (
-        "root",
-        "admin",
-        "user",
-        "users",
-        "ubuntu",
-        "debian",
-        "fedora",
-        "centos",
-        "runner",
-        "orch",
-        "home",
-        "localhost",
-        "local",
-        "shared",
-        "public",
-        "guest",
-        "nobody",
-        "database",
-        "postgres",
-        "postgresql",
-        "test",
-    )
+_GENERAL = (
+    "root admin user users ubuntu debian fedora centos runner orch home localhost local shared public "
+    "guest nobody database postgres postgresql test server client"
 )
+"""What a user or a host may be called and everybody is."""
+_OURS = (
+    "complete interrupted running failed ping tcp reuse per-request before during after responder "
+    "requester ready done stats describe exchange held icmp system codec call task stream ordinary process requests median throughput"
+)
+"""Words of a manifest that mean something to orch where they stand alone."""
 _KEYS: Mapping[str, str] = {
     "host": "host",
     "hostname": "host",
@@ -98,13 +83,14 @@ class Names:
 
     def __init__(self, documents: Iterable[Any], *, words: Iterable[str] = (), known: Iterable[tuple[str, str]] = ()):
         """`words` of the experiment are never replaced within text; `known` are (kind, name) to look for besides."""
-        self._words = {word.casefold() for word in words} | _GENERAL
+        self._words = {word.casefold() for word in words} | {*_GENERAL.split(), *_OURS.split()}
+        self._made: dict[str, str] = {}  # texts without names: most occur in every trial
         self._numbers: dict[str, int] = {}
         self._pseudonyms: dict[str, str] = {}  # of names
         self._addresses: dict[IPv4Address | IPv6Address, str] = {}
-        for document in documents:
-            for key, within, text in _texts(document):
-                self._find(key, within, text)
+        found = ((_kind(key, within), text) for document in documents for key, within, text in _texts(document))
+        for kind, text in dict.fromkeys(found):
+            self._find(kind, text)
         for kind, name in known:
             self._note(kind, name)
         names = sorted(self._pseudonyms, key=lambda name: (-len(name), name))
@@ -113,8 +99,11 @@ class Names:
 
     def text(self, text: str) -> str:
         """The text without names."""
-        if not text:
-            return text
+        if text not in self._made:
+            self._made[text] = self._without(text)
+        return self._made[text]
+
+    def _without(self, text: str) -> str:
         text = _FILE_URL.sub(lambda of: f"{of['scheme'].rstrip('/')}{PATH}", text)
         text = _URL.sub(self._url, text)
         text = _ASSIGNED.sub(self._assigned, text)
@@ -140,13 +129,16 @@ class Names:
             return self._whole(kind, document) if kind else self.text(document)
         if isinstance(document, Mapping):
             inner = within | {key}
-            return {self.text(name): self.document(value, name, inner) for name, value in document.items()}
+            return {
+                name if name.isidentifier() else self.text(name): self.document(value, name, inner)
+                for name, value in document.items()
+            }
         if isinstance(document, list | tuple):
             return [self.document(value, key, within) for value in document]
         return document
 
-    def _find(self, key: str, within: frozenset[str], text: str) -> None:
-        if kind := _kind(key, within):
+    def _find(self, kind: str, text: str) -> None:
+        if kind:
             self._whole(kind, text)
         for of in _URL.finditer(text):
             self._note("user", of["user"] or "")

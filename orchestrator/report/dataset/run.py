@@ -126,7 +126,7 @@ class Dataset:
             "run_id": about.run_id,
             "manifest_sha256": about.manifest_sha256,
             "names_kept": about.names_kept,
-            "documents": {name: digest for name, digest in about.documents.items() if name != container.SUMMARY},
+            "documents": about.documents,
             "rows": [[of.path, of.rows, of.of, of.sha256] for of in about.rows],
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
