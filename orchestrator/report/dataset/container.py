@@ -7,6 +7,7 @@ No entry is ever written to a disk by its name.
 from __future__ import annotations
 
 import io
+import stat
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -83,11 +84,16 @@ def unzipped(content: bytes) -> dict[str, bytes]:
         raise Broken(f"it is truncated or altered ({error})") from error
 
 
+def _is_file(mode: int) -> bool:
+    """Whether an entry's mode is that of a file, or says nothing: no link, no device."""
+    return stat.S_IFMT(mode) in (0, stat.S_IFREG)
+
+
 def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     most = MOST[info.filename]
     if info.file_size > most:
         raise Broken(f"{info.filename} declares {info.file_size:,} bytes; it never has more than {most:,}")
-    if info.compress_type not in _WAYS or info.flag_bits & _ENCRYPTED or info.external_attr >> 16 not in (0o644, 0):
+    if info.compress_type not in _WAYS or info.flag_bits & _ENCRYPTED or not _is_file(info.external_attr >> 16):
         raise Broken(f"{info.filename} is not an ordinary compressed file")
     with archive.open(info) as file:
         found = file.read(most + 1)

@@ -30,7 +30,8 @@ _GENERAL = (
 """What a user or a host may be called and everybody is."""
 _OURS = (
     "complete interrupted running failed ping tcp reuse per-request before during after responder "
-    "requester ready done stats describe exchange held icmp system codec call task stream ordinary process requests median throughput"
+    "requester ready done stats describe exchange held icmp system codec call task stream ordinary process "
+    "requests median throughput"
 )
 """Words of a manifest that mean something to orch where they stand alone."""
 _KEYS: Mapping[str, str] = {
@@ -156,6 +157,8 @@ class Names:
         for of in _LOGIN.finditer(text):
             self._note("user", of["user"])
             self._note("host", of["host"])
+        for of in (*_IPV6.finditer(text), *_IPV4.finditer(text)):
+            self._address(of[0])
         for of in (*_DOMAIN.finditer(text), *_HOST_PORT.finditer(text)):
             self._note("host", of[0].rstrip(":"))
 

@@ -96,7 +96,10 @@ def unpack(about: Sequence[FileOfRows], packed: Columns) -> Iterator[tuple[FileO
     if any(of.rows < 0 for of in about) or sum(of.rows for of in about) != len(packed["took_ns"]):
         raise ValueError("it holds another number of rows than it says")
     start = 0
+    limits = np.iinfo(np.int64)
     for of in about:
+        if not limits.min <= of.base_ns <= limits.max:
+            raise ValueError(f"{of.path} begins at no time")
         part = {name: packed[name][start : start + of.rows].astype(np.int64) for name in PACKED}
         start += of.rows
         found = _stamps(of.order, of.base_ns, part)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from html.parser import HTMLParser
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeAlias
 
 _VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "col", "line", "path", "circle", "rect"})
 _HEADS = ("h1", "h2", "h3")
@@ -23,6 +23,10 @@ _MOST_CHART_BYTES = 1 << 26
 _SAME = 1e-9  # of numbers behind charts and texts: processors differ in the last digit of a logarithm
 _SHOWN = 120
 _MOST_ALIGNED = 4_000  # parts between the first difference and the last one that are put side by side
+
+
+Key: TypeAlias = tuple[str, str, int]
+"""Of a figure: the id of its row, its column, and which of the numbers in that cell it is."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,20 @@ def differences(shown: str, recomputed: str) -> list[Difference]:
     mine, theirs = one[first : len(one) - last], other[first : len(other) - last]
     if len(mine) == len(theirs):
         return [_difference(a, b) for a, b in zip(mine, theirs, strict=True) if not _is_same(a, b)]
-    return list(_aligned(mine, theirs))
+    if max(len(mine), len(theirs)) <= _MOST_ALIGNED:
+        return list(_aligned(mine, theirs))
+    others = Difference(
+        f"{mine[0].where if mine else theirs[0].where}, and below", "other parts", "those of the samples"
+    )
+    return [*_of_figures(_figures(one), _figures(other)), others]
 
 
 def figures_differ(shown: str, recomputed: str) -> list[Difference]:
     """The figures of cells in which two pages differ that need not be of one program: those that both have."""
-    one, other = _figures(shown), _figures(recomputed)
+    return _of_figures(_figures(_parts(shown)), _figures(_parts(recomputed)))
+
+
+def _of_figures(one: dict[Key, Said], other: dict[Key, Said]) -> list[Difference]:
     both = [key for key in one if key in other]
     return [
         Difference(other[key].where, one[key].what, other[key].what) for key in both if one[key].what != other[key].what
@@ -77,12 +89,12 @@ def figures_differ(shown: str, recomputed: str) -> list[Difference]:
 
 def figure_count(shown: str, recomputed: str) -> int:
     """How many figures `figures_differ` compares."""
-    return len(_figures(shown).keys() & _figures(recomputed).keys())
+    return len(_figures(_parts(shown)).keys() & _figures(_parts(recomputed)).keys())
 
 
-def _figures(page: str) -> dict[tuple[str, str, int], Said]:
-    found: dict[tuple[str, str, int], Said] = {}
-    for said in _parts(page):
+def _figures(page: list[Said]) -> dict[Key, Said]:
+    found: dict[Key, Said] = {}
+    for said in page:
         if said.kind == "text" and said.row.startswith("cell-") and any(char.isdigit() for char in said.what):
             number = sum(1 for row, column, _ in found if (row, column) == (said.row, said.column))
             found[said.row, said.column, number] = said
@@ -90,10 +102,6 @@ def _figures(page: str) -> dict[tuple[str, str, int], Said]:
 
 
 def _aligned(mine: list[Said], theirs: list[Said]) -> Iterator[Difference]:
-    if max(len(mine), len(theirs)) > _MOST_ALIGNED:
-        where = (mine or theirs)[0].where
-        yield Difference(f"{where}, and from there on", f"{len(mine)} parts", f"{len(theirs)} parts")
-        return
     keys = [[(of.kind, repr(of.what)) for of in parts] for parts in (mine, theirs)]
     for tag, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
         if tag == "equal":

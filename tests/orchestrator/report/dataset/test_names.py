@@ -32,7 +32,8 @@ MARKERS = {
 SAID = (
     "cannot open /home/marianne/thesis-work/run.sock as marianne: connect to 10.77.3.9:5432 or [fd12:77::9]:5432 "
     "(kestrel07) failed; postgresql://marianne:S3cret-Pw!@firn-db.internal:5432/accounts?sslmode=off "
-    "in projects/glacier-probe-417, tell marianne.k@firn.example; password=S3cret-Pw! fd12:77::9 glacier-probe-417 'firn-db.internal' marianne"
+    "in projects/glacier-probe-417, tell marianne.k@firn.example; "
+    "password=S3cret-Pw! fd12:77::9 glacier-probe-417 'firn-db.internal' marianne"
 )
 
 
