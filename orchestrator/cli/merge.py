@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
     from orchestrator.analysis.merged import merge
+    from orchestrator.report.groups import anchor
     from orchestrator.report.merge_page import write_merge_page
-    from orchestrator.report.render import anchor
 
     console.as_json = as_json
     read = [_summary(run) for run in runs]

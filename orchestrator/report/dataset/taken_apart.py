@@ -102,8 +102,8 @@ def _figures(page: list[Said]) -> dict[Key, Said]:
 
 
 def _aligned(mine: list[Said], theirs: list[Said]) -> Iterator[Difference]:
-    keys = [[(of.kind, repr(of.what)) for of in parts] for parts in (mine, theirs)]
-    for tag, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    one, other = ([(of.kind, repr(of.what)) for of in parts] for parts in (mine, theirs))
+    for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         for number in range(max(b - a, d - c)):
