@@ -35,16 +35,24 @@ class OrchError(Exception):
 
     exit_code: ClassVar[int] = 70
 
-    def __init__(self, message: str, *, hint: str | None = None, details: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: dict[str, Any] | None = None,
+        shown: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.details = details or {}
+        self._shown = shown
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The message as a terminal shows it: one line, unless the error was made of several."""
-        return (self.message,)
+        return self._shown or (self.message,)
 
 
 class Regression(OrchError):

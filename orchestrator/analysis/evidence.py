@@ -57,7 +57,9 @@ NOT_SENT = STATUSES.index("not-sent")
 class Run(Protocol):
     """What analysis needs of a run folder; `results.folder.RunFolder` is one."""
 
-    path: Path
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
 
     def manifest(self) -> Manifest:
         """The run in one document."""

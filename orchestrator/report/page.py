@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -35,8 +36,10 @@ _UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 _PLOTLY_JS = "plotly-cartesian.min.js.gz"
 
 
-def render_page(template: str, *, charts: bool, **context: object) -> str:
+def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:
     """A page from a template that extends `base.html` (blocks: title, header, main); `charts` brings the chart library.
+
+    `every_page`: what a reader must not miss, in a line above all else and on each sheet of paper.
 
     Everything in `context` is escaped unless it is `Markup`; what a reader cannot see is shown.
     """
@@ -51,10 +54,21 @@ def render_page(template: str, *, charts: bool, **context: object) -> str:
             style=Markup(style),  # noqa: S704 - our own files, not an experiment's text
             script=Markup(script),  # noqa: S704
             policy=policy,
+            every_page=every_page,
+            every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
             library=base64.b64encode(_library()).decode() if charts else None,
             **context,
         )
     )
+
+
+def css_text(text: str) -> str:
+    r"""Text as the content of a string in a style sheet: whatever is not plain prose stands as its code.
+
+    >>> css_text('1 check failed'), css_text('</style>')
+    ('1 check failed', '\\3c /style\\3e ')
+    """
+    return re.sub(r"[^A-Za-z0-9 .,:;()/+-]", lambda of: f"\\{ord(of[0]):x} ", text)
 
 
 def shown(text: str, backslash: str = "\\") -> str:

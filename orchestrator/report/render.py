@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -43,6 +44,7 @@ from orchestrator.analysis.words import (
 from orchestrator.disk import own_folder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.report.curves import axis_views
+from orchestrator.report.every_page import marks
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -76,12 +78,21 @@ COST_HEADS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Inside:
+    """What a report carries: so many of the run's samples, and whether with the names of its machines and people."""
+
+    samples: int
+    of: int
+    names_kept: bool
+
+
 def write_report(summary: RunSummary, path: Path) -> Path:
-    """Write the report of a run to `path`, whole or not at all; UsageError when the place cannot be written to."""
+    """Write a report without its samples to `path`, whole or not at all; UsageError when the place cannot be written to."""
     return write_page(render(summary), path)
 
 
-def render(summary: RunSummary) -> str:
+def render(summary: RunSummary, inside: Inside | None = None) -> str:
     """The report's HTML; the same summary gives the same text."""
     found = groups(summary)
     colours = cell_colours(found, summary)
@@ -94,6 +105,8 @@ def render(summary: RunSummary) -> str:
         "report.html",
         charts=True,
         summary=summary,
+        inside=inside,
+        every_page=marks(summary),
         groups=found,
         compared=pictured,
         forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},

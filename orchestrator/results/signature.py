@@ -5,6 +5,7 @@ The manifest holds the plan, the SHA-256 of every samples file and the journal's
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
@@ -24,13 +25,26 @@ def sign(folder: RunFolder, key: Path) -> Path:
     verification.verify(folder)
     if not key.is_file():
         raise UsageError(f"there is no key {key}", hint="name a private key: --key ~/.ssh/id_ed25519")
-    content = folder.manifest_bytes()
+    return _write(folder.path / SIGNATURE, _signed(folder.manifest_bytes(), key))
+
+
+def sign_statement(folder: RunFolder, key: Path, name: str, content: bytes) -> Path:
+    """Write a text into a run folder of ours as `name`, and its signature beside it; errors as `sign`."""
+    folder.require_ours("sign")
+    made = _signed(content, key)
+    return _write(_write(folder.path / name, content).with_name(f"{name}.sig"), made)
+
+
+def _signed(content: bytes, key: Path) -> bytes:
     done = ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", NAMESPACE], content)
     if done.returncode:
         raise UsageError(f"{key} cannot sign: {words(done)}", hint="is it a key, and is its passphrase right?")
-    path = folder.path / SIGNATURE
+    return done.stdout
+
+
+def _write(path: Path, content: bytes) -> Path:
     with whole_file(path) as partial:
-        partial.write_bytes(done.stdout)
+        partial.write_bytes(content)
     return path
 
 
@@ -44,13 +58,36 @@ def verify(folder: RunFolder, signers: Path, identity: str) -> None:
         raise InvalidMeasurement(f"run {folder.id} carries no signature", hint="its author makes one with `orch sign`")
     digest(inside(folder.path, SIGNATURE), sizes.SIGNATURE)  # a regular file, and none that never ends
     if not signers.is_file():
-        raise UsageError(
-            f"there is no file {signers}", hint="a line per signer: `name@example.org ssh-ed25519 AAAA...`"
+        raise _no_signers(signers)
+    _require_signed(
+        f"run {folder.id}: the signature is not {identity}'s over this manifest",
+        path,
+        folder.manifest_bytes(),
+        signers,
+        identity,
+    )
+
+
+def verify_content(name: str, content: bytes, made: bytes, signers: Path, identity: str) -> None:
+    """As `verify`, of some bytes and the signature `made` of them, which are from the file `name`."""
+    if not signers.is_file():
+        raise _no_signers(signers)
+    with tempfile.TemporaryDirectory(prefix="orch-") as scratch:
+        path = Path(scratch) / "signature"
+        path.write_bytes(made)
+        _require_signed(
+            f"{name}: the signature is not {identity}'s over what it carries", path, content, signers, identity
         )
+
+
+def _require_signed(otherwise: str, path: Path, content: bytes, signers: Path, identity: str) -> None:
     arguments = ["-Y", "verify", "-f", str(signers), "-I", identity, "-n", NAMESPACE, "-s", str(path)]
-    done = ssh_keygen(arguments, folder.manifest_bytes())
+    done = ssh_keygen(arguments, content)
     if done.returncode:
         raise InvalidMeasurement(
-            f"run {folder.id}: the signature is not {identity}'s over this manifest: {words(done)}",
-            hint="ask whoever sent it which key signed it; do not publish it before",
+            f"{otherwise}: {words(done)}", hint="ask whoever sent it which key signed it; do not publish it before"
         )
+
+
+def _no_signers(path: Path) -> UsageError:
+    return UsageError(f"there is no file {path}", hint="a line per signer: `name@example.org ssh-ed25519 AAAA...`")

@@ -27,6 +27,8 @@ SUMMARY = 1 << 28
 RECORD = 4 << 30
 MANIFEST = 1 << 30
 TURN = 1 << 26  # what a load generator may print
+REPORT = 1 << 27  # an HTML file
+DATASET_ROWS = 400_000  # of the samples inside a report: twice what it is to hold, as each trial has some
 _PER_JOURNAL = 16  # manifest.json is the same data, each value on an indented line of its own
 
 FREE_ROWS = 1_000_000  # of a run, beyond one for each byte of its files: measured times never take as little as a byte

@@ -1,0 +1,148 @@
+"""Holds a report against the samples that it carries: whether its figures follow from them.
+
+What it finds is a page that was changed and samples that were, unless both were changed so that they agree: that only a
+signature finds. What was compared is part of the answer: the whole page, where this very program wrote it; the figures of
+each cell, where another did or a browser rewrote the file; what a part of the samples allows, where not all are inside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from orchestrator import __version__
+from orchestrator.analysis import words
+from orchestrator.analysis.collect import last_attempts
+from orchestrator.analysis.evidence import COLUMNS, Samples
+from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.summary import CellSummary, TrialSummary
+from orchestrator.experiment.plan.plan import Cell
+from orchestrator.report.dataset import program
+from orchestrator.report.dataset.block import Page
+from orchestrator.report.dataset.made import bare_page
+from orchestrator.report.dataset.run import Dataset
+from orchestrator.report.dataset.taken_apart import Difference, differences, figure_count, figures_differ
+from orchestrator.results.manifest import TrialRecord
+
+Compared = Literal["page", "figures of cells"]
+_DEVIATIONS = 5.0  # of a count of samples below a quantile: 1 in a million trials lies beyond by chance
+_FEWEST = 10  # samples beyond a quantile, as in a report
+_QUANTILES = (("median", 0.5), ("p99", 0.99))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What came of it. `why_figures`: why not the whole page was compared; `figures`: how many were, then.
+
+    `bounded`: how many statistics of trials and cells were held against a part of their samples.
+    """
+
+    compared: Compared
+    why_figures: str
+    figures: int
+    bounded: int
+    is_as_written: bool
+    differences: tuple[Difference, ...]
+
+
+def check(page: Page) -> Checked:
+    """Compute the report again from what it carries, and compare."""
+    dataset = page.dataset
+    expected = bare_page(dataset)
+    why = _why_figures(page)
+    if why:
+        found, figures = figures_differ(page.text, expected), figure_count(page.text, expected)
+    else:
+        found, figures = differences(page.text, expected), 0
+    if why and not figures and any(cell.distribution for cell in dataset.summary().cells):
+        found.append(Difference("the page", "", "figures of each cell"))
+    bounds = [] if dataset.is_whole else list(_bounds(dataset))
+    found += [of for of in bounds if of is not None]
+    return Checked(
+        compared="figures of cells" if why else "page",
+        why_figures=why,
+        figures=figures,
+        bounded=len(bounds),
+        is_as_written=page.is_as_written,
+        differences=tuple(found),
+    )
+
+
+def _why_figures(page: Page) -> str:
+    about = page.dataset.about
+    if page.is_saved_by_browser:
+        return "a browser saved this file, and wrote what the page had become on the screen"
+    if about.program != program.digest():
+        same = " of another state of its code" if about.orch == __version__ else ""
+        return f"orch {about.orch}{same} wrote it, and this is {__version__}"
+    return ""
+
+
+def _bounds(dataset: Dataset) -> Iterator[Difference | None]:
+    """For each statistic that a part of the samples bounds: None where it is within, else what it would have to be."""
+    cells = {cell.id: cell for cell in dataset.plan.cells}
+    records = {record.index: record for record in last_attempts(dataset.manifest().trials)}
+    for cell in dataset.summary().cells:
+        planned = cells.get(cell.id)
+        if planned is None or planned.find is not None or cell.kind not in ("call", "task", "codec") or planned.mixed:
+            continue
+        of_trials: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in _QUANTILES}
+        for trial in cell.trials:
+            for name, low, high in _of_trial(dataset, planned, records.get(trial.index)):
+                of_trials[name].append((low, high))
+                yield _judged(cell, trial, name, low, high)
+        yield from _of_cell(cell, of_trials)
+
+
+def _of_trial(dataset: Dataset, cell: Cell, record: TrialRecord | None) -> Iterator[tuple[str, float, float]]:
+    """The bounds of a trial's median and p99 in milliseconds, where its samples inside are enough for them."""
+    taken: list[Nanoseconds] = []
+    failed = 0
+    for part in record.requesters if record is not None else ():
+        if part.samples:
+            samples = Samples(dataset.samples(part.samples, COLUMNS), is_open_loop=cell.load.rate_per_s is not None)
+            taken.append(samples.ordered_ns)
+            failed += samples.measured - samples.ordered_ns.size
+    ordered = np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
+    count = ordered.size + failed
+    for name, share in _QUANTILES:
+        if count * (1 - share) >= _FEWEST:
+            spread = _DEVIATIONS * math.sqrt(count * share * (1 - share)) + 1
+            yield name, _at(ordered, count * share - spread), _at(ordered, count * share + spread)
+
+
+def _at(ordered: Nanoseconds, place: float) -> float:
+    """The sample of that place among all, in milliseconds; beyond the last right reply there is no limit."""
+    number = math.floor(place)
+    if number < 0:
+        return 0.0
+    return float(ordered[number]) / 1e6 if number < ordered.size else math.inf
+
+
+def _judged(cell: CellSummary, trial: TrialSummary, name: str, low: float, high: float) -> Difference | None:
+    value = trial.median if name == "median" else trial.p99
+    if value is None or low <= value <= high:
+        return None
+    where = f"{cell.stack_label}, {cell.setting}, {words.of_trial(trial.block, trial.index)}, {name}"
+    return Difference(where, words.ms(value), _between(low, high))
+
+
+def _of_cell(cell: CellSummary, bounds: dict[str, list[tuple[float, float]]]) -> Iterator[Difference | None]:
+    """A cell's percentile is the geometric mean of its trials'."""
+    for name, of in bounds.items():
+        value = None if cell.distribution is None else getattr(cell.distribution, name)
+        is_mean = cell.distribution is not None and name not in cell.distribution.pooled
+        if value is None or not is_mean or len(of) != len(cell.trials) or not of or any(low <= 0 for low, _ in of):
+            continue
+        low, high = (math.exp(sum(math.log(each[side]) for each in of) / len(of)) for side in (0, 1))
+        is_within = low <= value <= high
+        where = f"{cell.stack_label}, {cell.setting}, {name}"
+        yield None if is_within else Difference(where, words.ms(value), _between(low, high))
+
+
+def _between(low: float, high: float) -> str:
+    return f"{words.ms(low)} to {words.ms(high)}" if math.isfinite(high) else f"at least {words.ms(low)}"
