@@ -58,7 +58,7 @@ class VerdictFiles:
 
             _write(self.junit, junit(comparison, judgement, fails_undetermined=fails_undetermined))
         if self.markdown is not None:
-            from orchestrator.report.markdown import markdown
+            from orchestrator.report.comparison_markdown import markdown
 
             _write(self.markdown, markdown(comparison, judgement, commands))
 

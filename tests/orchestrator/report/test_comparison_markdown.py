@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.analysis.gate import judge
-from orchestrator.report.markdown import MOST_ROWS, escaped, markdown
+from orchestrator.report.comparison_markdown import MOST_ROWS, escaped, markdown
 from tests.support.compared import comparison, row
 
 COMMANDS = ["orch run ci/orch.yaml", "orch compare new old --fail-if-slower 5%"]
