@@ -50,6 +50,7 @@ def command(
     from orchestrator.report.dataset.block import is_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
+    from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     if out is not None and len(runs) > 1:
@@ -57,6 +58,9 @@ def command(
             f"--out names one file, and {len(runs)} runs were asked for",
             hint="omit --out: each report then gets its own name under reports/",
         )
+    for name in runs:
+        if not is_page(name):
+            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
     written, pages = [], []
     for name in runs:
         read = _of_page if is_page(name) else _of_run

@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.exports.small_table import small_table
-from orchestrator.report import write_report
+from orchestrator.report.dataset.made import write_report
 from orchestrator.report.page import render_page, write_page
 
 
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
     """One self-contained page; how many cells there are. UsageError when the place cannot be written to."""
     if len(runs) == 1:
-        write_report(runs[0].summary, path)
+        write_report(runs[0].folder, path, summary=runs[0].summary)
         return len(runs[0].summary.cells)
     table = small_table(runs)
     page = render_page(
