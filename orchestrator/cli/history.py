@@ -83,9 +83,9 @@ def command(
 
     for word, of_word in found.items():
         if not of_word:
-            names = {name for cell, of_stack, _, _ in known for name in (cell, of_stack)}
-            is_known = any(name == word or name.startswith(word) for name in names)
-            hint = "fewer conditions find more" if is_known else did_you_mean(word, names) if names else None
+            stacks = {of_stack for _, of_stack, _, _ in known}
+            is_known = word in stacks or any(word == label or cell.startswith(word) for cell, _, label, _ in known)
+            hint = "fewer conditions find more" if is_known else did_you_mean(word, stacks) if stacks else None
             raise UsageError(f"no run measured {word!r}" + (" under these conditions" if is_known else ""), hint=hint)
     chosen = {key: seen[-limit if limit else 0 :] for of_word in found.values() for key, seen in of_word.items()}
     trends = [trend(seen, statistic) for seen in chosen.values()]

@@ -21,6 +21,8 @@ from orchestrator.workspace import Workspace
 _TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json")
 
 
+_AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
+
 Tell: TypeAlias = Callable[[int, int], None]
 
 
@@ -87,12 +89,14 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
     troubles: list[str] = []
     if not changed and not gone and opened.about("notes") == written:
         return Update()
+    for first in range(0, len(changed), _AT_ONCE):
+        with opened.writing():
+            for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
+                tell(done, len(changed))
+                opened.put(_read(workspace.results, name), workspace.results / name, found[name])
     with opened.writing():
         for name in gone:
             opened.forget(name)
-        for done, name in enumerate(changed):
-            tell(done, len(changed))
-            opened.put(_read(workspace.results, name), workspace.results / name, found[name])
         if opened.about("notes") != written:
             every, troubles = noted.read_all(workspace.notes)
             tags = {run: of.tags for run, of in every.items()}
