@@ -79,7 +79,8 @@ def finish_scripts() -> None:
 
 def _join_words_of_bash() -> str:
     """Hand the joined words on; what stands before the part of the last one that bash wants candidates for."""
-    words, place = os.environ["COMP_WORDS"].split("\n"), int(os.environ["COMP_CWORD"])
+    text, place = os.environ["COMP_WORDS"], int(os.environ["COMP_CWORD"])
+    words = text.split("\n") if "\n" in text else text.split()
     joined, last = join_words([*words, ""][: place + 1], place)
     os.environ["COMP_WORDS"] = " ".join(shlex.quote(word) for word in joined)
     os.environ["COMP_CWORD"] = str(last)
