@@ -183,6 +183,20 @@ def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> 
     assert "grpc" not in found.advice
 
 
+def test_long_names_leave_room_for_the_answer() -> None:
+    long = [f"{letter * 30} (fastapi, requests, with pydantic)" for letter in "abcdef"]
+    run = summary(setting({name: 0.2 + place / 10 for place, name in enumerate(long)}))
+    failed = [cell.id for cell in run.cells[3:]]
+    rows = tuple(
+        replace(c, standing="cannot tell", ratio=None, interval=None) if c.cell in failed else c
+        for c in run.comparisons
+    )
+    found = conclude(replace(run, comparisons=rows, checks=tuple(check("reply", cell) for cell in failed)))
+    assert found.sentence.startswith("1 check failed for 3 stacks, which are left out; aaaaaaaa")
+    assert " answered soonest (200 µs)" in found.sentence
+    assert len(found.sentence) <= 240
+
+
 def test_a_check_that_failed_for_all_is_the_answer() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2}), checks=(check("reply", None),))
     found = conclude(run)
