@@ -159,6 +159,19 @@ def test_a_factor_that_was_asked_about_is_the_answer() -> None:
     )
 
 
+def test_values_of_a_factor_that_are_equal_or_open_say_of_whom() -> None:
+    equal = [by_connection(stack, 0.2, 0.2) for stack in ("grpc", "rest")]
+    assert said(summary(equal[0])).startswith("grpc is equally quick with a kept connection and with a c")
+    assert said(summary(*equal)) == (
+        "grpc and rest: with a connection per request and with a kept connection are equal, within 5 %."
+    )
+    wide = []
+    for cells, (row,) in equal:
+        wide.append((cells, [replace(row, interval=(0.7, 1.4), standing="not resolved")]))
+    assert said(summary(wide[0])).startswith("This run cannot tell whether grpc answered sooner with a ")
+    assert said(summary(*wide)).startswith("This run cannot tell whether grpc and rest answered soonest with a ")
+
+
 @pytest.mark.parametrize(
     ("kind", "did"),
     [("task", "finished"), ("stream", "delivered events"), ("codec", "coded a message")],
