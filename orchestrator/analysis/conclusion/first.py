@@ -146,11 +146,17 @@ def _one_tier(arena: Arena, tier: Tier, scale: Scale, over: str) -> Iterator[str
     spread = f" ({scale.span((medians[0], medians[-1]))})"
     for most in (8, 4, 2):
         names = some(_of(arena, tier), most)
-        if tier.alike:
-            yield f"{names} are equal here, within {words.margin(arena.matters)}{over}{spread}."
+        equal = f"within {words.margin(arena.matters)}{over}{spread}"
+        if arena.factor != STACK:
+            who = named(arena.subject)
+            if tier.alike:
+                yield f"{who} is equally quick {names}, {equal}."
+            else:
+                yield f"This run cannot tell with which of these {who} {of.did} {of.most}{over}: {names}{spread}."
+        elif tier.alike:
+            yield f"{names} are equal here, {equal}."
         else:
-            subject = f"{named(arena.subject)} " if arena.factor != STACK else ""
-            yield f"This run cannot tell which of {names} {subject}{of.did} {of.most}{over}{spread}."
+            yield f"This run cannot tell which of {names} {of.did} {of.most}{over}{spread}."
 
 
 def _first_of(arena: Arena, tier: Tier, scale: Scale) -> str:

@@ -12,6 +12,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.results.manifest import is_shared
 
 CANNOT = "This run cannot answer: "
+_MOST_LETTERS = 100  # of whose checks failed: the answer of the others stands behind it
 
 # From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.
 _OF_CPUS = {"steal": (0.10, "the hypervisor took {} away"), "foreign": (0.50, "other programs took {}")}
@@ -87,6 +88,8 @@ def failed(summary: RunSummary, arenas: Sequence[Arena]) -> Failed | None:
     where = "" if not of_all else f" ({len(invalid)} of {words.count(measured, 'measurement')})"
     noun = "check" if len(checks) == 1 else "checks"
     text = f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}"
+    if len(text) > _MOST_LETTERS:
+        text = f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}"
     left_out = "left out" if of_all else "which is left out" if len(stacks) == 1 else "which are left out"
     return Failed(frozenset(invalid), is_everywhere, text, left_out)
 

@@ -13,6 +13,7 @@ from orchestrator.analysis.conclusion import first
 from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.places import SUBJECT, Axis, Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, named, scale_for, some
+from orchestrator.analysis.leading import any_of
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK
 
@@ -78,7 +79,10 @@ def _alike(found: Sequence[Arena], of: Outcome, differing: Sequence[Axis]) -> It
             yield f"{_with(found)}{names} are equal{everywhere}, within {words.margin(found[0].matters)}."
         else:
             verb = first.verb(found[0])
-            yield f"This run cannot tell which of {names} {verb.did} {verb.most}{everywhere}."
+            who = f"which of {names} {verb.did} {verb.most}"
+            if found[0].factor != STACK:
+                who = f"whether {_subjects(found)} {verb.did} {verb.most} {any_of(_in_order(found[0], of.names))}"
+            yield f"This run cannot tell {who}{everywhere}."
         return
     (winner,) = of.names
     lead = _lead(found, winner)
@@ -112,7 +116,12 @@ def _everywhere(found: Sequence[Arena], differing: Sequence[Axis]) -> str:
 
 
 def _with(found: Sequence[Arena]) -> str:
-    return f"{named(found[0].subject)}: " if found[0].factor != STACK and len({a.subject for a in found}) == 1 else ""
+    """Of whom, where a factor is compared: `rest and grpc: `."""
+    return f"{_subjects(found)}: " if found[0].factor != STACK else ""
+
+
+def _subjects(found: Sequence[Arena]) -> str:
+    return some(list(dict.fromkeys(arena.subject for arena in found)), 3)
 
 
 def _lead(found: Sequence[Arena], winner: str) -> str:
@@ -212,8 +221,7 @@ def _counted(found: Sequence[Arena], outcomes: Sequence[Outcome]) -> Iterator[st
     clauses = [f"{named(next(iter(of.names)))} in {number}" for of, number in counts]
     besides = [f"in {equal} the first are equal"] if equal else []
     besides += [f"in {rest} it cannot be told"] if rest else []
-    subjects = list(dict.fromkeys(arena.subject for arena in found))
-    factor = "" if found[0].factor == STACK else f"{some(subjects, 3)}: "
+    factor = _with(found)
     if not clauses:
         nobody = f"Nobody {verb.did} {than} in any of {total} settings" if equal else ""
         told = f"{nobody}: {words.listed(besides)}" if nobody else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp, log
 
 from orchestrator.analysis import along, power, words
 from orchestrator.analysis.conclusion import decides
@@ -141,6 +142,8 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
     text += _by_p99(summary, arenas) + _failures(arenas)
     if limit := decides.limits(arenas[0].cells, arenas):
         text += f"; at this load {limit}"
+    if (envelope := max(arena.envelope for arena in arenas)) > log(1 + summary.matters):
+        text += f"; the reference, entered twice, differs from itself by {words.difference(exp(envelope) - 1)}"
     if parts := decides.unmeasured(summary, arenas, seen):
         shown = [*parts[:_MOST_PARTS], *(["other parts"] if len(parts) > _MOST_PARTS else [])]
         text += f"; what {words.listed(shown)} {'makes' if len(shown) == 1 else 'make'} of it was not measured here"

@@ -239,3 +239,11 @@ def test_json_has_the_scorecard_of_each_run(out):
     rows = {row["name"]: row for row in entry["scorecard"]["settings"][0]["rows"]}
     assert (rows["latency"]["best"], rows["latency"]["is_resolved"]) == ("grpc (thin)", True)
     assert len(rows["latency"]["scores"][0]["interval"]) == 2
+
+
+def test_all_of_the_answer_is_printed_on_request(out):
+    report.command(["latest"])
+    assert "answered" not in out.getvalue()
+    report.command(["latest"], full=True)
+    shown = " ".join(out.getvalue().split())
+    assert shown.index("grpc (thin) answered") < shown.index("grpc (thin) takes") < shown.index("req/s")

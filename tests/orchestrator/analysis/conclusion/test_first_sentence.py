@@ -159,6 +159,19 @@ def test_a_factor_that_was_asked_about_is_the_answer() -> None:
     )
 
 
+def test_values_of_a_factor_that_are_equal_or_open_say_of_whom() -> None:
+    equal = [by_connection(stack, 0.2, 0.2) for stack in ("grpc", "rest")]
+    assert said(summary(equal[0])).startswith("grpc is equally quick with a kept connection and with a c")
+    assert said(summary(*equal)) == (
+        "grpc and rest: with a connection per request and with a kept connection are equal, within 5 %."
+    )
+    wide = []
+    for cells, (row,) in equal:
+        wide.append((cells, [replace(row, interval=(0.7, 1.4), standing="not resolved")]))
+    assert said(summary(wide[0])).startswith("This run cannot tell whether grpc answered sooner with a ")
+    assert said(summary(*wide)).startswith("This run cannot tell whether grpc and rest answered soonest with a ")
+
+
 @pytest.mark.parametrize(
     ("kind", "did"),
     [("task", "finished"), ("stream", "delivered events"), ("codec", "coded a message")],
@@ -181,6 +194,20 @@ def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> 
     )
     assert found.invalid_because == "the check “reply” failed for grpc"
     assert "grpc" not in found.advice
+
+
+def test_long_names_leave_room_for_the_answer() -> None:
+    long = [f"{letter * 30} (fastapi, requests, with pydantic)" for letter in "abcdef"]
+    run = summary(setting({name: 0.2 + place / 10 for place, name in enumerate(long)}))
+    failed = [cell.id for cell in run.cells[3:]]
+    rows = tuple(
+        replace(c, standing="cannot tell", ratio=None, interval=None) if c.cell in failed else c
+        for c in run.comparisons
+    )
+    found = conclude(replace(run, comparisons=rows, checks=tuple(check("reply", cell) for cell in failed)))
+    assert found.sentence.startswith("1 check failed for 3 stacks, which are left out; aaaaaaaa")
+    assert " answered soonest (200 µs)" in found.sentence
+    assert len(found.sentence) <= 240
 
 
 def test_a_check_that_failed_for_all_is_the_answer() -> None:

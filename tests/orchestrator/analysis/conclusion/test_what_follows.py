@@ -88,6 +88,14 @@ def test_who_is_ahead_by_p99_is_said_where_it_is_another() -> None:
     assert "p99" not in conclude(replace(run, comparisons=(row, same))).sure
 
 
+def test_a_reference_that_differs_from_itself_is_said() -> None:
+    run = two()
+    (row,) = run.comparisons
+    again = replace(row, cell="again", control=True, ratio=1.2, interval=(1.1, 1.3), standing="slower")
+    found = conclude(replace(run, comparisons=(row, again))).sure
+    assert "; the reference, entered twice, differs from itself by 20 %" in found
+
+
 def test_what_is_ahead_is_what_to_choose() -> None:
     assert conclude(two()).advice == "Where this time counts, choose grpc."
 
