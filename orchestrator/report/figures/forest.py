@@ -50,12 +50,12 @@ def forest(
         return None
     numbers = [colours.get(row.stack, 0) for row in known]
     labels = [broken(row.stack_label) for row in known]
-    title, title_px = title_lines(f"{_WHAT[known[0].statistic]} relative to {known[0].compared_with}{BETTER}")
+    said, title_px = title_lines(f"{_WHAT[known[0].statistic]} relative to {known[0].compared_with}{BETTER}")
     extent = _extent([*known, *beside], matters)
     cut = [place for place, row in enumerate(known) if row.interval and _is_beyond(row.interval, extent)]
     layout = {
         "showlegend": False,
-        "xaxis": _ratio_axis(extent, title),
+        "xaxis": _ratio_axis(extent, said),
         "yaxis": row_axis(labels),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
         "margin": {"l": 8, "r": 92, "t": 28, "b": 40 + title_px},

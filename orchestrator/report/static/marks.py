@@ -98,11 +98,11 @@ def _dots(trace: Trace, plot: Plot) -> Iterator[str]:
     size = float(marker.get("size", 6))
     points = [(float(x), float(y)) for x, y in zip(trace["x"], trace["y"], strict=True)]
     colours, symbols = _each(marker.get("color"), len(points)), _each(marker.get("symbol", "circle"), len(points))
-    by_colour: dict[str, list[str]] = {}
+    by_colour: dict[str, dict[str, None]] = {}
     for (x, y), colour, symbol in zip(points, colours, symbols, strict=True):
         at_x, at_y = plot.point(x, y)
         if symbol == "circle":
-            by_colour.setdefault(colour, []).append(f"M{number(at_x)} {number(at_y)}h0")
+            by_colour.setdefault(colour, {})[f"M{at_x:.0f} {number(at_y)}h0"] = None
         else:
             yield _symbol(symbol, at_x, at_y, size, colour)
     for colour, dots in by_colour.items():

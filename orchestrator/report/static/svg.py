@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 _BREAK = re.compile(r"<br\s*/?>")
 _TAG = re.compile(r"</?b>")
+_APART_PX = 1.5
 LETTER_PX = 6.3  # of the page's font at 12 px, on average
 
 
@@ -48,7 +49,7 @@ def lines_of(label: str) -> list[str]:
 
 
 def path(points: Iterable[tuple[float, float]], *, is_stepped: bool = False, is_closed: bool = False) -> str:
-    """The data of a path; of points that fall on one another within half a pixel the first and the last are kept."""
+    """The data of a path; of points that fall nearly on one another the first and the last are kept."""
     kept = _thinned(list(points))
     if not kept:
         return ""
@@ -80,7 +81,7 @@ def width_of(said: str, size_px: float = 12) -> float:
 def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     kept: list[tuple[float, float]] = []
     for point in points:
-        if not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 0.5:
+        if not kept or abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= _APART_PX:
             kept.append(point)
     if kept and kept[-1] != points[-1]:
         kept.append(points[-1])
