@@ -11,8 +11,8 @@ from orchestrator.disk import whole_file
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.capture import capture
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-INSTALL = "apt install chromium"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+INSTALL = "apt-get install chromium"
 _PATIENCE_S = 60.0
 _FLAGS = (
     "--headless",

@@ -55,7 +55,7 @@ def drawing(slug: str, label: str, document: Mapping[str, Any]) -> str:
 
 def _is_downwards(axis: Mapping[str, Any]) -> bool:
     given = axis.get("range")
-    return bool(given) and given[0] > given[1]
+    return given is not None and bool(given[0] > given[1])
 
 
 Parts = tuple[float, list[str]]

@@ -51,7 +51,7 @@ def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
 
 
 def test_a_line_is_one_line():
-    run = replace(a_run(), verdicts=("One thing.\nAnother thing.",))
+    run = replace(a_run(), verdicts=("One\nthing. Another thing.",))
     assert line(run) == "six_protocols: One thing. (20261121-025500-4f3a)"
     assert line(failed_run()).startswith("six_protocols: 1 check failed in 1 cell: ")
     assert "No verdict" in line(replace(run, verdicts=()))

@@ -29,7 +29,7 @@ def test_every_element_is_closed(document):
 
 
 def test_the_answer_comes_first(run, document):
-    said = (run.question, *run.verdicts, "Left of 1× is faster", "What the answer rests on", "On paper,")
+    said = (run.question, *run.verdicts, "Left of 1× is faster", "Medians of each setting", "On paper,")
     places = [document.text.index(text) for text in said]
 
     assert places == sorted(places)
