@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,7 +79,8 @@ def _draw(summary: RunSummary, folder: Path) -> tuple[Path, ...]:
     from orchestrator.report.picture_files import write_pictures
 
     browser = chromium.find()
-    written = write_pictures(summary, folder, browser, console.live)
+    draw = None if browser is None else partial(chromium.draw, browser)
+    written = write_pictures(summary, folder, draw, console.live)
     if browser is None:
         console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
     for trouble in written.troubles:

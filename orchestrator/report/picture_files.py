@@ -15,7 +15,6 @@ from textwrap import wrap
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
-from orchestrator.hosts import chromium
 from orchestrator.report import palette
 from orchestrator.report.charts import Pictured, charts
 from orchestrator.report.groups import anchor, cell_colours, compared, groups
@@ -23,6 +22,8 @@ from orchestrator.report.page import shown
 from orchestrator.report.static.drawing import WIDTH_PX
 from orchestrator.report.static.svg import element, text
 
+Draw = Callable[[Path, Path, int, int], str]
+"""Draws an SVG as a PNG so many pixels wide and high; says why where it cannot."""
 _TIMES = 2  # as large as in the page
 _PAD_PX = 8
 _LINE_PX = 16
@@ -77,9 +78,9 @@ def alone(pictured: Pictured) -> str:
 
 
 def write_pictures(
-    summary: RunSummary, folder: Path, browser: str | None, told: Callable[[str], None] = lambda _: None
+    summary: RunSummary, folder: Path, draw: Draw | None, told: Callable[[str], None] = lambda _: None
 ) -> Written:
-    """Write every picture into `folder`, which is made; PNGs by `browser`, the path of a chromium, where there is one.
+    """Write every picture into `folder`, which is made; PNGs by `draw`, where there is one.
 
     UsageError when the folder cannot be written to. Files of the same names are replaced, others left alone.
     """
@@ -93,10 +94,10 @@ def write_pictures(
             with whole_file(path) as partial:
                 partial.write_text(document, encoding="utf-8")
             files.append(path)
-            if browser is not None and not troubles:
+            if draw is not None and not troubles:
                 png = path.with_suffix(".png")
                 high = int(_height(document))
-                trouble = chromium.draw(browser, path, png, WIDTH_PX * _TIMES, high)
+                trouble = draw(path, png, WIDTH_PX * _TIMES, high)
                 if trouble:
                     troubles.append(f"{png.name}: {trouble}; the other PNGs were not tried")
                 else:

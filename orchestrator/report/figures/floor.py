@@ -108,7 +108,7 @@ def floor_bars(group: Group, colours: dict[str, int], beside: Sequence[Group] = 
         "annotations": [
             beside_mark(f"{_CUT} {unit.text(total)}" if is_cut else unit.text(total), at, place)
             for place, (total, is_cut) in enumerate(zip(totals, cut, strict=True))
-            for at in [significant(min(total, end * 0.97) * unit.per_ms)]
+            for at in [significant((end * 0.97 if is_cut else total) * unit.per_ms)]
         ],
     }
     label = f"Floor and overhead, {group.title}: each median split into ping, tcp over ping, and stack over tcp."

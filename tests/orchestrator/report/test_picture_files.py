@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from orchestrator.errors import UsageError
+from orchestrator.hosts import chromium
 from orchestrator.report import palette, render
 from orchestrator.report.picture_files import pictures, write_pictures
 from tests.support.browser import PROGRAM
@@ -40,7 +42,7 @@ def test_without_a_browser_the_svg_are_complete(tmp_path):
 
 
 def test_a_browser_that_fails_is_named_once_and_the_svg_are_there(tmp_path):
-    written = write_pictures(RUN, tmp_path, "/bin/false")
+    written = write_pictures(RUN, tmp_path, partial(chromium.draw, "/bin/false"))
     assert len(written.troubles) == 1
     assert "/bin/false ended with status 1" in written.troubles[0]
     assert {path.suffix for path in written.files} == {".svg"}
@@ -50,7 +52,7 @@ def test_a_browser_draws_each_as_png(tmp_path):
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\nfor a; do case $a in --screenshot=*) printf x > ${a#--screenshot=};; esac; done\n")
     program.chmod(0o755)
-    written = write_pictures(RUN, tmp_path / "pictures", str(program))
+    written = write_pictures(RUN, tmp_path / "pictures", partial(chromium.draw, str(program)))
     assert {p.stem for p in written.files if p.suffix == ".png"} == {p.removesuffix(".svg") for p in pictures(RUN)}
 
 
@@ -59,7 +61,7 @@ def test_a_browser_draws_each_as_png(tmp_path):
 def test_chromium_draws_a_png(tmp_path, monkeypatch):
     first, *_ = pictures(RUN).items()
     monkeypatch.setattr("orchestrator.report.picture_files.pictures", lambda _: dict([first]))
-    written = write_pictures(RUN, tmp_path, PROGRAM)
+    written = write_pictures(RUN, tmp_path, partial(chromium.draw, str(PROGRAM)))
     assert written.troubles == ()
     (png,) = (path for path in written.files if path.suffix == ".png")
     assert png.read_bytes().startswith(PNG)
