@@ -20,7 +20,7 @@ from orchestrator.report.ticks import log_ticks, tick_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
-BETTER = " ← better"
+BETTER = " ←\u00a0better"
 """Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
 
 

@@ -26,7 +26,7 @@ _LEGEND_PX = 18
 _TITLE_LETTERS = 54
 _LABEL_LETTERS = 52
 _MUTED, _INK, _GRID, _RULE = "var(--muted)", "var(--ink)", "var(--grid)", "var(--rule)"
-_ROTATED = "← better"  # an axis that is written upwards says so; one that is written above its axis points down
+_ROTATED = "←\u00a0better"  # an axis that is written upwards says so; one that is written above its axis points down
 _ON_ROWS_PX = 2.0
 
 
@@ -271,6 +271,9 @@ def _values(traces: Sequence[Trace], axis: str) -> list[float]:
     sums: dict[float, float] = {}
     for trace in traces:
         if trace.get("type") == "bar" and axis == "x":
+            if trace.get("base") is not None:
+                found += [start + value for start, value in zip(trace["base"], trace["x"], strict=True)]
+                continue
             for row, value in zip(trace["y"], trace["x"], strict=True):
                 sums[row] = sums.get(row, 0.0) + (value or 0.0)
         else:

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from orchestrator.report import default_path, render, write_report
+from orchestrator.report import render
 from orchestrator.report.groups import groups
 from tests.support.pages import Document
 from tests.support.summaries import STACKS, a_run, failed_run
@@ -438,17 +437,6 @@ def test_more_stacks_than_colours_are_told_apart_by_line_style():
 
     looks = [(trace["line"]["color"], trace["line"]["dash"]) for trace in figure["data"]]
     assert len(set(looks)) == len(looks)
-
-
-def test_the_reports_name_says_experiment_date_and_run(run):
-    assert str(default_path(run, Path("reports"))) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
-    assert str(default_path(replace(run, name="../../etc/passwd"), Path("reports"))).startswith("reports/etc-passwd-")
-
-
-def test_a_report_is_written_where_it_was_asked_for(tmp_path, run):
-    path = write_report(run, tmp_path / "reports" / "x.html")
-
-    assert path.read_text(encoding="utf-8") == render(run)
 
 
 def test_the_figures_that_one_comes_for_stand_first(document):
