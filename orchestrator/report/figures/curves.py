@@ -15,6 +15,7 @@ from orchestrator.analysis.words import Unit, significant, unit_for
 from orchestrator.report.figures.base import BETTER, INK, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import text as text_colour
 
 _LATENCY_PX = 330
 _GAP_PX = 300
@@ -262,7 +263,7 @@ def _crossed(gap: Gap, colours: dict[str, int]) -> list[dict[str, Any]]:
 
 def _end(label: str, stack: str, value: float, of: Range, unit: Unit, colours: dict[str, int]) -> End:
     said = f"{unit.text(value)} {unit.name}"
-    return End(name=label, value=said, colour=series(colours[stack]), share=of.share(value))
+    return End(name=label, value=said, colour=text_colour(colours[stack]), share=of.share(value))
 
 
 def _height(ends: Sequence[End], least_px: int) -> int:

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Distribution
 from orchestrator.analysis.words import significant
-from orchestrator.report.figures.base import BETTER, Figure, axis, figure, log10, logarithmic, of_series, plain
+from orchestrator.report.figures.base import BETTER, MUTED, Figure, axis, figure, log10, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import text as text_colour
 
 HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
@@ -32,8 +33,8 @@ class Curve:
 
     @property
     def colour(self) -> str:
-        """Of line and name."""
-        return str(self.style["color"])
+        """Of its name."""
+        return text_colour(self.series) if isinstance(self.series, int) else MUTED
 
     def latency_at(self, share: float) -> float:
         """The first latency, in ms, that so many were within; the largest, where failures keep the curve below."""

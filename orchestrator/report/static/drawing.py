@@ -28,6 +28,13 @@ _LABEL_LETTERS = 52
 _MUTED, _INK, _GRID, _RULE = "var(--muted)", "var(--ink)", "var(--grid)", "var(--rule)"
 _ROTATED = "←\u00a0better"  # an axis that is written upwards says so; one that is written above its axis points down
 _ON_ROWS_PX = 2.0
+# Of the page's colour, around text that lines may cross.
+_RIM: dict[str, str | float] = {
+    "stroke": "var(--paper)",
+    "stroke_width": 3,
+    "stroke_linejoin": "round",
+    "paint_order": "stroke",
+}
 
 
 def drawing(slug: str, label: str, document: Mapping[str, Any]) -> str:
@@ -76,9 +83,9 @@ def _of_rows(
         labels_at.append(at)
         lines = wrap(" ".join(lines_of(label)), room) or [""]
         for number, words in enumerate(lines):
-            parts.append(text(words, _SIDE_PX, at + 12 + number * _LINE_PX, font_weight="600"))
+            parts.append(text(words, _SIDE_PX, at + 12 + number * _LINE_PX, font_weight="600", **_RIM))
         if said:
-            parts.append(text(said, WIDTH_PX - _SIDE_PX, at + 12, anchor="end", font_weight="600"))
+            parts.append(text(said, WIDTH_PX - _SIDE_PX, at + 12, anchor="end", font_weight="600", **_RIM))
         tops.append(at + _LINE_PX * len(lines) + _ON_ROWS_PX)
         at = tops[-1] + _BAND_PX
     rows = Rows(tops_px=tuple(tops), labels_px=tuple(labels_at), band_px=_BAND_PX)
@@ -90,7 +97,7 @@ def _of_rows(
     inside = [note for note in notes if note.get("xref") != "paper"]
     over = [*_shapes(layout, plot, frame, layer="above"), *_marks(slug, traces, plot), *_notes(inside, plot, frame)]
     titles = _title(layout.get("xaxis", {}), axis_at + _TICKS_PX)
-    return axis_at + _TICKS_PX + _LINE_PX * len(titles) + 4, [*below, *parts, *over, *titles, *legend]
+    return axis_at + _TICKS_PX + _LINE_PX * len(titles) + 4, [*below, *over, *parts, *titles, *legend]
 
 
 def _of_lines(
@@ -226,10 +233,7 @@ def _notes(notes: Sequence[Mapping[str, Any]], plot: Plot, frame: tuple[float, f
                 anchor=anchor,
                 fill=str(font.get("color", _INK)),
                 font_size=11,
-                stroke=None if is_beside else "var(--paper)",
-                stroke_width=None if is_beside else 3,
-                stroke_linejoin=None if is_beside else "round",
-                paint_order=None if is_beside else "stroke",
+                **({} if is_beside else _RIM),
             )
 
 

@@ -80,7 +80,10 @@ def test_an_axis_names_its_unit_once():
 
 def test_each_line_is_named_at_its_end_in_its_own_colour():
     figure = latencies(DISTANCE)[0]
-    colours = {note["text"].rpartition("<br>")[0]: note["font"]["color"] for note in figure["layout"]["annotations"]}
+    colours = {
+        note["text"].rpartition("<br>")[0]: note["font"]["color"].replace("text-", "series-")
+        for note in figure["layout"]["annotations"]
+    }
     assert colours == {trace["name"].replace(" (", "<br>("): trace["line"]["color"] for trace in figure["data"]}
     assert len(set(colours.values())) == 2
 
