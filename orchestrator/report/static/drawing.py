@@ -29,7 +29,7 @@ _MUTED, _INK, _GRID, _RULE = "var(--muted)", "var(--ink)", "var(--grid)", "var(-
 _ROTATED = "←\u00a0better"  # an axis that is written upwards says so; one that is written above its axis points down
 _ON_ROWS_PX = 2.0
 # Of the page's colour, around text that lines may cross.
-_RIM: dict[str, str | float] = {
+_RIM: dict[str, Any] = {
     "stroke": "var(--paper)",
     "stroke_width": 3,
     "stroke_linejoin": "round",
