@@ -360,7 +360,7 @@ FLOORS = {
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "capture", "lifecycle", "output_limits", "ping", "runtimes"},
-        {"local", "remote", "load_generators"},
+        {"local", "remote", "load_generators", "chromium"},
         {"provision"},
         {"probes"},
     ),

@@ -298,6 +298,7 @@ def _trial_summary(
         throughput_per_s=totals.rate_per_s,
         cpu_share=cpu_share,
         started_wall_ns=record.started_wall_ns,
+        ended_wall_ns=record.ended_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
         responder_cpu_share=responder_workers.cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
@@ -420,6 +421,9 @@ def _floor(
         receive_bytes=first.receive_bytes,
         cells=tuple(sorted({cell for record, _, _ in members for cell in record.cells})),
         medians=tuple(reading.median_ns / st.NS_PER_MS for _, reading, _ in members if reading.median_ns is not None),
+        started_wall_ns=tuple(
+            record.started_wall_ns for record, reading, _ in members if reading.median_ns is not None
+        ),
     )
 
 

@@ -107,6 +107,7 @@ class TrialSummary:
     cost: TrialCost | None = None
     opening: TrialOpening | None = None  # None where the client library does not tell
     spread: TrialSpread | None = None
+    ended_wall_ns: int = 0  # 0 in a summary that an earlier orch made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,6 +323,7 @@ class FloorSummary:
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()
     medians: tuple[float, ...] = ()  # one per reading, in time order
+    started_wall_ns: tuple[int, ...] = ()  # of each of these readings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,16 @@
-"""Write a run's report again, from its stored data alone, or from what an earlier report of it carries."""
+"""Write a run's report again, from its stored data alone, or from what an earlier report of it carries.
+
+Where asked for, its pictures, a summary in Markdown or a line of it, too.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.report.dataset.run import Dataset
 
+STDOUT = Path("-")
+
 
 def command(
     runs: Annotated[
@@ -31,6 +37,14 @@ def command(
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write each chart there, too: SVG, and PNG where chromium is installed."),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
+    ] = None,
+    line: Annotated[bool, typer.Option("--line", help="Print what was found in one line, for a chat.")] = False,
     scorecard: Annotated[bool, typer.Option("--scorecard", help="Print the scorecard of each run, too.")] = False,
     keep_names: Annotated[
         bool, typer.Option("--keep-names", help="Leave names of hosts and users, addresses and paths as they are.")
@@ -41,7 +55,10 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
+    """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew.
+
+    What was asked for with `--line` or `--markdown -` is the result alone; where the page is then stands on stderr.
+    """
     from orchestrator.analysis.answer import answer
     from orchestrator.cli.answer import answer_lines
     from orchestrator.cli.scorecard import scorecard_lines
@@ -53,11 +70,15 @@ def command(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    if out is not None and len(runs) > 1:
-        raise UsageError(
-            f"--out names one file, and {len(runs)} runs were asked for",
-            hint="omit --out: each report then gets its own name under reports/",
-        )
+    for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
+        if file is not None and len(runs) > 1:
+            raise UsageError(
+                f"{option} names one file, and {len(runs)} runs were asked for",
+                hint=f"omit {option}" + (": each report then gets its own name under reports/" if file is out else ""),
+            )
+    if out is not None and out == markdown:
+        raise UsageError("--out and --markdown name the same file", hint="name two")
+    said = console.progress if line or markdown == STDOUT else console.result
     for name in runs:
         if not is_page(name):
             RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
@@ -68,23 +89,31 @@ def command(
         path = write_page(page(dataset), path)
         pages.append(path)
         card = summary.scorecard
-        samples = {"inside": dataset.inside, "of": dataset.of, "names_kept": dataset.about.names_kept}
-        written.append(
-            {"run": summary.run_id, "report": str(path), "samples": samples, "scorecard": card and asdict(card)}
-        )
-        console.result(str(path))
+        entry: dict[str, Any] = {
+            "run": summary.run_id,
+            "report": str(path),
+            "samples": {"inside": dataset.inside, "of": dataset.of, "names_kept": dataset.about.names_kept},
+            "scorecard": card and asdict(card),
+        }
+        said(str(path))
+        shown = dataset.summary()  # as the page has it: without names
+        if pictures is not None:
+            of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run)]
+        entry |= _in_short(shown, markdown, line=line)
+        written.append(entry)
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
         if full:
             found = answer(summary)
-            for line in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
-                console.result(line)
+            for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
+                console.result(each)
         if scorecard and card is not None:
-            for line in scorecard_lines(card, width=width):
-                console.result(line)
+            for each in scorecard_lines(card, width=width):
+                console.result(each)
     console.emit({"reports": written})
     if opens:
-        for each in pages:
-            show(each)
+        for path in pages:
+            show(path)
 
 
 def _of_run(run: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
@@ -116,3 +145,39 @@ def _of_page(name: str, out: Path | None, *, keep_names: bool) -> tuple[RunSumma
     summary = dataset.summary()
     origin = hashlib.sha256(dataset.core()).hexdigest()[:12]
     return summary, dataset, out or default_path(summary, WORKSPACE.reports, origin)
+
+
+def _draw(summary: RunSummary, folder: Path) -> tuple[Path, ...]:
+    from orchestrator.hosts import chromium
+    from orchestrator.report.picture_files import write_pictures
+
+    browser = chromium.find()
+    draw = None if browser is None else partial(chromium.draw, browser)
+    written = write_pictures(summary, folder, draw, console.live)
+    if browser is None:
+        console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
+    for trouble in written.troubles:
+        console.warning(trouble)
+    console.progress(f"{folder}: {len(written.files)} pictures")
+    return written.files
+
+
+def _in_short(summary: RunSummary, file: Path | None, *, line: bool) -> dict[str, str]:
+    from orchestrator.report.markdown import line as one_line
+    from orchestrator.report.markdown import markdown
+    from orchestrator.report.page import write_page
+
+    found: dict[str, str] = {}
+    if file is not None:
+        text = markdown(summary)
+        if file == STDOUT:
+            found["markdown"] = text
+            for each in text.splitlines():
+                console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
+        else:
+            found["markdown"] = str(write_page(text, file, option="--markdown"))
+            console.progress(f"{file}: the summary in Markdown")
+    if line:
+        found["line"] = one_line(summary)
+        console.result(found["line"].replace("\u00a0", " ").replace("\u202f", " "))
+    return found

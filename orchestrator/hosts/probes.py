@@ -20,6 +20,7 @@ from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.hosts import chromium
 from orchestrator.hosts.busy import MEANING, look
 from orchestrator.hosts.local import postgresql
 
@@ -222,13 +223,12 @@ def _cgroup_version() -> int | None:
 
 
 def _browser() -> ProbeResult:
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
+    found = chromium.find()
     return ProbeResult(
         name="chromium",
         is_there=found is not None,
-        detail=found or "none; only the tests of the report want it",
-        hint="apt-get install chromium",
+        detail=found or "none: `orch report --pictures` writes SVG and no PNG",
+        hint=chromium.INSTALL,
     )
 
 

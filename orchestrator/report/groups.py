@@ -192,6 +192,18 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
     return tuple(apart)
 
 
+def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:
+    """The other groups that ask the same between the same hosts, in the same unit: their pictures share scales."""
+    if not group.cells:
+        return ()
+    own = (group.cells[0].operation_id, group.cells[0].placement_id, group.unit)
+    return tuple(
+        other
+        for other in found
+        if other is not group and own == (other.cells[0].operation_id, other.cells[0].placement_id, other.unit)
+    )
+
+
 def cell_names(found: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
     """What to call each cell, by id: its stack, and its group where there are several; `in_full`: always, with the load."""
     return {

@@ -90,16 +90,18 @@ def pack(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
 
 
-def write_page(text: str, path: Path) -> Path:
+def write_page(text: str, path: Path, option: str = "--out") -> Path:
     """Write the page so that it appears whole or not at all, and make its folder.
 
-    UsageError when the place cannot be written to, MissingError when the disk is full.
+    UsageError when the place cannot be written to, which names `option`; MissingError when the disk is full.
     """
     try:
         with whole_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}", hint="name another file with --out") from error
+        raise UsageError(
+            f"{path}: cannot be written: {error.strerror}", hint=f"name another file with {option}"
+        ) from error
     return path
 
 

@@ -66,12 +66,42 @@ DARK = {
 }
 
 SERIES = 8
+_LEAST_CONTRAST = 4.5  # of text (WCAG 2.2, 1.4.3)
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _channels(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+
+
+def _legible(colour: str, theme: dict[str, str]) -> str:
+    """The colour, mixed with as much ink as a text in it needs."""
+    paper, ink, own = (_channels(each) for each in (theme["paper"], theme["ink"], colour))
+    for share in range(0, 101, 5):
+        mixed = tuple(a + (b - a) * share / 100 for a, b in zip(own, ink, strict=True))
+        light, dark = sorted((_luminance(mixed), _luminance(paper)), reverse=True)
+        if (light + 0.05) / (dark + 0.05) >= _LEAST_CONTRAST + 0.1:
+            return "#" + "".join(f"{round(value * 255):02x}" for value in mixed)
+    return theme["ink"]
+
+
+for _theme in (LIGHT, DARK):
+    _theme |= {f"text-{number}": _legible(_theme[f"series-{number}"], _theme) for number in range(SERIES)}
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def series(number: int) -> str:
     """The colour of the stack with this number."""
     return f"var(--series-{number % SERIES})"
+
+
+def text(number: int) -> str:
+    """The colour of texts that stand for the stack with this number: its own, as dark or as light as text has to be."""
+    return f"var(--text-{number % SERIES})"
 
 
 def dash(number: int) -> str:

@@ -43,17 +43,11 @@ from orchestrator.analysis.words import (
 )
 from orchestrator.disk import own_folder
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.report.curves import axis_views
+from orchestrator.report.charts import STATISTICS, charts
 from orchestrator.report.every_page import marks
-from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.distribution import ecdf, percentile_curve
-from orchestrator.report.figures.first import first_request
-from orchestrator.report.figures.floor import floor_bars, parts
-from orchestrator.report.figures.forest import forest
-from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.shares import share_views
+from orchestrator.report.short import short
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 from services.python.contract.limits import SATURATED
 
@@ -62,7 +56,6 @@ Said = tuple[str, str, str]
 """The name of the group with which a verdict may begin, its first sentence, and the others."""
 _MOST_SETTINGS = 12  # sentences on single settings that stand in the answer
 _MOST_LETTERS = 60  # of a part of a file's name
-STATISTICS = ("median", "p99", "throughput")
 COST_HEADS = {
     "responder_cpu": "CPU of responder",
     "requester_cpu": "CPU of requester",
@@ -97,6 +90,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     found = groups(summary)
     colours = cell_colours(found, summary)
     pictured = compared(found, summary)
+    pictures = charts(summary, found, pictured, colours)
     invalid = invalid_cells(summary.cells, summary.checks)
     kinds = {cell.kind for cell in summary.cells}
     is_alone = kinds == {"codec"}
@@ -109,10 +103,12 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         every_page=marks(summary),
         groups=found,
         compared=pictured,
-        forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},
+        pictures=pictures,
+        short=short(found),
+        milliseconds_text=words.ms,
         verdicts=told,
         folded_verdicts=of_settings,
-        axes=axis_views(summary, colours),
+        axes=pictures.axes,
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
         bytes_text=words.number,
@@ -120,7 +116,6 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         opening_steps=STEPS,
         most_off=MOST_OFF,
         is_folded=bool(summary.curves),
-        charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(found, colours),
         colours=colours,
         cell_names=cell_names(found),
@@ -137,10 +132,9 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         ratios_and_medians=RATIOS_AND_MEDIANS,
         intervals=words.of_samples(INTERVALS, kinds.pop()) if len(kinds) == 1 else INTERVALS,
         throughput=throughput([c.kind for c in summary.cells if c.stream is None] or ["stream"]),
-        parts=parts,
         of_events=of_events,
         timed_of_events=TIMED_OF_EVENTS,
-        share_views=share_views(summary),
+        share_views=pictures.shares,
         share_words=share_words,
         series_heads=load_tables.heads,
         series_rows=load_tables.rows,
@@ -258,32 +252,6 @@ def _uncompared(found: tuple[Group, ...], summary: RunSummary) -> list[tuple[str
             for why in dict.fromkeys(why_uncompared(cells[cell.id], summary) for cell in group.cells):
                 reasons.setdefault(why, []).append(group.caption)
     return [(why, where) for why, where in reasons.items() if why]
-
-
-def _forests(group: Group, colours: dict[str, int], matters: float) -> dict[str, Figure | None]:
-    """The forest plots of a group of comparisons, by statistic; None where there is no ratio."""
-    return {
-        statistic: forest(
-            f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours, matters
-        )
-        for statistic in STATISTICS
-    }
-
-
-def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
-    """The group's figures by name; a chart that has nothing to show is None."""
-    strips: list[tuple[str, int, Figure]] = []
-    for cell in group.measured:
-        strip = time_strip(cell, group, colours)
-        if strip is not None:
-            strips.append((cell.stack_label, colours[cell.stack], strip))
-    return {
-        "floor": floor_bars(group, colours),
-        "ecdf": ecdf(group, colours),
-        "percentiles": percentile_curve(group, colours),
-        "strips": strips,
-        "first": first_request(group, colours),
-    }
 
 
 def _legend(found: tuple[Group, ...], colours: dict[str, int]) -> list[tuple[str, int]]:

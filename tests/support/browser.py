@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from playwright.sync_api import Page as Tab
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars")
 _PATIENCE_S = 60.0
+_PAGE = re.compile(rb"/Type\s*/Page\b")
 
 
 class Page:
@@ -76,9 +78,21 @@ class Page:
         """What a reader sees of the page, as text; also where its scripts do not run."""
         return self._shown.locator("body").inner_text()
 
+    def count(self, selector: str) -> int:
+        """How many elements a reader sees; also where the page's scripts do not run."""
+        return sum(element.is_visible() for element in self._shown.locator(selector).all())
+
     def print(self) -> None:
         """Show the page from here on as paper would."""
         self._shown.emulate_media(media="print")
+
+    def press(self, key: str) -> None:
+        """Press a key, as on a keyboard."""
+        self._shown.keyboard.press(key)
+
+    def pages_on_paper(self) -> int:
+        """How many A4 pages it is printed on."""
+        return len(_PAGE.findall(self._shown.pdf(format="A4", prefer_css_page_size=True)))
 
     def close(self) -> None:
         """Leave the page, and all that it has stored."""

@@ -57,6 +57,11 @@ class Document(HTMLParser):
         self.feed(text)
         self.close()
 
+    @property
+    def full(self) -> Table:
+        """The first table of all figures; the one of the answer stands before it."""
+        return next(table for table in self.tables if "Latencies in" in table.caption)
+
     def all(self, tag: str) -> list[Element]:
         """Every element with this tag."""
         return [element for element in self.elements if element.tag == tag]

@@ -1,18 +1,21 @@
 "use strict";
-// Draws the charts that come into view, in the colours of the theme. The page is complete without it.
+// Draws the charts that come into view in place of the still pictures, in the colours of the theme. The page is complete
+// without it.
 (() => {
   const root = document.documentElement;
   const charts = [...document.querySelectorAll(".chart")];
   const specs = new Map(); // chart -> its figure as JSON, or a promise while it is unpacked
   const drawn = new Set();
-  const PRINTED_WIDTH = 680; // pixels that fit on A4 and Letter
+  const isWide = window.matchMedia("(min-width: 40.01rem)"); // narrower screens keep the still pictures, made for them
+  const isPrecise = window.matchMedia("(pointer: fine)"); // a finger that drags scrolls the page
+  const FAINT = 0.12;
   const CONFIG = {
+    displayModeBar: false,
     displaylogo: false,
     showSendToCloud: false,
     plotlyServerURL: "",
     responsive: true,
     locale: "en-US",
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
   };
 
   // ---- charts
@@ -30,7 +33,6 @@
     document.head.append(script);
   };
 
-  // Unpacking takes a moment and painting none, so that everything unpacked can be painted at once for the printer.
   const ready = (chart) => {
     if (!specs.has(chart)) {
       library ??= loadLibrary();
@@ -54,18 +56,29 @@
     return value;
   };
 
-  const paint = (chart, width) => {
-    if (!drawn.has(chart)) {
-      drawn.add(chart);
-      chart.replaceChildren();
-    }
+  let alone = null; // the number of the series that is shown alone
+
+  const isFaint = (series) => alone !== null && series !== undefined && String(series) !== alone;
+
+  const paint = async (chart) => {
+    const place = chart.querySelector(".live");
     const { data, layout } = coloured(JSON.parse(specs.get(chart)), getComputedStyle(root));
-    return window.Plotly.react(chart, data, width ? { ...layout, width } : layout, CONFIG);
+    for (const trace of data) {
+      if (isFaint(trace.meta?.series)) trace.opacity = (trace.opacity ?? 1) * FAINT;
+    }
+    const isFirst = !drawn.has(chart);
+    drawn.add(chart);
+    chart.dataset.live = "on";
+    await window.Plotly.react(place, data, { ...layout, dragmode: isPrecise.matches ? "zoom" : false }, CONFIG);
+    if (isFirst) {
+      place.on("plotly_click", ({ points }) => {
+        const series = points[0]?.data.meta?.series;
+        if (series !== undefined) showAlone(String(series));
+      });
+    }
   };
 
   const repaint = () => drawn.forEach((chart) => paint(chart));
-
-  const say = (text) => charts.forEach((chart) => { chart.querySelector(".fallback").textContent = text; });
 
   const drawWhenSeen = () => {
     const observer = new IntersectionObserver((entries) => {
@@ -79,6 +92,48 @@
     const whenIdle = window.requestIdleCallback ?? ((work) => setTimeout(work, 500));
     whenIdle(() => charts.forEach(ready));
   };
+
+  // ---- one series alone, in all charts: by its line, its name in a legend, or the keyboard there; Escape shows all
+
+  const names = [...document.querySelectorAll(".legend [data-series]")].map((item) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...item.childNodes);
+    button.setAttribute("aria-pressed", "false");
+    button.title = "Show it alone";
+    item.append(button);
+    button.addEventListener("click", () => showAlone(item.dataset.series));
+    return { button, series: item.dataset.series, legend: item.parentElement };
+  });
+
+  const showAlone = (series) => {
+    alone = alone === series ? null : series;
+    names.forEach((name) => name.button.setAttribute("aria-pressed", String(name.series === alone)));
+    document.querySelectorAll("svg.static [data-series]").forEach((each) => {
+      each.classList.toggle("faint", isFaint(each.dataset.series));
+    });
+    repaint();
+  };
+
+  // A legend is one stop of the Tab key; arrows go from name to name in it.
+  for (const legend of new Set(names.map((name) => name.legend))) {
+    const buttons = names.filter((name) => name.legend === legend).map((name) => name.button);
+    legend.setAttribute("role", "toolbar");
+    [...legend.children].forEach((item) => item.setAttribute("role", "none"));
+    buttons.forEach((button, place) => { button.tabIndex = place ? -1 : 0; });
+    legend.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const at = buttons.indexOf(document.activeElement);
+      if (!step || at < 0) return;
+      event.preventDefault();
+      const next = buttons[(at + step + buttons.length) % buttons.length];
+      buttons.forEach((button) => { button.tabIndex = button === next ? 0 : -1; });
+      next.focus();
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && alone !== null) showAlone(alone);
+  });
 
   // ---- theme: the system's, unless the address or the button says otherwise
 
@@ -106,10 +161,10 @@
   });
   systemIsDark.addEventListener("change", themeChanged);
 
-  // ---- a link to something inside a closed part opens it
+  // ---- a link to something inside a closed part opens it, and one button opens and closes all parts
 
   const reveal = () => {
-    let place = document.getElementById(location.hash.slice(1));
+    let place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (; place; place = place.parentElement) {
       if (place.tagName === "DETAILS") place.open = true;
     }
@@ -117,13 +172,26 @@
   window.addEventListener("hashchange", reveal);
   reveal();
 
-  // ---- what a wide table hides to its right
+  const parts = [...document.querySelectorAll("main details")];
+  const opener = document.getElementById("open-all");
+  if (opener && parts.length) {
+    opener.hidden = false;
+    opener.addEventListener("click", () => {
+      const isOpening = opener.getAttribute("aria-expanded") !== "true";
+      parts.forEach((part) => { part.open = isOpening; });
+      opener.setAttribute("aria-expanded", String(isOpening));
+      opener.textContent = isOpening ? "Close all parts" : "Open all parts";
+    });
+  }
+
+  // ---- what a wide table hides to its right; one that hides nothing needs no stop of the Tab key
 
   root.dataset.script = "on";
   const regions = [...document.querySelectorAll(".scroll")];
   const mark = (region) => {
     const isMore = region.scrollLeft + region.clientWidth < region.scrollWidth - 2;
     region.parentElement.toggleAttribute("data-more", isMore);
+    region.tabIndex = region.scrollWidth > region.clientWidth + 2 ? 0 : -1;
   };
   const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
   regions.forEach((region) => {
@@ -131,29 +199,22 @@
     region.addEventListener("scroll", () => mark(region), { passive: true });
   });
 
-  // ---- paper shows every group, and what did not pass, in light colours; what else is closed stays so (page.css)
+  // ---- paper shows still pictures, every group, and what did not pass; what else is closed stays so (page.css)
 
-  let onScreen = null;
-  const isPrinted = (chart) => !chart.closest("#timings, #first, details:not([open])");
+  let closed = [];
   window.addEventListener("beforeprint", () => {
-    onScreen = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details.group:not([open]), .check.fail:not([open]), .check.warn:not([open])")] };
-    root.dataset.theme = "light";
-    onScreen.closed.forEach((each) => { each.open = true; });
-    charts.filter((chart) => typeof specs.get(chart) === "string" && isPrinted(chart))
-      .forEach((chart) => paint(chart, PRINTED_WIDTH));
+    closed = [...document.querySelectorAll(
+      "details.group:not([open], #each-setting), .check.fail:not([open]), .check.warn:not([open])",
+    )];
+    closed.forEach((each) => { each.open = true; });
   });
   window.addEventListener("afterprint", () => {
-    if (onScreen.theme) root.dataset.theme = onScreen.theme;
-    else delete root.dataset.theme;
-    onScreen.closed.forEach((each) => { each.open = false; });
-    repaint();
+    closed.forEach((each) => { each.open = false; });
   });
 
-  if (typeof DecompressionStream === "undefined") {
-    say("This browser cannot unpack the chart: it has no DecompressionStream, which browsers have had since 2023. " +
-        "The tables hold its numbers.");
-  } else if (charts.length) {
-    say("Drawing …");
-    drawWhenSeen();
-  }
+  const begin = () => {
+    if (isWide.matches) drawWhenSeen();
+    else isWide.addEventListener("change", begin, { once: true });
+  };
+  if (typeof DecompressionStream !== "undefined" && charts.length) begin();
 })();

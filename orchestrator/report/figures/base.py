@@ -6,31 +6,39 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
+from markupsafe import Markup
 
-from orchestrator.analysis.words import significant
 from orchestrator.report.page import pack, shown
+from orchestrator.report.static.drawing import drawing
+from orchestrator.report.ticks import log_ticks, tick_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
+BETTER = " ←\u00a0better"
+"""Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A chart in the page. `packed` is its Plotly JSON as `page.pack` leaves it."""
+    """A chart in the page: `drawing` as it stands on paper, `packed` its Plotly JSON as `page.pack` leaves it."""
 
     slug: str
     label: str  # what a screen reader says of it
     height_px: int
     packed: str
+    drawing: Markup
+    note: str = ""  # what has to be said of it: that a bar is cut, say
 
 
-def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any], height_px: int) -> Figure:
+def figure(
+    slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any], height_px: int, note: str = ""
+) -> Figure:
     """A figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
         "template": None,
@@ -55,7 +63,40 @@ def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any],
     document = drawn.to_plotly_json()
     document["layout"].pop("template", None)
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    return Figure(slug=slug, label=label, height_px=height_px, packed=pack(shown(text, "\\\\")))
+    still = Markup(drawing(f"still-{slug}", label, document))  # noqa: S704 - escaped there
+    return Figure(
+        slug=slug, label=label, height_px=height_px, packed=pack(shown(text, "\\\\")), drawing=still, note=note
+    )
+
+
+def of_series(number: int | str) -> dict[str, Any]:
+    """What marks a trace as the one of a stack, so that it can be shown alone; floors have a name of their own."""
+    return {"series": number}
+
+
+def row_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """An upright axis of rows with these labels, the first one on top."""
+    return axis(
+        range=[len(labels) - 0.5, -0.5],
+        tickvals=list(range(len(labels))),
+        ticktext=list(labels),
+        tickfont={"color": INK, "size": 12},
+        showgrid=False,
+        fixedrange=True,
+    )
+
+
+def beside_mark(text: str, x: float, row: float, *, is_left: bool = False) -> dict[str, Any]:
+    """A value written beside a mark of a row; `x` is a logarithm on a logarithmic axis."""
+    return {
+        "text": text,
+        "x": x,
+        "y": row,
+        "xanchor": "right" if is_left else "left",
+        "xshift": -8 if is_left else 6,
+        "showarrow": False,
+        "font": {"size": 11, "color": INK},
+    }
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:
@@ -76,7 +117,7 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
 def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: Any) -> dict[str, Any]:
     """A logarithmic axis from `low` to `high` (both above zero) with ticks at 1, 2 and 5 where there is room for them."""
     ticks = log_ticks(low, high)
-    texts = [f"{_tick(value)}{suffix}" for value in ticks]
+    texts = [f"{tick_text(value)}{suffix}" for value in ticks]
     return axis(
         title,
         type="log",
@@ -86,28 +127,6 @@ def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: A
         ticktext=texts,
         **more,
     )
-
-
-def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers within the range: even steps where it is narrow, 1-2-5 over a few decades, else powers of ten."""
-    if high / low < 2.5:
-        return _even_ticks(low, high)
-    decades = log10(high / low)
-    steps: tuple[float, ...] = (1,)
-    if decades < 0.7:
-        steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-    elif decades < 3:
-        steps = (1, 2, 5)
-    powers = range(math.floor(log10(low)), math.floor(log10(high)) + 1)
-    values = [significant(step * 10.0**power) for power in powers for step in steps]
-    return [value for value in values if low <= value <= high]
-
-
-def _even_ticks(low: float, high: float) -> list[float]:
-    wanted = (high - low) / 5
-    magnitude = 10.0 ** math.floor(log10(wanted))
-    step = next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= wanted)
-    return [significant(place * step) for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def log10(value: float) -> float:
@@ -142,7 +161,3 @@ def title_lines(title: str) -> tuple[str, int]:
     """An axis' title over as many lines as a narrow screen takes, and the pixels that those beyond the first need."""
     lines = wrap(title, 2 * _LETTERS, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(plain(line) for line in lines), _LINE_PX * (len(lines) - 1)
-
-
-def _tick(value: float) -> str:
-    return f"{value:,.6f}".rstrip("0").rstrip(".") if value < 1 else f"{value:,.6g}" if value < 1e6 else f"{value:,.0f}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
-from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -13,15 +12,14 @@ import plotly.graph_objects as go
 from orchestrator.analysis.axes import TEXTS
 from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
 from orchestrator.analysis.words import Unit, significant, unit_for
-from orchestrator.report.figures.base import INK, Figure, axis, figure, logarithmic, plain
+from orchestrator.report.figures.base import BETTER, INK, Figure, axis, figure, logarithmic, of_series, plain
+from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import text as text_colour
 
 _LATENCY_PX = 330
 _GAP_PX = 300
 _TOP_PX, _BOTTOM_PX = 16, 56
-_LABEL_PX = 128  # right of the plot, for the names of lines
-_LINE_PX = 15  # of a line of a label
-_LABEL_LETTERS = 19  # of a line of a label
 _LONGEST_REFERENCE = 24  # letters of what stands in the title of an axis
 _MOST_TICKS = 8
 _OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
@@ -87,14 +85,17 @@ def scales(curves: Curves) -> Scales:
 def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure:
     """Each stack's median at each place, with its interval, and its name at the end of its line."""
     traces = [_latencies(line, shared, colours) for line in panel.lines]
-    ends = [(line.label, line.stack, shared.latency.share(line.points[-1].median)) for line in panel.lines]
+    ends = [
+        _end(line.label, line.stack, line.points[-1].median, shared.latency, shared.unit, colours)
+        for line in panel.lines
+    ]
     height_px = _height(ends, _LATENCY_PX)
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
-        "yaxis": _values(f"median latency, {shared.unit.name}", shared.latency, shared.unit),
-        "annotations": _labels(ends, colours, height_px),
-        "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
+        "yaxis": _values(f"median latency, {shared.unit.name}{BETTER}", shared.latency, shared.unit),
+        "annotations": at_ends(ends, height_px - _TOP_PX - _BOTTOM_PX),
+        "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
     }
     label = f"Median latency by {shared.title}: {panel.title}."
     return figure(slug, label, traces, layout, height_px)
@@ -108,10 +109,13 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     is_named = len(references) == 1 and len(references[0]) <= _LONGEST_REFERENCE
     to = plain(references[0]) if is_named else "reference"
     ends = [
-        (
+        _end(
             gap.label if len(references) == 1 else f"{gap.label} (to {gap.reference_label})",
             gap.stack,
-            shared.gap.share(gap.points[-1].difference),
+            gap.points[-1].difference,
+            shared.gap,
+            shared.gap_unit,
+            colours,
         )
         for gap in panel.gaps
     ]
@@ -119,9 +123,9 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
-        "yaxis": _values(f"difference to {to}, {shared.gap_unit.name}", shared.gap, shared.gap_unit),
-        "annotations": _labels(ends, colours, height_px),
-        "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
+        "yaxis": _values(f"difference to {to}, {shared.gap_unit.name}{BETTER}", shared.gap, shared.gap_unit),
+        "annotations": at_ends(ends, height_px - _TOP_PX - _BOTTOM_PX),
+        "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "shapes": [
             *(band for gap in panel.gaps for band in _crossed(gap, colours)),
             {
@@ -225,6 +229,7 @@ def _scatter(
     colour = series(number)
     return go.Scatter(
         name=plain(name),
+        meta=of_series(number),
         x=[significant(place) for place in places],
         y=unit.scaled(value for value, _ in values),
         mode="lines+markers",
@@ -256,54 +261,11 @@ def _crossed(gap: Gap, colours: dict[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def _height(ends: Sequence[tuple[str, str, float]], least_px: int) -> int:
+def _end(label: str, stack: str, value: float, of: Range, unit: Unit, colours: dict[str, int]) -> End:
+    said = f"{unit.text(value)} {unit.name}"
+    return End(name=label, value=said, colour=text_colour(colours[stack]), share=of.share(value))
+
+
+def _height(ends: Sequence[End], least_px: int) -> int:
     """Of a picture that has room for all names beside the ends of its lines."""
-    lines = sum(1 + _wrapped(label).count("<br>") for label, _, _ in ends)
-    return max(least_px, _TOP_PX + _BOTTOM_PX + _LINE_PX * lines)
-
-
-def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], height_px: int) -> list[dict[str, Any]]:
-    """Names beside the ends of lines, moved apart where they would cover each other."""
-    plot_px = height_px - _TOP_PX - _BOTTOM_PX
-    ordered = sorted(ends, key=lambda end: end[2])
-    heights = [_LINE_PX * (1 + _wrapped(label).count("<br>")) / plot_px for label, _, _ in ordered]
-    top = 1 - (heights[-1] - _LINE_PX / plot_px) / 2 if heights else 1.0  # a name of several lines ends below the edge
-    places = apart([min(max(share, 0.0), top) for _, _, share in ordered], heights, top)
-    return [
-        {
-            "text": _wrapped(label),
-            "xref": "paper",
-            "x": 1,
-            "xanchor": "left",
-            "xshift": 6,
-            "yref": "paper",
-            "y": significant(place, 4),
-            "yanchor": "middle",
-            "align": "left",
-            "showarrow": False,
-            "font": {"size": 12, "color": series(colours[stack])},
-        }
-        for (label, stack, _), place in zip(ordered, places, strict=True)
-    ]
-
-
-def _wrapped(label: str) -> str:
-    """A name over as many lines as there is room for beside a picture; what is in brackets begins a line."""
-    parts = label.replace(" (", "\n(", 1).split("\n")
-    return "<br>".join(plain(line) for part in parts for line in wrap(part, _LABEL_LETTERS))
-
-
-def apart(places: Sequence[float], heights: Sequence[float], top: float = 1.0) -> list[float]:
-    """Ascending places from 0 to `top`, moved so far apart that things of these heights do not cover each other."""
-    found: list[float] = []
-    for place, height in zip(places, heights, strict=True):
-        least = found[-1] + (heights[len(found) - 1] + height) / 2 if found else place
-        found.append(max(place, least))
-    over = found[-1] - top if found else 0.0
-    for number in range(len(found) - 1, -1, -1):
-        if over <= 0:
-            break
-        found[number] -= over
-        below = found[number] - (heights[number] + heights[number - 1]) / 2 if number else 0.0
-        over = found[number - 1] - below if number else 0.0
-    return found
+    return max(least_px, _TOP_PX + _BOTTOM_PX + needed_px(ends))

@@ -2,47 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Distribution
 from orchestrator.analysis.words import significant
-from orchestrator.report.figures.base import Figure, axis, figure, log10, logarithmic, plain
+from orchestrator.report.figures.base import BETTER, MUTED, Figure, axis, figure, log10, logarithmic, of_series, plain
+from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import text as text_colour
 
-HEIGHT_PX = 380
+HEIGHT_PX = 360
+_TOP_PX, _BOTTOM_PX = 16, 44
+_LOWEST, _HIGHEST = 0.12, 0.9  # shares at which curves bear their names
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
 
-def ecdf(group: Group, colours: dict[str, int]) -> Figure | None:
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One line: of a stack, or of a floor."""
+
+    name: str
+    of: Distribution
+    style: dict[str, object]
+    series: int | str
+
+    @property
+    def colour(self) -> str:
+        """Of its name."""
+        return text_colour(self.series) if isinstance(self.series, int) else MUTED
+
+    def latency_at(self, share: float) -> float:
+        """The first latency, in ms, that so many were within; the largest, where failures keep the curve below."""
+        return next((latency for at, latency in self.of.curve if at >= share), self.of.curve[-1][1])
+
+
+def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
     """The share of requests at or below each latency, latency logarithmic; None when there are no samples.
 
-    Requests without a right reply are among those shares: a curve with failures ends below 100 %.
+    Requests without a right reply are among those shares: a curve with failures ends below 100 %. Curves bear their names
+    at different heights, the quickest at the top. The scale is that of the groups `beside` it, too.
     """
     curves = _curves(group, colours)
     if not curves:
         return None
     lines = [
         _line(
-            name,
-            group.unit.scaled(latency for _, latency in of.curve),
-            [significant(share) for share, _ in of.curve],
-            style,
+            curve,
+            group.unit.scaled(latency for _, latency in curve.of.curve),
+            [significant(share) for share, _ in curve.of.curve],
             hover=f"%{{y:.2%}} of {group.samples} within %{{x}} {group.unit.name}",
         )
-        for name, of, style in curves
+        for curve in curves
     ]
     layout = {
         "showlegend": False,
-        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic)", *_extent(group, curves)),
+        "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _BOTTOM_PX},
+        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", *_extent(group, colours, beside)),
         "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
+        "annotations": _names(curves, group),
     }
     label = f"Latency distribution (ECDF), {group.title}."
     return figure(f"ecdf-{group.slug}", label, lines, layout, HEIGHT_PX)
 
 
-def percentile_curve(group: Group, colours: dict[str, int]) -> Figure | None:
-    """Latency by percentile, each further nine as wide as the one before.
+def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
+    """Latency by percentile, each further nine as wide as the one before; the slowest reply stands beside each line.
 
     A sample of rank r of n stands at (r - 0.5) / n (Hazen, 1914), so that the slowest has a place, too.
     """
@@ -51,28 +80,38 @@ def percentile_curve(group: Group, colours: dict[str, int]) -> Figure | None:
         return None
     lines = [
         _line(
-            name,
-            [significant(1 / (1 - share + 0.5 / (of.n + of.failed))) for share, _ in of.curve],
-            group.unit.scaled(latency for _, latency in of.curve),
-            style,
+            curve,
+            [significant(1 / (1 - share + 0.5 / (curve.of.n + curve.of.failed))) for share, _ in curve.of.curve],
+            group.unit.scaled(latency for _, latency in curve.of.curve),
             hover="%{y} " + group.unit.name,
         )
-        for name, of, style in curves
+        for curve in curves
     ]
-    far = max(2 * (of.n + of.failed) for _, of, _ in curves)
+    far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
     x_axis |= {"tickvals": [place for place, _ in ticks], "ticktext": [text for _, text in ticks]}
+    low, high = _extent(group, colours, beside)
+    ends = [
+        End(
+            name=curve.name,
+            value=f"max {group.unit.text(top)}",
+            colour=curve.colour,
+            share=log10(max(top * group.unit.per_ms / low, 1.0)) / log10(high / low),
+        )
+        for curve in curves
+        for top in [curve.of.curve[-1][1]]
+    ]
+    plot_px = max(HEIGHT_PX - _TOP_PX - _BOTTOM_PX, needed_px(ends))
     layout = {
         "showlegend": False,
+        "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": x_axis,
-        "yaxis": logarithmic(f"latency, {group.unit.name} (logarithmic)", *_extent(group, curves)),
+        "yaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
+        "annotations": at_ends(ends, plot_px),
     }
     label = f"Latency by percentile, {group.title}."
-    return figure(f"percentiles-{group.slug}", label, lines, layout, HEIGHT_PX)
-
-
-Curve = tuple[str, Distribution, dict[str, object]]
+    return figure(f"percentiles-{group.slug}", label, lines, layout, plot_px + _TOP_PX + _BOTTOM_PX)
 
 
 def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
@@ -81,27 +120,50 @@ def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
     for floor in group.floors:
         if floor.distribution and floor.distribution.curve:
             colour = "var(--floor-ping)" if floor.kind == "ping" else "var(--floor-tcp)"
-            found.append((f"{floor.kind} (floor)", floor.distribution, {"color": colour, "width": 1.25, "dash": "dot"}))
+            style: dict[str, object] = {"color": colour, "width": 1.25, "dash": "dot"}
+            found.append(Curve(name=f"{floor.kind} (floor)", of=floor.distribution, style=style, series=floor.kind))
     for cell in group.measured:
         if cell.distribution and cell.distribution.curve:
             number = colours[cell.stack]
             style = {"color": series(number), "width": 1.75, "dash": dash(number)}
-            found.append((cell.stack_label, cell.distribution, style))
+            found.append(Curve(name=cell.stack_label, of=cell.distribution, style=style, series=number))
     return found
 
 
-def _line(name: str, x: list[float], y: list[float], style: dict[str, object], hover: str) -> go.Scatter:
+def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatter:
     return go.Scatter(
-        name=plain(name),
+        name=plain(curve.name),
+        meta=of_series(curve.series),
         x=x,
         y=y,
         mode="lines",
-        line={"shape": "hv", **style},
+        line={"shape": "hv", **curve.style},
         hovertemplate="%{fullData.name}: " + hover + "<extra></extra>",
     )
 
 
-def _extent(group: Group, curves: list[Curve]) -> tuple[float, float]:
-    low = min(of.minimum for _, of, _ in curves) * group.unit.per_ms
-    high = max(of.curve[-1][1] for _, of, _ in curves) * group.unit.per_ms
+def _names(curves: Sequence[Curve], group: Group) -> list[dict[str, Any]]:
+    """The name of each curve right beside it, the quickest at the top."""
+    ordered = sorted(curves, key=lambda curve: curve.latency_at(0.5))
+    step = (_HIGHEST - _LOWEST) / max(len(ordered) - 1, 1)
+    return [
+        {
+            "text": plain(curve.name),
+            "x": log10(max(curve.latency_at(height) * group.unit.per_ms, 1e-12)),
+            "y": significant(height),
+            "xanchor": "left",
+            "xshift": 4,
+            "showarrow": False,
+            "bgcolor": "var(--paper)",
+            "font": {"size": 11, "color": curve.colour},
+        }
+        for place, curve in enumerate(ordered)
+        for height in [_HIGHEST - place * step]
+    ]
+
+
+def _extent(group: Group, colours: dict[str, int], beside: Sequence[Group]) -> tuple[float, float]:
+    curves = [curve.of for each in (group, *beside) for curve in _curves(each, colours)]
+    low = min(of.minimum for of in curves) * group.unit.per_ms
+    high = max(of.curve[-1][1] for of in curves) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.92, high * 1.08

@@ -5,7 +5,17 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from orchestrator.analysis.words import significant
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic, row_px
+from orchestrator.report.figures.base import (
+    BETTER,
+    Figure,
+    beside_mark,
+    broken,
+    figure,
+    log10,
+    logarithmic,
+    row_axis,
+    row_px,
+)
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
 
@@ -41,17 +51,18 @@ def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
         ),
     ]
     values = [value for _, first, steady in rows for value in (first, steady)]
+    room = max((max(values) / min(values)) ** 0.22, 1.6)  # on both sides, for what is written there
     layout = {
         "showlegend": False,
-        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic)", min(values) * 0.85, max(values) * 1.15),
-        "yaxis": axis(
-            range=[len(rows) - 0.5, -0.5],
-            tickvals=places,
-            ticktext=labels,
-            tickfont={"color": INK, "size": 12},
-            showgrid=False,
-            fixedrange=True,
+        "xaxis": logarithmic(
+            f"latency, {group.unit.name} (logarithmic){BETTER}", min(values) / room, max(values) * room
         ),
+        "yaxis": row_axis(labels),
+        "annotations": [
+            beside_mark(group.unit.text(value / group.unit.per_ms), log10(value), place, is_left=value == min(both))
+            for place, (_, *both) in enumerate(rows)
+            for value in sorted(set(both))
+        ],
         "shapes": [
             {"type": "line", "x0": steady, "x1": first, "y0": place, "y1": place, "layer": "below"}
             | {"line": {"color": colour[place], "width": 2}}

@@ -9,37 +9,54 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Comparison, Interval
 from orchestrator.analysis.words import ratio, significant
-from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic, row_px, title_lines
+from orchestrator.report.figures.base import (
+    BETTER,
+    INK,
+    MUTED,
+    Figure,
+    broken,
+    figure,
+    logarithmic,
+    row_axis,
+    row_px,
+    title_lines,
+)
 from orchestrator.report.palette import series
 
 ROW_PX = 46
 _MOST_TICKS = 5
 _WHAT = {"median": "median latency", "p99": "p99 latency", "throughput": "1 / throughput"}
 UNTOLD = ("tie", "not resolved", "cannot tell")
+_BEYOND_RATIOS = (
+    4.0  # times: an interval that reaches further than this beyond all ratios is cut, not the scale stretched
+)
 
 
-def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str, int], matters: float) -> Figure | None:
+def forest(
+    slug: str,
+    title: str,
+    rows: Sequence[Comparison],
+    colours: dict[str, int],
+    matters: float,
+    beside: Sequence[Comparison] = (),
+) -> Figure | None:
     """The comparisons of one statistic in one group, smallest ratio on top; None when none has a ratio.
 
-    Dotted lines stand at the margin that matters: an interval between them is a tie.
+    Dotted lines stand at the margin that matters: an interval between them is a tie. The scale reaches what is in the
+    pictures `beside` this one, too.
     """
     known = sorted((row for row in rows if row.ratio is not None), key=lambda row: row.ratio or 0.0)
     if not known:
         return None
     numbers = [colours.get(row.stack, 0) for row in known]
     labels = [broken(row.stack_label) for row in known]
-    title, title_px = title_lines(f"{_WHAT[known[0].statistic]} relative to {known[0].compared_with}")
+    said, title_px = title_lines(f"{_WHAT[known[0].statistic]} relative to {known[0].compared_with}{BETTER}")
+    extent = _extent([*known, *beside], matters)
+    cut = [place for place, row in enumerate(known) if row.interval and _is_beyond(row.interval, extent)]
     layout = {
         "showlegend": False,
-        "xaxis": _ratio_axis(known, matters, title),
-        "yaxis": axis(
-            range=[len(known) - 0.5, -0.5],
-            tickvals=list(range(len(known))),
-            ticktext=labels,
-            tickfont={"color": INK, "size": 12},
-            showgrid=False,
-            fixedrange=True,
-        ),
+        "xaxis": _ratio_axis(extent, said),
+        "yaxis": row_axis(labels),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
         "margin": {"l": 8, "r": 92, "t": 28, "b": 40 + title_px},
         "shapes": [
@@ -51,7 +68,11 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
     }
     label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].compared_with}."
     height_px = 80 + title_px + row_px(ROW_PX, labels) * len(known)
-    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, height_px)
+    traces = [_blocks(known, numbers), _means(known, numbers)]
+    if not cut:
+        return figure(slug, label, traces, layout, height_px)
+    note = "An arrow at the edge: the interval reaches further than the picture does."
+    return figure(slug, label, [*traces, *_arrows(known, cut, extent)], layout, height_px, note)
 
 
 def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
@@ -127,13 +148,44 @@ def _upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
     return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
-def _ratio_axis(rows: Sequence[Comparison], matters: float, title: str) -> dict[str, Any]:
-    values = [1.0, *_margin(matters)]
+def _extent(rows: Sequence[Comparison], matters: float) -> Interval:
+    """From the least to the largest of what is drawn, and a little beyond; intervals do not stretch it without end."""
+    ratios = [1.0, *_margin(matters)]
     for row in rows:
-        values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
-    low, high = min(values), max(values)
+        ratios += [*([] if row.ratio is None else [row.ratio]), *row.by_block]
+    least, most = min(ratios) / _BEYOND_RATIOS, max(ratios) * _BEYOND_RATIOS
+    ends = [min(max(end, least), most) for row in rows for end in row.interval or ()]
+    low, high = min([*ratios, *ends]), max([*ratios, *ends])
     margin = max((high / low) ** 0.06, 1.01)
-    drawn = logarithmic(title, low / margin, high * margin, suffix="×")
+    return low / margin, high * margin
+
+
+def _is_beyond(interval: Interval, extent: Interval) -> bool:
+    return interval[0] < extent[0] or interval[1] > extent[1]
+
+
+def _arrows(rows: Sequence[Comparison], cut: Sequence[int], extent: Interval) -> list[go.Scatter]:
+    """Arrows where whiskers leave the picture."""
+    ends = [
+        (significant(extent[side]), place, ("triangle-left", "triangle-right")[side])
+        for place in cut
+        for side in (0, 1)
+        if (interval := rows[place].interval) and (interval[0] < extent[0] if side == 0 else interval[1] > extent[1])
+    ]
+    return [
+        go.Scatter(
+            x=[end[0] for end in ends],
+            y=[end[1] for end in ends],
+            mode="markers",
+            marker={"symbol": [end[2] for end in ends], "size": 10, "color": INK},
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    ]
+
+
+def _ratio_axis(extent: Interval, title: str) -> dict[str, Any]:
+    drawn = logarithmic(title, *extent, suffix="×")
     return drawn | _thinned(drawn["tickvals"], drawn["ticktext"])
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from orchestrator.analysis.share_words import bounds
 from orchestrator.analysis.shares import Quantity, Shares, Spread
 from orchestrator.analysis.words import percent, significant
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, row_px, title_lines
+from orchestrator.report.figures.base import Figure, axis, broken, figure, row_axis, row_px, title_lines
 from orchestrator.report.palette import series
 
 ROW_PX = 34
@@ -29,14 +29,7 @@ def share_dots(slug: str, of: Shares, titles: Mapping[Quantity, str]) -> Figure 
     row = row_px(ROW_PX + 10 * (len(known) - 1), labels)
     layout = {
         "xaxis": axis(title, range=[-3, 103], tickvals=[0, 25, 50, 75, 100], fixedrange=True),
-        "yaxis": axis(
-            range=[len(labels) - 0.5, -0.5],
-            tickvals=list(range(len(labels))),
-            ticktext=labels,
-            tickfont={"color": INK, "size": 12},
-            showgrid=False,
-            fixedrange=True,
-        ),
+        "yaxis": row_axis(labels),
         "margin": {"l": 8, "r": 16, "t": 40, "b": 40 + title_px},
     }
     traces = [_dots(place, len(known), spread, titles) for place, spread in enumerate(known)]

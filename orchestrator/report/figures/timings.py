@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import CellSummary, Strip
 from orchestrator.analysis.words import Unit, significant
-from orchestrator.report.figures.base import RULE, Figure, axis, figure, logarithmic
+from orchestrator.report.figures.base import BETTER, RULE, Figure, axis, figure, logarithmic
 from orchestrator.report.groups import Group, slowest_reply
 from orchestrator.report.palette import series
 
@@ -16,18 +17,18 @@ HEIGHT_PX = 200
 _DIGITS = 4  # of bins and seconds: a strip is 200 pixels high; the slowest keep five
 
 
-def time_strip(cell: CellSummary, group: Group, colours: dict[str, int]) -> Figure | None:
-    """One cell's timings, on the latency axis that its whole group shares; None when there are none."""
+def time_strip(cell: CellSummary, group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
+    """One cell's timings, on the latency axis that its group and those `beside` it share; None when there are none."""
     if cell.strip is None or not cell.strip.bins:
         return None
     colour = series(colours[cell.stack])
-    low, high = _extent(group)
+    low, high = _extent(group, beside)
     starts = [next(bins)[0] for _, bins in groupby(cell.strip.bins, key=lambda entry: entry[1])]
     layout = {
         "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 24, "b": 32},
         "xaxis": axis("seconds of measuring", rangemode="tozero", nticks=6),
-        "yaxis": logarithmic(group.unit.name, low, high),
+        "yaxis": logarithmic(f"{group.unit.name}{BETTER}", low, high),
         "shapes": [
             {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
             | {"line": {"color": RULE, "width": 1, "dash": "dot"}}
@@ -82,8 +83,8 @@ def _lines(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
     return [median, slowest]
 
 
-def _extent(group: Group) -> tuple[float, float]:
-    distributions = [cell.distribution for cell in group.measured if cell.distribution]
-    low = min(each.minimum for each in distributions) * group.unit.per_ms
-    high = max(slowest_reply(cell) for cell in group.measured) * group.unit.per_ms
+def _extent(group: Group, beside: Sequence[Group]) -> tuple[float, float]:
+    cells = [cell for each in (group, *beside) for cell in each.measured]
+    low = min(cell.distribution.minimum for cell in cells if cell.distribution) * group.unit.per_ms
+    high = max(slowest_reply(cell) for cell in cells) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.85, high * 1.2

@@ -59,6 +59,41 @@ def test_json_says_which_report_is_whose(out):
     assert Path(entry["report"]).is_file()
 
 
+def test_a_line_is_the_only_result(out):
+    report.command(["latest"], line=True)
+
+    (said,) = out.getvalue().splitlines()
+    assert said.startswith("synthetic: ")
+    assert said.endswith("(20261121-030000-two-bbbb)")
+
+
+def test_a_summary_in_markdown_is_printed_or_written(out):
+    report.command(["latest"], markdown=Path("-"))
+    printed = out.getvalue()
+    assert printed.startswith("# Which one is quicker?\n")
+
+    report.command(["latest"], markdown=Path("deep/x.md"))
+    assert Path("deep/x.md").read_text(encoding="utf-8").splitlines()[0] == "# Which one is quicker?"
+
+
+def test_pictures_are_written_and_json_says_which(out, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    report.command(["latest"], pictures=Path("drawn"), as_json=True, line=True)
+
+    (entry,) = json.loads(out.getvalue())["reports"]
+    assert {Path(file).suffix for file in entry["pictures"]} == {".svg"}
+    assert all(Path(file).is_file() for file in entry["pictures"])
+    assert entry["line"].startswith("synthetic: ")
+
+
+def test_several_runs_do_not_share_a_file():
+    for wrong in ({"markdown": Path("x.md")}, {"out": Path("x.html")}):
+        with pytest.raises(UsageError, match="names one file, and 2 runs"):
+            report.command(["20261121-025500", "latest"], **wrong)
+    with pytest.raises(UsageError, match="the same file"):
+        report.command(["latest"], out=Path("x"), markdown=Path("x"))
+
+
 def test_what_analysis_found_is_stored_anew():
     folder = Path("results/20261121-030000-two-bbbb")
     (folder / "summary.json").write_text("{}")

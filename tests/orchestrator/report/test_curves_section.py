@@ -72,16 +72,14 @@ def test_windows_have_their_table(document):
     assert row["As the window has it"].text == fit.said
 
 
-def test_sections_of_single_settings_are_folded_where_there_are_curves(document):
-    run = a_run(stacks=2, placements=2, operations=2)
-    folded = Document(render(replace(run, curves=(DISTANCE,))))
-    opened = Document(render(run))
-
-    def count(page):
-        return sum("open" in element.attributes for element in page.all("details"))
-
-    assert count(folded) == 1
-    assert count(opened) > 4
+@pytest.mark.parametrize(("operations", "is_open"), [(1, True), (2, False)])
+def test_groups_of_more_than_two_settings_are_folded_alike_in_all_sections(operations, is_open):
+    run = a_run(stacks=2, placements=2, operations=operations)
+    for curves in ((), (DISTANCE,)):
+        page = Document(render(replace(run, curves=curves)))
+        groups = [element for element in page.all("details") if element.attributes.get("class") == "group"]
+        assert len(groups) >= 4 * 2
+        assert {"open" in element.attributes for element in groups} == {is_open}
 
 
 def test_a_run_without_an_axis_has_no_such_section():

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.analysis.series import Crossing, Difference, Gap
-from orchestrator.report.figures.curves import apart, gap_curves, latency_curves, scales
+from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
+from orchestrator.report.figures.labels import apart
 from tests.support.curves import COLOURS, DISTANCE, SIZES
 
 
@@ -79,7 +80,10 @@ def test_an_axis_names_its_unit_once():
 
 def test_each_line_is_named_at_its_end_in_its_own_colour():
     figure = latencies(DISTANCE)[0]
-    colours = {note["text"]: note["font"]["color"] for note in figure["layout"]["annotations"]}
+    colours = {
+        note["text"].rpartition("<br>")[0]: note["font"]["color"].replace("text-", "series-")
+        for note in figure["layout"]["annotations"]
+    }
     assert colours == {trace["name"].replace(" (", "<br>("): trace["line"]["color"] for trace in figure["data"]}
     assert len(set(colours.values())) == 2
 
@@ -128,7 +132,7 @@ def test_two_references_are_told_apart_by_the_names_of_their_lines():
         said="x",
     )
     curves = replace(DISTANCE, panels=(replace(DISTANCE.panels[0], gaps=(one, other)),))
-    notes = [note["text"] for note in gaps(curves)[0]["layout"]["annotations"]]
+    notes = [note["text"].rpartition("<br>")[0] for note in gaps(curves)[0]["layout"]["annotations"]]
     assert sorted(text.replace("<br>", " ") for text in notes) == ["grpc (to rest (fastapi))", "grpc (to tcp)"]
 
 
@@ -163,6 +167,6 @@ def test_long_names_have_room_beside_the_picture_and_in_the_title_of_the_axis():
     names = {"label": "grpc with a window of 64 KiB", "reference_label": "grpc with the library's window"}
     curves = replace(SIZES, panels=(replace(SIZES.panels[0], gaps=(replace(gap, **names),)),))
     (layout,) = (each["layout"] for each in gaps(curves))
-    assert [note["text"] for note in layout["annotations"]] == ["grpc with a window<br>of 64 KiB"]
+    assert [note["text"] for note in layout["annotations"]] == ["grpc with a window<br>of 64 KiB<br>-3,000.0 µs"]
     assert layout["yaxis"]["title"]["text"].startswith("difference to reference, ")
     assert gaps(SIZES)[0]["layout"]["yaxis"]["title"]["text"].startswith("difference to rest (fastapi), ")

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.figures.base import broken, log_ticks, plain, row_px
+from orchestrator.report.figures.base import broken, plain, row_px
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import groups, stack_colours
+from orchestrator.report.ticks import log_ticks
 from tests.support.summaries import a_run
 
 RUN = a_run()

@@ -1,0 +1,191 @@
+"""All pictures of a run, and which of them stand in the first part of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from orchestrator.analysis.summary import Comparison, RunSummary
+from orchestrator.report.curves import AxisView, axis_views
+from orchestrator.report.figures.base import Figure
+from orchestrator.report.figures.distribution import ecdf, percentile_curve
+from orchestrator.report.figures.first import first_request
+from orchestrator.report.figures.floor import floor_bars
+from orchestrator.report.figures.forest import forest
+from orchestrator.report.figures.timeline import timeline
+from orchestrator.report.figures.timings import time_strip
+from orchestrator.report.groups import Group, kin
+from orchestrator.report.shares import ShareView, share_views
+
+MOST_FIRST = 6
+"""Pictures in the first part, which has two pages."""
+STATISTICS = ("median", "p99", "throughput")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictured:
+    """A picture with the title that stands above it."""
+
+    title: str
+    figure: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """The timings of a cell: what it is called, its number, and the picture."""
+
+    label: str
+    number: int
+    figure: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupCharts:
+    """The pictures of one group; one that has nothing to show is None."""
+
+    floor: Figure | None
+    ecdf: Figure | None
+    percentiles: Figure | None
+    strips: tuple[Strip, ...]
+    first: Figure | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charts:
+    """Every picture of a report; `forests` by group and statistic, `of_groups` by group."""
+
+    forests: Mapping[str, Mapping[str, Figure | None]]
+    of_groups: Mapping[str, GroupCharts]
+    axes: tuple[AxisView, ...]
+    shares: tuple[ShareView, ...]
+    timeline: Figure | None
+    groups: Sequence[Group]
+    compared: Sequence[Group]
+
+    @cached_property
+    def first(self) -> tuple[Pictured, ...]:
+        """What answers at a glance: the curves of the first axis, else the ratios, else where medians go."""
+        return tuple(self._candidates)[:MOST_FIRST]
+
+    @property
+    def beyond_first(self) -> int:
+        """How many of the same kind stand in the details alone."""
+        return len(self._candidates) - len(self.first)
+
+    @cached_property
+    def slugs_first(self) -> frozenset[str]:
+        """What the details need not show again."""
+        return frozenset(each.figure.slug for each in self.first)
+
+    @property
+    def forest_pictures(self) -> list[Pictured]:
+        """Ratios of medians that the first part does not show."""
+        return [each for each in self._ratios if each.figure.slug not in self.slugs_first]
+
+    @property
+    def are_ratios_first(self) -> bool:
+        """Whether the first part shows ratios."""
+        return any(each.figure.slug in self.slugs_first for each in self._ratios)
+
+    @property
+    def floor_pictures(self) -> list[Pictured]:
+        """Where medians go, of the groups that the first part does not show."""
+        return [each for each in self._bars if each.figure.slug not in self.slugs_first]
+
+    @cached_property
+    def _ratios(self) -> tuple[Pictured, ...]:
+        return tuple(
+            Pictured(title=group.title, figure=drawn)
+            for group in self.compared
+            if (drawn := self.forests[group.slug]["median"])
+        )
+
+    @cached_property
+    def _bars(self) -> tuple[Pictured, ...]:
+        return tuple(
+            Pictured(title=group.title if len(self.groups) > 1 else "", figure=drawn)
+            for group in self.groups
+            if (drawn := self.of_groups[group.slug].floor)
+        )
+
+    @cached_property
+    def _candidates(self) -> tuple[Pictured, ...]:
+        curves = tuple(
+            Pictured(title=one.panel.title, figure=one.latency) for axis in self.axes[:1] for one in axis.multiples
+        )
+        return curves or self._ratios or self._bars
+
+    def all(self) -> Iterator[Pictured]:
+        """Every picture once, with its title, in the order of the page."""
+        for axis in self.axes:
+            for one in axis.multiples:
+                yield Pictured(title=one.panel.title, figure=one.latency)
+                if one.gap:
+                    yield Pictured(title=f"{one.panel.title}: difference", figure=one.gap)
+        for view in self.shares:
+            if view.figure:
+                yield Pictured(title=view.of.setting, figure=view.figure)
+        for group in self.compared:
+            yield from (Pictured(title=group.title, figure=f) for f in self.forests[group.slug].values() if f)
+        for group in self.groups:
+            of = self.of_groups[group.slug]
+            figures = (of.floor, of.ecdf, of.percentiles, of.first, *(strip.figure for strip in of.strips))
+            yield from (Pictured(title=group.title, figure=figure) for figure in figures if figure)
+        if self.timeline:
+            yield Pictured(title="When each trial ran", figure=self.timeline)
+
+
+def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group], colours: dict[str, int]) -> Charts:
+    """All pictures of a summary, its groups and its groups of comparisons."""
+    is_alone = {cell.kind for cell in summary.cells} == {"codec"}
+    return Charts(
+        forests={group.slug: _forests(group, compared, colours, summary.matters) for group in compared},
+        of_groups={group.slug: _of_group(group, kin(group, found), colours, is_alone=is_alone) for group in found},
+        axes=axis_views(summary, colours),
+        shares=tuple(share_views(summary)),
+        timeline=timeline(summary, colours),
+        groups=found,
+        compared=compared,
+    )
+
+
+def _forests(
+    group: Group, compared: Sequence[Group], colours: dict[str, int], matters: float
+) -> dict[str, Figure | None]:
+    """The forest plots of a group, by statistic; those by the same factor share a scale. None where there is no ratio."""
+    factors = {row.factor for row in group.comparisons}
+    beside: dict[str, list[Comparison]] = {
+        statistic: [
+            row
+            for other in compared
+            for row in other.compared_by(statistic)
+            if row.factor in factors and row.ratio is not None
+        ]
+        for statistic in STATISTICS
+    }
+    return {
+        statistic: forest(
+            f"forest-{statistic}-{group.slug}",
+            group.title,
+            group.compared_by(statistic),
+            colours,
+            matters,
+            beside[statistic],
+        )
+        for statistic in STATISTICS
+    }
+
+
+def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int], *, is_alone: bool) -> GroupCharts:
+    has_floor = not is_alone and not group.is_stream
+    strips = [(cell, time_strip(cell, group, colours, beside)) for cell in group.measured]
+    return GroupCharts(
+        floor=floor_bars(group, colours, beside) if has_floor else None,
+        ecdf=ecdf(group, colours, beside),
+        percentiles=percentile_curve(group, colours, beside),
+        strips=tuple(
+            Strip(label=cell.stack_label, number=colours[cell.stack], figure=drawn) for cell, drawn in strips if drawn
+        ),
+        first=first_request(group, colours) if has_floor else None,
+    )

@@ -1,0 +1,135 @@
+"""A run in short, for where people talk: a summary in Markdown, and a line for a chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.validity import invalid_cells
+from orchestrator.analysis.words import ms, rate, ratio, ratio_bounds
+from orchestrator.report.groups import Group, groups
+from orchestrator.report.page import shown
+from orchestrator.report.quantities import DASH, moment
+from orchestrator.report.verdicts import check_groups, failed, failed_in_words
+
+MOST_ROWS = 24
+_MOST_CHECKS = 6
+_MOST_LETTERS = 400  # of the line
+_CODE = re.compile(r"(`[^`]+`)")
+_ACTS = re.compile(r"([\\*_\[\]<>|#~`])")
+_HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second", "Errors")
+
+
+def line(summary: RunSummary) -> str:
+    """What the run found, in one line without markup."""
+    warned = f"{failed_in_words(summary)}: " if failed(summary) else ""
+    said = first_sentence(summary.verdicts[0])[0] if summary.verdicts else "No verdict: too little was measured."
+    found = _one_line(f"{summary.name}: {warned}{said}")
+    if len(found) > _MOST_LETTERS:
+        found = f"{found[:_MOST_LETTERS].rstrip()} …"
+    state = "" if summary.state == "complete" else f", {summary.state}"
+    return f"{found} ({_one_line(summary.run_id)}{state})"
+
+
+def markdown(summary: RunSummary) -> str:
+    """First sentence, a small table, checks, how to repeat it."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: RunSummary) -> Iterator[str]:
+    yield f"# {_text(summary.question or summary.name)}"
+    yield ""
+    if failed(summary):
+        yield f"**{_text(failed_in_words(summary))}: do not rely on the numbers of the cells that they name.**"
+        yield ""
+    first, rest = (
+        first_sentence(summary.verdicts[0]) if summary.verdicts else ("No verdict: too little was measured.", "")
+    )
+    yield f"**{_text(first)}**{' ' + _text(rest) if rest else ''}"
+    yield ""
+    yield from _table(summary)
+    yield ""
+    yield from _checks(summary)
+    yield ""
+    state = "" if summary.state == "complete" else f", {_text(summary.state)}"
+    yield f"Run `{_code(summary.run_id)}`, {_text(moment(summary.started_at))}{state}. Repeat it:"
+    yield ""
+    yield f"    {_one_line(summary.repeat_command)}"
+    yield ""
+    yield f"The whole report: `orch report {_code(summary.run_id)}`"
+
+
+def _table(summary: RunSummary) -> Iterator[str]:
+    found = groups(summary)
+    invalid = invalid_cells(summary.cells, summary.checks)
+    rows = [(group, cell) for group in found for cell in group.cells]
+    heads = ("Setting", *_HEADS) if len(found) > 1 else _HEADS
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---' if head in ('Setting', 'Stack') else '--:' for head in heads)} |"
+    for group, cell in rows[:MOST_ROWS]:
+        setting = [_text(group.title)] if len(found) > 1 else []
+        yield f"| {' | '.join([*setting, *_row(group, cell, is_invalid=cell.id in invalid)])} |"
+    if len(rows) > MOST_ROWS:
+        yield ""
+        yield f"{len(rows) - MOST_ROWS} more rows stand in the report."
+
+
+def _row(group: Group, cell: CellSummary, *, is_invalid: bool) -> list[str]:
+    of = cell.distribution
+    bounds = cell.median_interval
+    return [
+        _text(cell.stack_label) + (" (invalid)" if is_invalid else ""),
+        _latency(of.median, of.limit, "median" in of.censored) if of else DASH,
+        f"{ms(bounds[0])} to {ms(bounds[1])}" if of and bounds else DASH,
+        _standing(group, cell),
+        _latency(of.p99, of.limit, "p99" in of.censored) if of else DASH,
+        DASH if cell.throughput_per_s is None else rate(cell.throughput_per_s),
+        f"{cell.failed:,}",
+    ]
+
+
+def _latency(value: float | None, limit: float | None, is_censored: bool) -> str:
+    if value is not None:
+        return ms(value)
+    return f"\\> {ms(limit)}" if is_censored and limit is not None else DASH
+
+
+def _standing(group: Group, cell: CellSummary) -> str:
+    against = group.against_reference(cell)
+    if against is not None and against.ratio is not None:
+        low_high = f" ({' to '.join(ratio_bounds(against.interval))})" if against.interval else ""
+        return f"{ratio(against.ratio)} {against.standing}{low_high}"
+    return "reference" if group.is_reference(cell) else DASH
+
+
+def _checks(summary: RunSummary) -> Iterator[str]:
+    if not summary.checks:
+        yield "Checks: none were run."
+        return
+    yield f"Checks: {in_words(counts(summary.checks))}."
+    worst = [group for group in check_groups(summary) if group.verdict in ("fail", "warn")]
+    if worst:
+        yield ""
+    for group in worst[:_MOST_CHECKS]:
+        yield f"- {group.verdict}: **{_text(group.name)}**: {_text(group.results[0].explanation)}"
+    if len(worst) > _MOST_CHECKS:
+        yield f"- and {len(worst) - _MOST_CHECKS} more"
+
+
+def _one_line(said: str) -> str:
+    return shown(" ".join(said.split()))
+
+
+def _code(said: str) -> str:
+    return _one_line(said).replace("`", "")
+
+
+def _text(said: str) -> str:
+    """Text of an experiment, none of which Markdown or HTML acts on; what stands in backticks stays code."""
+    parts = _CODE.split(_one_line(said))
+    return "".join(
+        part.replace("|", "\\|") if place % 2 else _ACTS.sub(r"\\\1", part) for place, part in enumerate(parts)
+    )

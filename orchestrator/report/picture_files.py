@@ -1,0 +1,114 @@
+"""The pictures of a run as files of their own: SVG, and PNG where a browser is there to draw it.
+
+An SVG has the light colours as numbers, a ground, and its title in the picture, so that it looks alike in a document, in
+a word processor and in a browser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.disk import whole_file
+from orchestrator.errors import UsageError
+from orchestrator.report import palette
+from orchestrator.report.charts import Pictured, charts
+from orchestrator.report.groups import anchor, cell_colours, compared, groups
+from orchestrator.report.page import shown
+from orchestrator.report.static.drawing import WIDTH_PX
+from orchestrator.report.static.svg import element, text
+
+Draw = Callable[[Path, Path, int, int], str]
+"""Draws an SVG as a PNG so many pixels wide and high; says why where it cannot."""
+_TIMES = 2  # as large as in the page
+_PAD_PX = 8
+_LINE_PX = 16
+_LETTERS = 52
+_COLOUR = re.compile(r"var\(--([a-z0-9-]+)\)")
+_BOX = re.compile(r"class=\"static\" viewBox=\"0 0 (\d+) (\d+)\"")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What was written, and why there is no PNG of what."""
+
+    files: tuple[Path, ...]
+    troubles: tuple[str, ...] = ()
+
+
+def pictures(summary: RunSummary) -> dict[str, str]:
+    """The SVG of every chart of a report, by the name of its file."""
+    found = groups(summary)
+    colours = cell_colours(found, summary)
+    drawn = charts(summary, found, compared(found, summary), colours)
+    return {f"{anchor(each.figure.slug)}.svg": alone(each) for each in drawn.all()}
+
+
+def alone(pictured: Pictured) -> str:
+    """A picture as a document of its own."""
+    found = _BOX.search(pictured.figure.drawing)
+    assert found, "every picture has a box"  # noqa: S101 - drawn by us
+    high = int(found[2])
+    title = wrap(pictured.title or pictured.figure.label, _LETTERS)
+    note = wrap(pictured.figure.note, _LETTERS)
+    top = _PAD_PX + _LINE_PX * len(title)
+    below = _LINE_PX * len(note)
+    whole = top + high + below + _PAD_PX
+    said = [text(line, 6, _PAD_PX + 10 + place * _LINE_PX, font_weight="600") for place, line in enumerate(title)]
+    said += [text(line, 6, top + high + 12 + place * _LINE_PX, fill="var(--muted)") for place, line in enumerate(note)]
+    box = f'y="{top}" width="{WIDTH_PX}" height="{high}" viewBox="0 0 {WIDTH_PX} {high}"'
+    document = element(
+        "svg",
+        element("rect", width=WIDTH_PX, height=whole, fill="var(--paper)"),
+        *said,
+        _BOX.sub(box, str(pictured.figure.drawing), count=1),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH_PX} {whole}",
+        width=WIDTH_PX * _TIMES,
+        height=whole * _TIMES,
+        font_family="system-ui, sans-serif",
+        font_size=12,
+        fill="var(--ink)",
+    )
+    return shown(_COLOUR.sub(lambda name: palette.LIGHT[name[1]], document)) + "\n"
+
+
+def write_pictures(
+    summary: RunSummary, folder: Path, draw: Draw | None, told: Callable[[str], None] = lambda _: None
+) -> Written:
+    """Write every picture into `folder`, which is made; PNGs by `draw`, where there is one.
+
+    UsageError when the folder cannot be written to. Files of the same names are replaced, others left alone.
+    """
+    files: list[Path] = []
+    troubles: list[str] = []
+    documents = pictures(summary)
+    try:
+        for number, (name, document) in enumerate(documents.items(), start=1):
+            told(f"picture {number} of {len(documents)}: {name}")
+            path = folder / name
+            with whole_file(path) as partial:
+                partial.write_text(document, encoding="utf-8")
+            files.append(path)
+            if draw is not None and not troubles:
+                png = path.with_suffix(".png")
+                high = int(_height(document))
+                trouble = draw(path, png, WIDTH_PX * _TIMES, high)
+                if trouble:
+                    troubles.append(f"{png.name}: {trouble}; the other PNGs were not tried")
+                else:
+                    files.append(png)
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
+        ) from error
+    return Written(files=tuple(files), troubles=tuple(troubles))
+
+
+def _height(document: str) -> str:
+    found = re.search(r"height=\"(\d+)\" font", document)
+    return found[1] if found else "800"

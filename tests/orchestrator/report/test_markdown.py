@@ -1,0 +1,58 @@
+"""A run in Markdown, and in a line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.report.markdown import MOST_ROWS, line, markdown
+from tests.orchestrator.report.test_render import HOSTILE
+from tests.support.summaries import a_run, failed_run
+
+
+def test_it_begins_with_the_question_and_the_first_sentence():
+    run = a_run()
+    heading, _, first, *_ = markdown(run).splitlines()
+    assert heading == f"# {run.question}"
+    assert first.startswith("**grpc answers in 0.69× the time of rest (fastapi)")
+
+
+def test_it_has_a_row_for_each_cell_with_its_standing():
+    lines = [row for row in markdown(a_run()).splitlines() if row.startswith("| ")]
+    assert len(lines) == 2 + 6
+    assert len({row.count("|") for row in lines}) == 1
+    assert any(row.startswith("| grpc |") and "0.69× faster" in row for row in lines)
+    assert any("| reference |" in row for row in lines)
+
+
+def test_it_says_how_to_repeat_it_and_what_the_checks_found():
+    text = markdown(failed_run())
+    assert "do not rely on the numbers" in text
+    assert "- fail: **floor**" in text
+    assert "1 failed, 1 passed, 1 warning, 1 undecided" in text
+    assert f"    {failed_run().repeat_command}" in text
+
+
+def test_of_many_rows_it_shows_the_first_and_says_so():
+    run = a_run(stacks=1)
+    cells = tuple(replace(run.cells[0], id=str(n), load=f"{n} in flight") for n in range(MOST_ROWS + 3))
+    text = markdown(replace(run, cells=cells, comparisons=()))
+    assert "3 more rows stand in the report." in text
+
+
+def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
+    run = a_run(stacks=2)
+    hostile = f"{HOSTILE} | x\n# y"
+    cells = tuple(replace(cell, stack_label=hostile) for cell in run.cells)
+    text = markdown(replace(run, question=hostile, verdicts=(hostile,), cells=cells))
+    assert "\n# y" not in text
+    assert "<script>" not in text.replace("\\<", "")
+    rows = [row.replace("\\|", "") for row in text.splitlines() if row.startswith("| ")]
+    assert len({row.count("|") for row in rows}) == 1
+
+
+def test_a_line_is_one_line():
+    run = replace(a_run(), verdicts=("One\nthing. Another thing.",))
+    assert line(run) == "six_protocols: One thing. (20261121-025500-4f3a)"
+    assert line(failed_run()).startswith("six_protocols: 1 check failed in 1 cell: ")
+    assert "No verdict" in line(replace(run, verdicts=()))
+    assert len(line(replace(run, verdicts=("x" * 5000,)))) < 500

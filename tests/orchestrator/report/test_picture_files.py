@@ -1,0 +1,75 @@
+"""Charts as files."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.hosts import chromium
+from orchestrator.report import palette, render
+from orchestrator.report.picture_files import pictures, write_pictures
+from tests.support.browser import PROGRAM
+from tests.support.drawings import parsed
+from tests.support.pages import Document
+from tests.support.summaries import a_run
+
+RUN = a_run(stacks=2)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_there_is_a_file_for_every_chart_of_the_report():
+    charts = Document(render(RUN)).figures()
+    assert set(pictures(RUN)) == {f"{slug}.svg" for slug in charts}
+
+
+def test_each_is_a_document_of_its_own_with_title_ground_and_colours():
+    for name, text in pictures(RUN).items():
+        found = parsed(text)
+        assert found.tag == "{http://www.w3.org/2000/svg}svg", name
+        assert "var(" not in text
+        assert palette.LIGHT["paper"] in text
+        assert "".join(found.find("{http://www.w3.org/2000/svg}text").itertext()).strip()
+
+
+def test_without_a_browser_the_svg_are_complete(tmp_path):
+    written = write_pictures(RUN, tmp_path / "deep" / "pictures", None)
+    assert {path.name for path in written.files} == set(pictures(RUN))
+    assert all(path.is_file() for path in written.files)
+    assert not written.troubles
+
+
+def test_a_browser_that_fails_is_named_once_and_the_svg_are_there(tmp_path):
+    written = write_pictures(RUN, tmp_path, partial(chromium.draw, "/bin/false"))
+    assert len(written.troubles) == 1
+    assert "/bin/false ended with status 1" in written.troubles[0]
+    assert {path.suffix for path in written.files} == {".svg"}
+
+
+def test_a_browser_draws_each_as_png(tmp_path):
+    program = tmp_path / "chromium"
+    program.write_text("#!/bin/sh\nfor a; do case $a in --screenshot=*) printf x > ${a#--screenshot=};; esac; done\n")
+    program.chmod(0o755)
+    written = write_pictures(RUN, tmp_path / "pictures", partial(chromium.draw, str(program)))
+    assert {p.stem for p in written.files if p.suffix == ".png"} == {p.removesuffix(".svg") for p in pictures(RUN)}
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
+def test_chromium_draws_a_png(tmp_path, monkeypatch):
+    first, *_ = pictures(RUN).items()
+    monkeypatch.setattr("orchestrator.report.picture_files.pictures", lambda _: dict([first]))
+    written = write_pictures(RUN, tmp_path, partial(chromium.draw, str(PROGRAM)))
+    assert written.troubles == ()
+    (png,) = (path for path in written.files if path.suffix == ".png")
+    assert png.read_bytes().startswith(PNG)
+    assert png.stat().st_size > 5000
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written to") as raised:
+        write_pictures(RUN, Path(tmp_path / "file" / "x"), None)
+    assert "--pictures" in (raised.value.hint or "")
