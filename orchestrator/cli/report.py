@@ -16,7 +16,9 @@ from orchestrator.cli.keeping import judged, keep
 
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
+    from orchestrator.report.dataset.block import Page
     from orchestrator.report.dataset.run import Dataset
+    from orchestrator.results.folder import RunFolder
 
 
 def command(
@@ -34,9 +36,10 @@ def command(
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
     from orchestrator.cli.scorecard import scorecard_lines
     from orchestrator.errors import UsageError
-    from orchestrator.report.dataset.block import is_page
+    from orchestrator.report.dataset.block import is_page, read_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
+    from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     if out is not None and len(runs) > 1:
@@ -45,10 +48,13 @@ def command(
             hint="omit --out: each report then gets its own name under reports/",
         )
     written = []
-    for name in runs:
-        read = _of_page if is_page(name) else _of_run
-        summary, dataset, path = read(name, out, keep_names=keep_names)
-        path = write_page(page(dataset), path)
+    found = [read_page(Path(name)) if is_page(name) else RunFolder.open(name, root=WORKSPACE.results) for name in runs]
+    for source in found:
+        if isinstance(source, RunFolder):
+            summary, dataset, place = _of_run(source, out, keep_names)
+        else:
+            summary, dataset, place = _of_page(source, out, keep_names)
+        path = write_page(page(dataset), place)
         card = summary.scorecard
         samples = {"inside": dataset.inside, "of": dataset.of, "names_kept": dataset.about.names_kept}
         written.append(
@@ -61,13 +67,11 @@ def command(
     console.emit({"reports": written})
 
 
-def _of_run(run: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
+def _of_run(folder: RunFolder, out: Path | None, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
     """The summary of a run folder, what its report carries, and where that goes."""
     from orchestrator.report import default_path
     from orchestrator.report.dataset.made import packed
-    from orchestrator.results.folder import RunFolder
 
-    folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder)
     keep(folder, summary)
     path = out or default_path(summary, WORKSPACE.reports, folder.origin())
@@ -76,16 +80,15 @@ def _of_run(run: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary
     return summary, packed(folder, keep_names=keep_names, summary=summary), path
 
 
-def _of_page(name: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
+def _of_page(found: Page, out: Path | None, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
     """As `_of_run`, of a report: it lies apart from those of runs made here."""
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path
-    from orchestrator.report.dataset.block import read_page
 
-    dataset = read_page(Path(name)).dataset
+    dataset = found.dataset
     if keep_names and not dataset.about.names_kept:
         raise UsageError(
-            f"{name} carries no names", hint="only the run folder has them: `orch report RUN --keep-names`"
+            f"{found.path} carries no names", hint="only the run folder has them: `orch report RUN --keep-names`"
         )
     summary = dataset.summary()
     origin = hashlib.sha256(dataset.core()).hexdigest()[:12]
