@@ -89,8 +89,8 @@ test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
-conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 20 minutes)
-	@$(BIN)/python -m tests.languages.table --write
+conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 10 minutes)
+	@$(BIN)/python -m tests.languages.table --write $(TABLE_ARGS)
 
 test-slow: $(VENV)/.orch-dev-ready ## those that any machine can run beside each other, and that take longer
 	@$(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)

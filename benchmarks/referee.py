@@ -1,8 +1,9 @@
 """`python -m benchmarks.referee`: how small a fault the check *referee* finds nine times in ten, and its false alarms.
 
-Rounds of a run of `orch referee` are drawn anew (`--run`, a cell each), or made up: latencies whose trials scatter as such
-runs' do (`--scatter`, the standard deviation of a round's ratio). Into each drawn run one fault of our requester is put, of
-growing size; the smallest that the check finds in nine of ten is told, and in how many runs without a fault it fails.
+Rounds of a run of `orch referee` are drawn anew (`--run`, a cell each, at the tolerance of who asked), or made up: latencies
+whose trials scatter as such runs' do (`--scatter`, the standard deviation of a round's ratio). Into each drawn run one fault
+of our requester is put, of growing size; the smallest that the check finds in nine of ten is told, and in how many runs
+without a fault it fails.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.harness.conditions import keep
 from orchestrator.analysis.refereed import compare
 from orchestrator.analysis.summary import TrialSummary
+from orchestrator.referee.tools import TOOLS
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import TurnRecord
 
@@ -100,8 +103,8 @@ def made_up(rng: random.Random, rounds: int, centre: float, scatter: float) -> l
     return found
 
 
-def of_run(run: Path) -> Iterator[tuple[str, list[Round]]]:
-    """The rounds of each cell of a run that has a referee; SystemExit where it has none."""
+def of_run(run: Path) -> Iterator[tuple[str, str, list[Round]]]:
+    """Each cell of a run that has a referee, with who asked it and its rounds; SystemExit where it has none."""
     from orchestrator.analysis.summarise import summarise
 
     folder = RunFolder.open(run)
@@ -119,7 +122,7 @@ def of_run(run: Path) -> Iterator[tuple[str, list[Round]]]:
             if turn.cell == cell.id and turn.median_ns and turn.requests and turn.window_s and turn.block in trials
         ]
         if rounds:
-            yield cell.id, rounds
+            yield cell.stack_label, next(turn.tool for turn in manifest.turns if turn.cell == cell.id), rounds
     if not manifest.turns:
         raise SystemExit(f"{run} has no referee: orch referee FILE makes a run that has one")
 
@@ -160,26 +163,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.referee", description=__doc__.split("\n")[0])
     parser.add_argument("--run", type=Path, action="append", default=[], help="a run of orch referee; repeatable")
     parser.add_argument("--rounds", type=int, nargs="+", default=[10])
-    parser.add_argument("--within", type=float, nargs="+", default=[0.1, 0.25, 0.5])
+    parser.add_argument("--within", type=float, nargs="+", default=[0.1, 0.35, 0.5])
     parser.add_argument("--scatter", type=float, nargs="+", default=[0.02, 0.05, 0.1])
     parser.add_argument("--centre", type=float, nargs="+", default=[1.0, 1.1])
     parser.add_argument("--runs", type=int, default=100)
     options = parser.parse_args()
-    draws: list[tuple[str, Callable[[random.Random, int], list[Round]]]] = [
-        (f"made up, ratio {centre:g}, scatter {scatter:.0%}", _made_up(centre, scatter))
+    draws: list[tuple[str, Callable[[random.Random, int], list[Round]], list[float]]] = [
+        (f"made up, ratio {centre:g}, scatter {scatter:.0%}", _made_up(centre, scatter), options.within)
         for centre in options.centre
         for scatter in options.scatter
     ]
-    draws += [(f"{run.name} {cell}", _drawn(rounds)) for run in options.run for cell, rounds in of_run(run)]
+    for run in options.run:
+        for cell, tool, kept in of_run(run):
+            draws.append((f"{cell}, beside {tool} | {_ratios(kept)}", _drawn(kept), [TOOLS[tool].within]))
     results = []
-    for told, draw in draws:
-        for within in options.within:
+    for told, draw, tolerances in draws:
+        for within in tolerances:
             for rounds in options.rounds:
                 found = measured(lambda rng, n=rounds, d=draw: d(rng, n), within, options.runs)  # type: ignore[misc]
                 results.append({"rounds_of": told, "within": within, "rounds": rounds, **found})
                 print(json.dumps(results[-1]), flush=True)
     print(*table(results), sep="\n")
     print(keep("referee", {"results": results}))
+
+
+def _ratios(kept: Sequence[Round]) -> str:
+    """Ours over theirs, of the medians and of the requests per second: geometric means over the rounds."""
+    medians = geometric_mean(one.ours_ms / one.theirs_ms for one in kept)
+    return f"{medians:.2f}, {geometric_mean(one.ours_per_s / one.theirs_per_s for one in kept):.2f}"
 
 
 def _made_up(centre: float, scatter: float) -> Callable[[random.Random, int], list[Round]]:

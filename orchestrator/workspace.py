@@ -10,7 +10,7 @@ from pathlib import Path
 class Workspace:
     """The folder that a user works in, the current one unless another is named, and what orch keeps below it.
 
-    Only the command line makes one (`orchestrator.cli.here`). Nothing is created or read here.
+    Only the command line makes one (`orchestrator.cli.here`), and `orch` for a notebook. Nothing is created or read here.
 
     >>> str(Workspace(Path("elsewhere")).plans)
     'elsewhere/.orch/plans'
@@ -29,6 +29,11 @@ class Workspace:
     def reports(self) -> Path:
         """One HTML file for each run; those of runs from elsewhere lie in a folder of their own below it."""
         return self.root / "reports"
+
+    @property
+    def exports(self) -> Path:
+        """What `orch export` writes, unless a place is named."""
+        return self.root / "exports"
 
     @property
     def state(self) -> Path:
@@ -54,6 +59,16 @@ class Workspace:
     def made(self) -> Path:
         """A note for each run that was made here (`orchestrator.results.ownership`)."""
         return self.state / "made"
+
+    @property
+    def notes(self) -> Path:
+        """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
+        return self.state / "notes"
+
+    @property
+    def history(self) -> Path:
+        """The index of all runs, which can be made again from their folders (`orchestrator.history.index`)."""
+        return self.state / "history.sqlite3"
 
 
 def private_beside(results: Path) -> Path:

@@ -14,7 +14,7 @@ import pytest
 from tests.support.tiny_language import STACK, write_tiny
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("orchestrator", "protos", "services", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
+PARTS = ("orch", "orchestrator", "protos", "services", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
 
 
 @pytest.mark.slow

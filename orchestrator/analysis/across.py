@@ -47,6 +47,10 @@ CHANGES: Mapping[Standing, Change] = {
 DECIDED = ("improved", "regressed", "unchanged")
 
 
+class NothingInCommon(UsageError):
+    """No cell of one run measures what a cell of the other does: a gate cannot tell anything of them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Overhead:
     """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Of one Holm family with the rows."""
@@ -127,7 +131,7 @@ def compare_runs(
     history: Sequence[EqualRun] = (),
     passed_over: Sequence[str] = (),
 ) -> RunComparison:
-    """`new` against `old`; UsageError with every reason when the two cannot be compared.
+    """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
 
     `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """
@@ -137,7 +141,7 @@ def compare_runs(
     matched = matching.match(new, old)
     if not matched.pairs and new.name != old.name:
         different = "; ".join((*obstacles, *matching.different_values(new, old)))
-        raise UsageError(
+        raise NothingInCommon(
             f"the experiments are different: {new.name}, {old.name}; no cell of one measures what a cell of the other does"
             + (f" ({different})" if different else ""),
             hint="each run's own stacks compare with `orch compare RUN`",
@@ -145,7 +149,8 @@ def compare_runs(
     if not matched.pairs:
         obstacles += matching.different_values(new, old) or ["one of them has no cell"]
     if obstacles:
-        raise UsageError(
+        kind = UsageError if matched.pairs else NothingInCommon
+        raise kind(
             f"runs {new.run_id} and {old.run_id} cannot be compared, as they differ in: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
@@ -176,7 +181,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
         )
     references = words.listed(list(dict.fromkeys(c.compared_with for c in chosen)))
     cells = {cell.id: cell for cell in run.cells}
-    values = {key: _value(_mean(cell, statistic), statistic) for key, cell in cells.items()}
+    values = {key: _value(mean_of(cell, statistic), statistic) for key, cell in cells.items()}
     rows = tuple(
         Row(
             cell=c.cell,
@@ -208,9 +213,9 @@ def _compare(
     statistic: Statistic,
     history: Sequence[EqualRun],
 ) -> _Compared:
-    mine, theirs = _mean(pair[0], statistic), _mean(pair[1], statistic)
+    mine, theirs = mean_of(pair[0], statistic), mean_of(pair[1], statistic)
     known = [run.means[key] for run in history if (key := (pair[1].id, statistic)) in run.means]
-    above = max(_share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
+    above = max(share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
     spread = between_runs.spread_between(statistic, known, above)
     floors = tuple(floors_of_runs.moves(new, old, pair))
     # A rate has no floor to be taken off.
@@ -315,8 +320,8 @@ def _judge(
     return change, why
 
 
-def _mean(cell: CellSummary, statistic: Statistic) -> RunMean | None:
-    """None where the statistic of a trial falls among requests without a right reply, or only some trials have one."""
+def mean_of(cell: CellSummary, statistic: Statistic) -> RunMean | None:
+    """Over its trials; None where the value of one falls among requests without a right reply, or only some have one."""
     if censored_blocks(cell.trials, statistic) or missing_blocks(cell.trials, statistic):
         return None
     return between_runs.run_mean(list(by_block(cell.trials, statistic).values()))
@@ -329,9 +334,9 @@ def _value(mean: RunMean | None, statistic: Statistic) -> float | None:
     return exp(-mean.mean) if statistic == "throughput" else exp(mean.mean)
 
 
-def _share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -> float:
+def share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -> float:
     """Of a cell's latency (of the median where the statistic is a rate); 1 without a ping."""
-    latency = _mean(cell, "median" if statistic == "throughput" else statistic)
+    latency = mean_of(cell, "median" if statistic == "throughput" else statistic)
     ping = floors_of_runs.floor_of(run, "ping", cell)
     floor = ping.distribution.median if ping and ping.distribution else None
     return 1.0 if latency is None or floor is None else max(0.0, 1 - floor / exp(latency.mean))

@@ -25,6 +25,8 @@ from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
+from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evolutions import Evolutions
@@ -129,6 +131,7 @@ class Row:
     spreads: Mapping[str, CellSpread] = field(
         default_factory=dict
     )  # SD and IQR in ms, p99 and the first over the median
+    warned_checks: tuple[str, ...] = ()  # names of the checks that warn of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +171,19 @@ class Answer:
     rules: tuple[str, ...] = ()  # how many misleading timing rules checks find out; also among the verdicts
     spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
     scorecard: Scorecard | None = None
+    sentence: str = ""  # the short answer, and what stands behind it: see `conclusion.shapes`
+    figures: tuple[Figure, ...] = ()
+    besides: str = ""
+    matters_from: str = ""
+    sure: str = ""
+    advice: str = ""
+    invalid_because: str = ""
+
+    def short(self) -> tuple[str, ...]:
+        """The short answer: its first sentence, and what stands behind it."""
+        return tuple(
+            text for text in (self.sentence, self.besides or self.matters_from, self.sure, self.advice) if text
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -226,11 +242,15 @@ def answer(summary: RunSummary) -> Answer:
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
     labels = naming.in_tables(summary)
     rules = figure_words.sentences(summary.timing_rules)
+    short = summary.conclusion or conclude(summary, rules)
     table = tuple(
         replace(
             _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),
             setting=_setting(cell, apart),
             uncompared=why_uncompared(cell, summary),
+            warned_checks=tuple(
+                dict.fromkeys(c.name for c in summary.checks if c.verdict == "warn" and c.cell in (None, cell.id))
+            ),
         )
         for cell in cells
     )
@@ -273,6 +293,13 @@ def answer(summary: RunSummary) -> Answer:
         rules=rules,
         spreads=summary.spreads,
         scorecard=summary.scorecard,
+        sentence=short.sentence,
+        figures=short.figures,
+        besides=short.besides,
+        matters_from=short.matters_from,
+        sure=short.sure,
+        advice=short.advice,
+        invalid_because=short.invalid_because,
     )
 
 

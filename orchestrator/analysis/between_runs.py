@@ -150,12 +150,19 @@ def spread_between(statistic: str, history: Sequence[float], above: float = 1.0)
 
 def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[FloorMove] = ()) -> Difference:
     """The log ratio of two runs of one cell, new over old."""
-    runs = (new, old)
-    variances = [spread.per_run(run) for run in runs]
+    return from_earlier(new, [old], spread, moves)
+
+
+def from_earlier(
+    new: RunMean, earlier: Sequence[RunMean], spread: Spread, moves: Sequence[FloorMove] = ()
+) -> Difference:
+    """The log ratio of a run to the mean of earlier ones, one or more, each with the variance of a run."""
+    share = 1 / len(earlier)
+    variances = [spread.per_run(new)[0], *(share**2 * spread.per_run(run)[0] for run in earlier)]
     return Difference(
-        mean=new.mean - old.mean,
-        se=sqrt(sum(total for total, _ in variances)),
-        freedom=_freedom(runs, spread),
+        mean=new.mean - share * sum(run.mean for run in earlier),
+        se=sqrt(sum(variances)),
+        freedom=_freedom_from_earlier(new, earlier, spread),
         shift=_shift(moves),
     )
 
@@ -179,14 +186,19 @@ def overhead(
     return Difference(
         mean=logs[0] - logs[1],
         se=sqrt(sum(variances)),
-        freedom=_freedom((new, old), spread),
+        freedom=_freedom_from_earlier(new, [old], spread),
         shift=_shift(moves),
     )
 
 
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     """One floor in two runs (Welch's interval over the readings); None with fewer than three in either."""
-    readings = [tuple(m for m in floor.medians if m > 0) for floor in (new, old)]
+    return move_of(new.kind, new.medians, old.medians)
+
+
+def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[float]) -> FloorMove | None:
+    """`floor_move` of the readings, ms, in time order."""
+    readings = [tuple(m for m in medians if m > 0) for medians in (new, old)]
     tested = intervals.unpaired(*readings) if all(readings) else None
     if tested is None:
         return None
@@ -194,7 +206,7 @@ def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     half = intervals.t_quantile(1 - ALPHA / 2, freedom) * error
     middles = [exp(float(np.mean(np.log(part)))) for part in readings]
     return FloorMove(
-        kind=new.kind,
+        kind=kind,
         new_ms=middles[0],
         old_ms=middles[1],
         ratio=exp(mean),
@@ -202,17 +214,20 @@ def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     )
 
 
-def _freedom(runs: Sequence[RunMean], spread: Spread) -> float:
+def _freedom_from_earlier(new: RunMean, earlier: Sequence[RunMean], spread: Spread) -> float:
     """Degrees of freedom of the variance of a difference.
 
     Of an assumption: Welch and Satterthwaite, the assumed part being known. Of history: those of the estimate that is
     used, the fewest where it is one of several, for the larger of two estimates is the one that is used.
     """
     if spread.source == "history":
-        return float(min([spread.runs - 1, *(run.freedom for run in runs if run.se > spread.sd)]))
-    parts = [(*spread.per_run(run), run.freedom) for run in runs]
-    below = sum(estimated**2 / freedom for _, estimated, freedom in parts)
-    total = sum(variance for variance, _, _ in parts)
+        sides = ([new], earlier)
+        of_sides = [sum(run.freedom for run in side) for side in sides if any(run.se > spread.sd for run in side)]
+        return float(min([spread.runs - 1, *of_sides]))
+    weights = [(new, 1.0), *((run, len(earlier) ** -2) for run in earlier)]
+    parts = [(*spread.per_run(run), run.freedom, weight) for run, weight in weights]
+    below = sum((weight * estimated) ** 2 / freedom for _, estimated, freedom, weight in parts)
+    total = sum(weight * variance for variance, _, _, weight in parts)
     return total**2 / below if below > 0 else inf
 
 

@@ -8,7 +8,7 @@ to compare: it is named beside the verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from orchestrator.analysis import words
 from orchestrator.analysis.matching import differing
@@ -33,17 +33,29 @@ DISTURBANCES = {
 OVERLOADED = 0.75
 
 
-def obstacles(new: RunSummary, old: RunSummary) -> list[str]:
+class Made(Protocol):
+    """A run, as far as it says under which conditions it was made: a summary, or what the history keeps of one."""
+
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """As `conditions.conditions` gives them."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Per stack label: versions and settings."""
+
+
+def obstacles(new: Made, old: Made) -> list[str]:
     """Why the two cannot be compared at all."""
     return _conditions(new, old, MUST_AGREE)
 
 
-def confounders(new: RunSummary, old: RunSummary) -> list[str]:
+def confounders(new: Made, old: Made) -> list[str]:
     """Conditions that differ and that nobody compares on purpose."""
     return _conditions(new, old, CONFOUND)
 
 
-def changes(new: RunSummary, old: RunSummary) -> list[str]:
+def changes(new: Made, old: Made) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
     code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, (CODE,))]
     names = _programs(new.conditions, old.conditions)
@@ -56,21 +68,27 @@ def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str
 
     The floor stands beside a trial, not under it: what ran only during trials shows here and not there.
     """
-    mine, theirs = _noise_of(*new), _noise_of(*old)
+    mine, theirs = noise_of(*new), noise_of(*old)
     overloaded = [
         f"in {run.run_id} the machine was overloaded: something waited for a CPU that others used for "
         f"{words.percent(waited)} of a trial"
         for run, noise in ((new[0], mine), (old[0], theirs))
         if (waited := noise.get("pressure", 0.0)) > OVERLOADED
     ]
-    return overloaded + [
+    return overloaded + noise_differences(mine, theirs)
+
+
+def noise_differences(mine: Mapping[str, float], theirs: Mapping[str, float]) -> list[str]:
+    """Where one cell was disturbed much more than the other, by what `noise_of` gives of them."""
+    return [
         f"conditions differ: {text}, {words.percent(mine[key])} against {words.percent(theirs[key])}, at worst"
         for key, (text, limit) in DISTURBANCES.items()
         if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit
     ]
 
 
-def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
+def noise_of(run: RunSummary, cell: str) -> dict[str, float]:
+    """By how much each of `DISTURBANCES` disturbed a cell in its worst trial, as far as that was counted."""
     found = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
     return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
 
@@ -88,7 +106,7 @@ def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return mine == theirs and one.get("settings") == other.get("settings")
 
 
-def _conditions(new: RunSummary, old: RunSummary, names: Sequence[str]) -> list[str]:
+def _conditions(new: Made, old: Made, names: Sequence[str]) -> list[str]:
     mine, theirs = ({k: v for k, v in run.conditions if k in names} for run in (new, old))
     return differing(mine, theirs)
 
@@ -98,7 +116,7 @@ def _programs(*conditions: Iterable[Sequence[str]]) -> list[str]:
     return [name for every in conditions for name, _ in every if name.startswith(PROGRAMS)]
 
 
-def _unknown(new: RunSummary, old: RunSummary) -> list[str]:
+def _unknown(new: Made, old: Made) -> list[str]:
     """What answered and was not started by orch, in either run: nobody here knows whether it was the same."""
     given = (
         run.settings[stack] for run in (new, old) for stack in run.settings if "answered_by" in run.settings[stack]
@@ -107,7 +125,7 @@ def _unknown(new: RunSummary, old: RunSummary) -> list[str]:
     return [f"what answered was not started by orch, and may have changed ({'; '.join(told)})"] if told else []
 
 
-def _versions(new: RunSummary, old: RunSummary) -> list[str]:
+def _versions(new: Made, old: Made) -> list[str]:
     found = []
     for stack, mine in new.settings.items():
         theirs: Mapping[str, Any] = old.settings.get(stack, {})

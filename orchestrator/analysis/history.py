@@ -22,7 +22,9 @@ from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.results.documents import read_sealed
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import RunFolder, runs
+
+_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
 
 # Parts of a plan that may differ between equal runs.
 VOLATILE = frozenset(
@@ -111,6 +113,15 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
         with suppress(ValueError):
             found.append(EqualRun(run_id=run["run_id"], means=_means(RunSummary.from_dict(run))))
     return found
+
+
+def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
+    """Other runs equal to `old`, from the folders that the two runs lie in, and what was passed over there, as clauses."""
+    compared = {folder.path.resolve() for folder in folders}
+    roots = dict.fromkeys(path.parent for path in compared)
+    found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
+    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
+    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
 
 
 def fingerprint(plan: Mapping[str, Any]) -> str:

@@ -34,45 +34,46 @@ def side_of(comparison: Comparison) -> Side | None:
 
 
 def leaders(
-    sides: Sequence[Side], reference: str, least: float, order: Callable[[str], Any] = lambda cell: cell
+    sides: Sequence[Side], reference: str | None, least: float, order: Callable[[str], Any] = lambda cell: cell
 ) -> tuple[str, ...]:
     """The cells that none is surely ahead of, the reference among them where it is one, lowest ratio first.
 
     Of two others, one is surely ahead where the intervals of their ratios lie apart, or where only one of them is surely
     ahead of the reference; and then by more than `least`, the logarithm of a factor. `order` tells equal ratios apart.
+    Without `reference`, the others are ranked among themselves.
     """
-    intervals, values, standings = _by_cell(sides, reference)
-    best = min(values, key=lambda cell: (values[cell], order(cell)))
-    far = [cell for cell in values if log(values[cell] / values[best]) > least or reference in (best, cell)]
-    ahead = [c for c in values if c == best or c not in far or not _is_ahead(best, c, intervals, standings)]
-    return tuple(sorted(ahead, key=lambda cell: (values[cell], order(cell))))
+    by_cell = _by_cell(sides, reference)
+    best = min(by_cell.values(), key=lambda side: (side.ratio, order(side.cell)))
+    ahead = [
+        side.cell
+        for side in by_cell.values()
+        if side is best
+        or (reference not in (best.cell, side.cell) and log(side.ratio / best.ratio) <= least)
+        or not _is_ahead(best, side)
+    ]
+    return tuple(sorted(ahead, key=lambda cell: (by_cell[cell].ratio, order(cell))))
 
 
 def are_alike(ahead: Sequence[str], sides: Sequence[Side], reference: str, margin: float) -> bool:
     """Whether the intervals show that these differ from the first of them by no more than the margin."""
-    intervals, _, _ = _by_cell(sides, reference)
-    best, *others = ahead
-    between = [(intervals[best][0] / intervals[c][1], intervals[best][1] / intervals[c][0]) for c in others]
-    return all(equivalence.is_within(interval, margin) for interval in between)
+    by_cell = _by_cell(sides, reference)
+    best, *others = (by_cell[cell].interval for cell in ahead)
+    return all(equivalence.is_within((best[0] / other[1], best[1] / other[0]), margin) for other in others)
 
 
-def _by_cell(
-    sides: Sequence[Side], reference: str
-) -> tuple[Mapping[str, Interval], Mapping[str, float], Mapping[str, str]]:
-    return (
-        {side.cell: side.interval for side in sides} | {reference: (1.0, 1.0)},
-        {side.cell: side.ratio for side in sides} | {reference: 1.0},
-        {side.cell: side.standing for side in sides} | {reference: "reference"},
-    )
+def _by_cell(sides: Sequence[Side], reference: str | None) -> Mapping[str, Side]:
+    found = {side.cell: side for side in sides}
+    if reference is not None:
+        found[reference] = Side(cell=reference, ratio=1.0, interval=(1.0, 1.0), standing="reference")
+    return found
 
 
-def _is_ahead(one: str, other: str, intervals: Mapping[str, Interval], standings: Mapping[str, str]) -> bool:
-    if standings[other] == "reference":
-        return standings[one] == "faster"
-    if standings[one] == "reference":
-        return standings[other] == "slower"
-    apart = intervals[one][1] < intervals[other][0]
-    return apart or (standings[one] == "faster" and standings[other] == "slower")
+def _is_ahead(one: Side, other: Side) -> bool:
+    if other.standing == "reference":
+        return one.standing == "faster"
+    if one.standing == "reference":
+        return other.standing == "slower"
+    return one.interval[1] < other.interval[0] or (one.standing == "faster" and other.standing == "slower")
 
 
 def any_of(items: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_cells, compare_costs, compare_spreads
+from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.curves import curves, round_trips
 from orchestrator.analysis.delivered import delivered, floors_by_block
@@ -143,7 +144,9 @@ def summarise(run: Run) -> RunSummary:
         timing_rules=timing_rules,
         manifest_sha256=_manifest_sha256(run),
     )
-    return replace(summary, scorecard=scorecard(searched or plan, summary, catalogue()))
+    return replace(
+        summary, scorecard=scorecard(searched or plan, summary, catalogue()), conclusion=conclude(summary, rules)
+    )
 
 
 def _searched(run: Run) -> Plan | None:

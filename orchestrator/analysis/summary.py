@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.client_share import ClientShare
+from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
@@ -409,6 +410,7 @@ class RunSummary:
     client_shares: tuple[ClientShare, ...] = ()  # where the same stack was asked by a native client, too
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
+    conclusion: Conclusion | None = None  # the short answer; likewise
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ _DASH = (
 def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     """The lines, the sentences wrapped at `width` columns; the report has the rows beyond the first forty."""
     for sentence in answer.headline():
-        yield from _wrapped(sentence, width)
+        yield from wrapped(sentence, width)
     shown = () if answer.found_rates else answer.table[:_ROWS_SHOWN]  # each rate tried: for report and JSON
     tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
     for rows, unit in zip(tables, _units(tables), strict=True):
@@ -55,7 +55,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         reference = common_reference(rows)
         yield ""
         yield rows[0].setting
-        yield from _table(
+        yield from aligned(
             tuple(head.format(reference=reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
             [_cells(row, unit, reference) for row in rows],
         )
@@ -65,30 +65,30 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from _codecs(codecs, unit)
         for row in rows:
             if row.parts and row.kind != "codec":
-                yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
+                yield from (f"  {line}" for line in wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         yield from _bytes(rows, is_asked=bool(answer.sizes))
         if (mixed := mixed_of(rows, unit)) is not None:
             yield ""
-            yield from _table(*mixed)
+            yield from aligned(*mixed)
         if (asking := requester_hosts_of(rows, unit)) is not None:
             yield ""
-            yield from _table(*asking)
+            yield from aligned(*asking)
         if answer.shows_spreads and (spreads := spreads_of(rows, unit)) is not None:
             yield ""
-            yield from _table(*spreads)
+            yield from aligned(*spreads)
         if (costs := costs_of(rows)) is not None:
             yield ""
-            yield from _table(*costs)
+            yield from aligned(*costs)
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.label for row in rows if row.uncompared == why]
             of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
-            yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
-    yield from by_size_lines(answer.by_size, _table)
-    yield from evolution_lines(answer.evolutions, _table)
-    yield from timing_rule_lines(answer.timing_rules, _table)
-    yield from store_lines(answer.stores, _table)
-    yield from client_share_lines(answer.client_shares, _table)
+            yield from (f"  {line}" for line in wrapped(f"no comparison{of_whom}: {why}", width - 2))
+    yield from by_size_lines(answer.by_size, aligned)
+    yield from evolution_lines(answer.evolutions, aligned)
+    yield from timing_rule_lines(answer.timing_rules, aligned)
+    yield from store_lines(answer.stores, aligned)
+    yield from client_share_lines(answer.client_shares, aligned)
     notes = [f"*: {words.VAGUE}."] if any(_has_star(row, answer) for row in shown) else []
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
@@ -111,7 +111,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
     kinds = {row.kind for row in shown}
     about = " ".join(notes)
-    yield from _wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
+    yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
     yield from share_lines(answer.shares, width=width)
@@ -137,7 +137,7 @@ def _bytes(rows: Sequence[Row], *, is_asked: bool) -> Iterator[str]:
     if not totals or max(totals) <= _FAR_APART * min(totals) or not (is_asked or max(totals) > _PACKET_BYTES):
         return
     yield ""
-    yield from _table(
+    yield from aligned(
         ("stack", "request body, bytes", "reply body, bytes", "sent on the wire", "received on the wire", ""),
         [(row.label, *_two(body), *_two(row.wire_bytes), "") for row, body in of],
     )
@@ -151,7 +151,7 @@ def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
 def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
     """What codecs alone took to encode and to decode, and how large messages became."""
     parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
-    yield from _table(
+    yield from aligned(
         (
             "stack",
             *parts,
@@ -180,7 +180,8 @@ def _parts(row: Row, unit: words.Unit) -> str:
     )
 
 
-def _wrapped(text: str, width: int) -> Iterator[str]:
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """A text in lines of so many columns, none of which ends between a number and its unit."""
     for line in textwrap.wrap(words.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
         yield line.replace("\u00a0", " ")
 
@@ -241,7 +242,7 @@ def _standing(against: Row | Against) -> str:
     return f"{against.verdict}, {words.factor(against.ratio)}×{low_high}"
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """First and last column to the left, figures to the right, each head as its column."""
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
     last = len(heads) - 1
@@ -260,7 +261,7 @@ def _streams(rows: Sequence[Row]) -> Iterator[str]:
         return
     unit = words.unit_for(ms for _, stream in of for ms in (stream.interval, stream.delivery_p99) if ms is not None)
     yield ""
-    yield from _table(
+    yield from aligned(
         ("stack", *(head.format(unit=unit.name) for head in event_words.HEADS_OF_EVENTS), ""),
         [(stack, *event_words.of_events(stream, unit), "") for stack, stream in of],
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 def command(
     named: Annotated[
-        list[str] | None, typer.Argument(metavar="[LANGUAGE]...", help="Folders of services/.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[LANGUAGE]...",
+            help="Folders of services/.",
+            show_default=False,
+            autocompletion=completions.languages,
+        ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
     twice: Annotated[
@@ -36,6 +43,8 @@ def command(
     from orchestrator.catalogue.read import catalogue
 
     console.as_json = as_json
+    if lint and (again or twice):
+        raise UsageError("--lint builds nothing, so it goes neither with --again nor with --twice")
     found = catalogue()
     results = []
     for language in _chosen(found.languages, named or (), lint=lint):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
@@ -19,7 +20,9 @@ _STYLES = {"not applicable": "dim", "pass": "green", "cannot tell": "dim", "warn
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ] = "latest",
     everything: Annotated[bool, typer.Option("--all", help="Show what each check found in every cell.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:

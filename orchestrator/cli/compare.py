@@ -1,28 +1,32 @@
 """Compare two runs, or the stacks of one: ratios with intervals, and what they show.
 
-Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said.
-Runs that cannot be compared end with 2, with or without it.
+Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said (0 with --allow-undetermined).
+Runs without a cell in common end with 8, too (without it with 2); other runs that cannot be compared with 2.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
+from orchestrator.cli.verdict_files import VerdictFiles
+from orchestrator.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.across import Row, RunComparison
+    from orchestrator.analysis.across import NothingInCommon, Row, RunComparison
+    from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.cost_changes import CostChange
-    from orchestrator.analysis.history import EqualRun
-    from orchestrator.analysis.summary import RunSummary
-    from orchestrator.results.folder import RunFolder
+    from orchestrator.analysis.gate import Judgement
 
-_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
 
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
@@ -41,9 +45,15 @@ _STYLES = {
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")],
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ],
     reference: Annotated[
-        str | None, typer.Argument(help="The run to compare with; by default, the run's own stacks are compared.")
+        str | None,
+        typer.Argument(
+            help="The run to compare with; by default, the run's own stacks are compared.",
+            autocompletion=completions.runs,
+        ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers to compare.")
@@ -52,45 +62,155 @@ def command(
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Exit with 1 when something is surely slower by more than this (5%), with 8 when that is undetermined, "
-            "with 0 only when every interval lies below it.",
+            help="Exit with 1 when something is surely slower by more than this (5%, or `matters`: what matters to the"
+            " experiment), with 8 when that is undetermined, with 0 only when every interval lies below it.",
         ),
+    ] = None,
+    allow_undetermined: Annotated[
+        bool,
+        typer.Option(
+            "--allow-undetermined",
+            help="With --fail-if-slower: end with 0, and a warning, instead of 8, where cells were compared.",
+        ),
+    ] = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, a test case for each row; `-` is stdout.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write Markdown for a summary or a comment; `-` is stdout.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print a row per cell; above 1 is slower."""
-    from orchestrator.analysis.across import compare_runs, compare_within
-    from orchestrator.analysis.gate import require_not_slower
+    console.as_json = as_json
+    gate = _Gate(
+        limit=None if fail_if_slower is None else _limit(fail_if_slower), allows_undetermined=allow_undetermined
+    )
+    gate.require_sense()
+    files = VerdictFiles(junit=junit, markdown=markdown)
+    files.require_usable(as_json=as_json)
+    compared = _compared(run, reference, statistic)
+    judgement = gate.judgement(compared)
+    commands = [*compared.commands, _command(compared.runs, statistic, fail_if_slower)]
+    files.write(compared.comparison, judgement, commands, fails_undetermined=gate.fails_undetermined(compared))
+    if compared.refused is None:
+        console.emit(_document(compared.comparison, judgement if gate.is_closed else None))
+        if not files.take_stdout:
+            _print(compared.comparison)
+    gate.end(compared, judgement)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """A comparison, and the calls that make its runs again; `refused` where the runs have no cell in common."""
+
+    comparison: RunComparison
+    runs: tuple[str, ...]  # as a call names them
+    commands: tuple[str, ...]
+    refused: NothingInCommon | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gate:
+    """What a comparison must show, if anything: `limit` is a share, or `matters`."""
+
+    limit: float | Literal["matters"] | None
+    allows_undetermined: bool
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the exit code depends on what was found."""
+        return self.limit is not None
+
+    def require_sense(self) -> None:
+        """UsageError for a permission without anything to be permitted."""
+        if self.allows_undetermined and not self.is_closed:
+            raise UsageError(
+                "--allow-undetermined changes how --fail-if-slower ends, which is not given",
+                hint="orch compare NEW OLD --fail-if-slower 5% --allow-undetermined",
+            )
+
+    def judgement(self, compared: _Compared) -> Judgement:
+        """What was found, by the limit; by what matters where none was given."""
+        from orchestrator.analysis.gate import Judgement, judge
+
+        limit = self.limit if isinstance(self.limit, float) else compared.comparison.margin
+        if (refused := compared.refused) is None:
+            return judge(compared.comparison, limit)
+        error = Undecided(refused.message, hint=refused.hint)
+        return Judgement(limit=limit, outcomes=(), sentence=refused.message, error=error)
+
+    def fails_undetermined(self, compared: _Compared) -> bool:
+        """Whether what cannot be told ends the call with an error."""
+        return self.is_closed and not (self.allows_undetermined and compared.refused is None)
+
+    def end(self, compared: _Compared, judgement: Judgement) -> None:
+        """Raise what the call ends with, if anything."""
+        error = judgement.error
+        if not self.is_closed:
+            if compared.refused is not None:
+                raise compared.refused
+            return
+        if error is None:
+            return
+        if isinstance(error, Undecided) and not self.fails_undetermined(compared):
+            console.warning(f"{error.message}; --allow-undetermined lets it pass")
+            return
+        if compared.refused is None:
+            console.as_json = False  # stdout holds its one document already
+        raise error
+
+
+def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compared:
+    """The runs read and compared; UsageError where that cannot be."""
+    from orchestrator.analysis.across import NothingInCommon, RunComparison, compare_runs, compare_within
+    from orchestrator.analysis.history import beside
     from orchestrator.results.folder import RunFolder
 
-    console.as_json = as_json
-    limit = None if fail_if_slower is None else _share(fail_if_slower)
     folder = RunFolder.open(run, root=WORKSPACE.results)
     new = judged(folder)
     if reference is None:
-        comparison = compare_within(new, statistic)
-    else:
-        other = RunFolder.open(reference, root=WORKSPACE.results)
-        old = judged(other)
-        history, passed_over = _history(new, old, folder, other)
+        return _Compared(
+            comparison=compare_within(new, statistic), runs=(_named(run, folder.id),), commands=(new.repeat_command,)
+        )
+    other = RunFolder.open(reference, root=WORKSPACE.results)
+    old = judged(other)
+    commands = tuple(dict.fromkeys((old.repeat_command, new.repeat_command)))
+    names = _named(run, folder.id), _named(reference, other.id)
+    history, passed_over = beside(new, old, folder, other)
+    try:
         comparison = compare_runs(new, old, statistic, history, passed_over)
-    console.emit(comparison.to_dict())
-    _print(comparison)
-    if limit is not None:
-        console.as_json = False  # stdout holds its one document already
-        require_not_slower(comparison, limit)
+    except NothingInCommon as error:
+        nothing = RunComparison(
+            of=new.run_id, reference=old.run_id, statistic=statistic, margin=min(new.matters, old.matters), rows=()
+        )
+        return _Compared(comparison=nothing, runs=names, commands=commands, refused=error)
+    return _Compared(comparison=comparison, runs=names, commands=commands)
 
 
-def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
-    """Other runs equal to the reference, from the folders that the two runs lie in, and what was passed over there."""
-    from orchestrator.analysis.history import equal_runs, read_stored
-    from orchestrator.results.folder import runs
+def _named(given: str, run_id: str) -> str:
+    """What names a run later on, too: its path where that was given, else its id."""
+    return given if "/" in given else run_id
 
-    compared = {folder.path.resolve() for folder in folders}
-    roots = dict.fromkeys(path.parent for path in compared)
-    found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
-    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
-    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
+
+def _command(runs: tuple[str, ...], statistic: str, limit: str | None) -> str:
+    """The call that compares them again; it writes no file."""
+    chosen = [] if statistic == "median" else ["--statistic", statistic]
+    gate = [] if limit is None else ["--fail-if-slower", limit]
+    return shlex.join(["orch", "compare", *runs, *chosen, *gate])
+
+
+def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[str, Any]:
+    """The comparison as plain data; with what the gate found, where there is one."""
+    document = comparison.to_dict()
+    if judgement is not None:
+        document["gate"] = {
+            "limit": judgement.limit,
+            "overall": judgement.overall,
+            "outcomes": list(judgement.outcomes),  # of each row
+            "sentence": judgement.sentence,
+        }
+    return document
 
 
 def _print(comparison: RunComparison) -> None:
@@ -172,19 +292,19 @@ def _merged(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _values(row: Row) -> str:
-    from orchestrator.analysis import words
+    from orchestrator.report.rows import values
 
-    if row.value is None or row.reference_value is None:
-        return ""
-    if row.statistic == "throughput":
-        return f" ({words.rate(row.reference_value)}/s -> {words.rate(row.value)}/s)"
-    return f" ({words.ms(row.reference_value)} -> {words.ms(row.value)})"
+    both = values(row)
+    return "" if both is None else f" ({both[0]} -> {both[1]})"
+
+
+def _limit(text: str) -> float | Literal["matters"]:
+    """A share, or `matters` itself; UsageError as `_share`."""
+    return "matters" if text.strip().casefold() == "matters" else _share(text)
 
 
 def _share(text: str) -> float:
     """`5%` or `0.05` as 0.05; UsageError for anything else, and for a bare 5, which is hardly meant as 500 %."""
-    from orchestrator.errors import UsageError
-
     number, percent = text.strip().removesuffix("%").strip(), text.strip().endswith("%")
     try:
         share = float(number) / (100 if percent else 1)
@@ -196,5 +316,5 @@ def _share(text: str) -> float:
             hint=f"write {number}%",
         )
     if not 0 <= share < 100:
-        raise UsageError(f"--fail-if-slower {text!r} is not a share", hint="write 5% or 0.05")
+        raise UsageError(f"--fail-if-slower {text!r} is not a share", hint="write 5% or 0.05, or `matters`")
     return share

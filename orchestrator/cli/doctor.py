@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError, did_you_mean
@@ -24,6 +25,7 @@ def command(
             "--for",
             metavar="PROVIDER",
             help="A provider, or `referee`: exit 3 if it cannot be used here.",
+            autocompletion=completions.providers,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

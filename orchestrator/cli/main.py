@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import keyword
+import re
 import signal
 import sys
 import traceback
@@ -12,17 +14,18 @@ from types import FrameType
 from typing import Any, NoReturn, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from orchestrator import __version__
+from orchestrator.cli import shell
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
-# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
-# imported when the verb is called, so that `orch --help` pays for none of them.
+# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py (`import_.py` for
+# `import`) with a function `command`; its module is imported when the verb is called: `orch --help` pays for none of them.
 VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
     "doctor": "Show what this machine can do, and what each provider still needs.",
@@ -33,10 +36,17 @@ VERBS: dict[str, str] = {
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Write a run's report again, from its stored data or from a report alone.",
+    "export": "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people.",
     "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
     "verify": "Compare a stored run with what was recorded when it was made, or a report with the samples in it.",
     "sign": "Sign a finished run with your SSH key.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
+    "runs": "List the runs that are here, newest first, with their checks and answers.",
+    "history": "Show a cell over runs, and mark where it changed.",
+    "note": "Write a note on a run, or show its notes.",
+    "tag": "Tag a run, or remove its tags.",
+    "delete": "Delete runs: their folders, their reports, and what was noted of them.",
+    "import": "Take in runs that were made elsewhere, and raw files of request and response stamps.",
     "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",
@@ -50,6 +60,13 @@ VERBS: dict[str, str] = {
 class Verbs(TyperGroup):
     """The verbs of `VERBS`, each imported when it is called."""
 
+    _are_names = False  # whether verbs are wanted for their names alone
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The verbs and options that begin so; no verb is imported for it."""
+        self._are_names = True
+        return super().shell_complete(ctx, incomplete)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         """Every verb, in the order of the table."""
         return list(VERBS)
@@ -59,7 +76,10 @@ class Verbs(TyperGroup):
         if cmd_name not in VERBS:
             near = nearest(cmd_name, VERBS)
             ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
-        module = importlib.import_module(f"orchestrator.cli.{cmd_name}")
+        if self._are_names:
+            return TyperCommand(cmd_name, help=VERBS[cmd_name])
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"orchestrator.cli.{name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cmd_name, help=module.__doc__)(module.command)
         return typer.main.get_command(single)
@@ -70,6 +90,8 @@ class Verbs(TyperGroup):
             formatter.write_dl(list(VERBS.items()))
 
 
+_CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
+_QUOTED = re.compile(r"'([^']*)'")
 _CallError = cast("type[Exception]", typer.BadParameter.__mro__[2])  # every error of the framework's own
 
 
@@ -97,7 +119,10 @@ def root(
 
 
 def main() -> NoReturn:
-    """Run the program; the only place that ends the process."""
+    """Run the program; the only place that ends the process, but for `shell.answer`."""
+    if shell.is_asking():
+        shell.answer(app)
+    shell.finish_scripts()
     settle()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
@@ -135,8 +160,21 @@ def _refuse_call(error: Any) -> int:
         if context is not None:
             console.progress(context.get_usage())
         hint = None if context is None else f"`{context.command_path} --help`"
-        console.error(UsageError(words, hint=hint))
+        console.error(UsageError(_with_meant(error, words), hint=hint))
     return int(error.exit_code)
+
+
+def _with_meant(error: Any, words: str) -> str:
+    """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
+    context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
+    if unknown is not None and context is not None:
+        near = nearest(unknown, [name for of in context.command.params for name in (*of.opts, *of.secondary_opts)])
+        return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
+    if param is not None and (quoted := _CHOICE.search(error.message)):
+        given, *known = _QUOTED.findall(quoted.group())
+        near = nearest(given, known)
+        return f"{words} Did you mean {near[0]}?" if near else words
+    return words
 
 
 def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature

@@ -7,16 +7,23 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="The experiment, a YAML file.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="The experiment, a YAML file.", show_default=False, autocompletion=completions.experiments),
+    ],
     overrides: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the file, e.g. load.requests=100. Repeatable.",
+            autocompletion=completions.overrides,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

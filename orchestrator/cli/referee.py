@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.run import plan_of, start, tell
-from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from orchestrator.analysis.check_result import CheckResult
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _MOST_REASONS = 5
 _PLAN = re.compile("[0-9a-f]{12}[.]json")
 _LONGEST_S = 3_600
+_MOST_PER_CENT = 1_000
+_SPARE = 1.2  # of the time that a run is expected to take
 
 
 def command(
@@ -31,22 +35,38 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file, or a plan, a JSON file; by default, the current plan.",
             show_default=False,
+            autocompletion=completions.experiments,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. repeats=10. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the file, e.g. repeats=10. Repeatable.",
+            autocompletion=completions.overrides,
+        ),
     ] = None,
     tool: Annotated[
         str | None,
-        typer.Option("--tool", metavar="NAME", help="Ask with this load generator alone: wrk, oha or ghz."),
+        typer.Option(
+            "--tool",
+            metavar="NAME",
+            help="Ask with this load generator alone: wrk, oha or ghz.",
+            autocompletion=completions.load_generators,
+        ),
     ] = None,
     within: Annotated[
-        float | None,
-        typer.Option(help="How far apart both may be, in per cent; by default, what each program's page gives."),
+        str | None,
+        typer.Option(
+            metavar="PERCENT", help="How far apart both may be, like 25 %; by default, what each program's page gives."
+        ),
     ] = None,
     window: Annotated[
-        int | None, typer.Option(help="Seconds for which it asks each time; by default, the cell's duration, or 3.")
+        str | None,
+        typer.Option(
+            metavar="SECONDS", help="How long it asks each time, like 3s; by default, the cell's duration, or 3s."
+        ),
     ] = None,
     share: Annotated[
         bool,
@@ -58,17 +78,16 @@ def command(
 ) -> None:
     """Run, then print the ratios and the answer; exit status 5 where a check fails."""
     console.as_json = as_json
-    if within is not None and not 0 < within <= 1_000:
-        raise UsageError(f"--within {within:g} is not between 0 and 1000 per cent", hint="--within 25")
-    if window is not None and not 1 <= window <= _LONGEST_S:
-        raise UsageError(f"--window {window} is not between 1 and {_LONGEST_S} seconds", hint="--window 3")
+    share_within = None if within is None else _share(within)
+    window_s = None if window is None else _seconds(window)
     plan = _plan(what, overrides or [])
-    settings = _settings(plan, tool, None if within is None else within / 100, window)
+    settings = _settings(plan, tool, share_within, window_s)
     for name, used in settings.tools.items():
         cells = sum(of == name for of in settings.cells.values())
         console.progress(f"{name} {used.version} asks {cells} of {len(plan.cells)} cells, within {used.within:.0%}")
     for reason in dict.fromkeys(settings.refused.values()):
         console.progress(f"not asked: {reason}")
+    _say_how_long(plan, settings)
     result = start(plan, share=share, referee=settings)
     tell(result)
     found, names = _results(result.folder)
@@ -80,6 +99,35 @@ def command(
         error.details = document
         raise error
     console.emit(document)
+
+
+def _share(text: str) -> float:
+    """A tolerance in per cent, with its sign or without, as a share."""
+    per_cent = _number(text.removesuffix("%").rstrip())
+    if not 0 < per_cent <= _MOST_PER_CENT:
+        raise UsageError(f"--within {text} is not above 0 and at most {_MOST_PER_CENT} per cent", hint="--within 25")
+    return per_cent / 100
+
+
+def _seconds(text: str) -> int:
+    """A duration, or a number of seconds, as whole seconds."""
+    from orchestrator.experiment.read.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError:
+        seconds = _number(text)
+    if not (1 <= seconds <= _LONGEST_S and seconds == int(seconds)):
+        raise UsageError(f"--window {text} is not between 1 and {_LONGEST_S} whole seconds", hint="--window 3s")
+    return int(seconds)
+
+
+def _number(text: str) -> float:
+    """NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _plan(what: str | None, overrides: list[str]) -> Plan:
@@ -103,7 +151,7 @@ def _settings(plan: Plan, only: str | None, within: float | None, window_s: int 
     from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
     if only is not None and only not in TOOLS:
-        raise UsageError(f"no load generator is called {only!r}", hint=f"one of {', '.join(TOOLS)}")
+        raise UsageError(f"no load generator is called {only!r}", hint=did_you_mean(only, TOOLS))
     looked = look_for_all()
     here = usable(looked)
     cells, refused, missing = dict[str, str](), dict[str, str](), dict[str, None]()
@@ -134,6 +182,23 @@ def _settings(plan: Plan, only: str | None, within: float | None, window_s: int 
         if name in cells.values()
     }
     return RefereeRecord(tools=tools, cells=cells, refused=refused, window_s=window_s)
+
+
+def _say_how_long(plan: Plan, settings: RefereeRecord) -> None:
+    """What the turns add to the plan's time; a warning where the run's limit will cut it."""
+    from orchestrator.experiment.plan.estimate import estimate
+    from orchestrator.experiment.read.units import format_duration
+    from orchestrator.measure.refereeing import expected_s
+
+    turns_s = expected_s(plan, settings)
+    whole_s, most_s = estimate(plan).duration_s + turns_s, plan.limits.wall_s
+    console.progress(f"about {format_duration(whole_s)}, of which {format_duration(turns_s)} are the load generators'")
+    if whole_s > most_s:
+        enough = f"--set limits.wall={math.ceil(whole_s * _SPARE / 60)}m"
+        console.warning(
+            f"that is longer than limits.wall ({format_duration(most_s)}), which will end the run early;"
+            f" `{enough}` gives it more"
+        )
 
 
 def _why_missing(wanted: list[str], looked: list[Found]) -> str:

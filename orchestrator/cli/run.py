@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
+from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError
@@ -29,12 +31,16 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
+            autocompletion=completions.experiments_or_runs,
         ),
     ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the file, e.g. load.requests=100. Repeatable.",
+            autocompletion=completions.overrides,
         ),
     ] = None,
     resume: Annotated[
@@ -49,12 +55,18 @@ def command(
             "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
         ),
     ] = False,
+    opens: Open = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every sentence and table; `orch report RUN --full` does so later.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
     result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
-    tell(result)
+    tell(result, is_full=full)
+    if opens:
+        show(result.report)
     error = result.error()
     if error is not None:
         error.details = result.to_dict()
@@ -84,7 +96,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
     _refuse_full_disk(folder.plan())
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
@@ -142,8 +154,8 @@ def _command_line() -> list[str]:
     return ["orch", *sys.argv[1:]]
 
 
-def tell(result: Result) -> None:
-    """The last lines: what a person looks for next."""
+def tell(result: Result, *, is_full: bool = False) -> None:
+    """The last lines: the answer and a small table, or all of it, and what a person looks for next."""
     if result.kept is not None:
         until = result.kept.get("expires_at")
         when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -153,10 +165,16 @@ def tell(result: Result) -> None:
         )
     if result.answer is not None:
         from orchestrator.cli.answer import answer_lines
+        from orchestrator.cli.short_answer import short_lines
 
-        for line in answer_lines(result.answer, width=min(shutil.get_terminal_size((100, 24)).columns, 120)):
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        for line in short_lines(result.answer, width=width, has_table=not is_full):
             console.result(line)
         console.result()
+        if is_full:
+            for line in answer_lines(result.answer, width=width):
+                console.result(line)
+            console.result()
     console.result(f"run     {result.folder}")
     if result.report is not None:
         console.result(f"report  {result.report}")

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ] = "latest",
     key: Annotated[Path, typer.Option(help="The SSH key to sign with.")] = Path("~/.ssh/id_ed25519"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:

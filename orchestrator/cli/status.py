@@ -34,7 +34,8 @@ def command(
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
     if left is not None:
-        console.result(f"run {left.run}  interrupted: {left.sentence()}")
+        how = "killed, its process is gone" if left.was_killed else "interrupted"
+        console.result(f"run {left.run}  {how}: {left.sentence()}")
         console.result(f"    continue it with: orch run --resume {left.run}")
         if left.done:
             console.result(f"    see what is stored with: orch report {left.run}")
@@ -51,5 +52,9 @@ def _runs_in_progress() -> list[dict[str, object]]:
         if run.provider == THIS_MACHINE:
             where = "  on this machine"
         console.result(f"run {run.run}{where}  in progress")
+        if run.experiment:
+            console.result(f"    experiment {run.experiment}")
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
+        if run.cell:
+            console.result(f"    now: {run.cell}")
     return [run.to_dict() for run in found]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import TeardownIncomplete, UsageError
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 def command(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The run to end; by default, everything that is up.", show_default=False),
+        typer.Argument(
+            metavar="[RUN]",
+            help="The run to end; by default, everything that is up.",
+            show_default=False,
+            autocompletion=completions.runs,
+        ),
     ] = None,
     everything: Annotated[
         bool,

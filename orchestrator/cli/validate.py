@@ -7,13 +7,20 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
 
 
 def command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Experiments, YAML files.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Experiments, YAML files.",
+            show_default=False,
+            autocompletion=completions.experiments,
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

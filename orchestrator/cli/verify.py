@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import InvalidMeasurement
@@ -22,7 +23,10 @@ _MOST_NAMED = 10
 
 def command(
     run: Annotated[
-        str, typer.Argument(help="Run id, its beginning, a path, `latest`, or a report: FILE.html.")
+        str,
+        typer.Argument(
+            help="Run id, its beginning, a path, `latest`, or a report: FILE.html.", autocompletion=completions.runs
+        ),
     ] = "latest",
     signers: Annotated[
         Path | None, typer.Option(help="Check the signature too: a file of allowed signers, as ssh-keygen(1) has it.")

@@ -10,8 +10,11 @@ from typing import Any
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.measure.labels import label
 from orchestrator.measure.progress import duration
 from orchestrator.measure.stages import STAGES
+from orchestrator.results.derive import JournalState
 from orchestrator.results.folder import RunFolder, runs
 
 _DOING = {stage.name: stage.doing for stage in STAGES}
@@ -22,11 +25,15 @@ class InProgress:
     """How far a run has come. Durations are seconds; `trouble` says why its journal does not show it."""
 
     run: str
+    experiment: str = ""  # its name
     provider: str = ""
     since: str = ""  # ISO 8601: when the run began, or was resumed
     stage: str = ""
     trials: int = 0  # of the schedule
     done: int = 0
+    cell: str = ""  # of the trial that is being made, in words
+    blocks: int = 0  # of the schedule
+    blocks_done: int = 0
     left_s: float | None = None
     trouble: str = ""
 
@@ -35,14 +42,14 @@ class InProgress:
         return asdict(self)
 
     def sentence(self) -> str:
-        """Where it stands: `trial 3 of 24, about 1 min 5 s left`."""
+        """Where it stands: `trial 3 of 24, about 1 min 5 s left; 0 of 3 blocks done`."""
         if self.trouble:
             return f"how far it has come is not known: {self.trouble}"
         if self.done >= self.trials:
             return f"all {self.trials} trials are done, checks and report are being made"
         left = "" if self.left_s is None else f", about {duration(self.left_s)} left"
         if self.stage == "measure":
-            return f"trial {self.done + 1} of {self.trials}{left}"
+            return f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done"
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 
@@ -51,8 +58,12 @@ class Unfinished:
     """A run on which nobody works, though not all of its trials were made: it was interrupted, or killed."""
 
     run: str
+    experiment: str
     trials: int  # of the schedule
     done: int
+    blocks: int
+    blocks_done: int
+    was_killed: bool  # its process ended without writing that it does: it, or the machine
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -80,7 +91,29 @@ def how_unfinished(folder: RunFolder) -> Unfinished | None:
     journal_state = folder.journal_state()
     if journal_state.state == "complete":
         return None
-    return Unfinished(run=folder.id, trials=len(folder.plan().trials), done=len(journal_state.trials))
+    plan = folder.plan()
+    return Unfinished(
+        run=folder.id,
+        experiment=plan.name,
+        trials=len(plan.trials),
+        done=len(journal_state.trials),
+        blocks=_blocks(plan),
+        blocks_done=len(journal_state.finished_blocks),
+        was_killed=journal_state.state == "running",
+    )
+
+
+def _blocks(plan: Plan) -> int:
+    return len({trial.block for trial in plan.trials})
+
+
+def _now(plan: Plan, state: JournalState) -> str:
+    """The cell whose trial is next, or being made, in the block that was begun last; empty between blocks."""
+    begun = max(state.attempts.keys() - state.finished_blocks, default=None)
+    made = {trial.index for trial in state.trials}
+    planned = next((trial for trial in plan.trials if trial.block == begun and trial.index not in made), None)
+    cell = planned and next((cell for cell in plan.cells if cell.id == planned.cell), None)
+    return label(plan, cell) if cell else ""
 
 
 def in_progress(results: Path, *, clock: Clock = SYSTEM) -> list[InProgress]:
@@ -116,10 +149,14 @@ def _read(folder: RunFolder, clock: Clock) -> InProgress:
         left_s = estimate(plan).duration_s * left / len(plan.trials)
     return InProgress(
         run=folder.id,
+        experiment=plan.name,
         provider=plan.provider,
         since=since,
         stage=stage,
         trials=len(plan.trials),
         done=done,
+        cell=_now(plan, journal_state) if stage == "measure" else "",
+        blocks=_blocks(plan),
+        blocks_done=len(journal_state.finished_blocks),
         left_s=left_s,
     )

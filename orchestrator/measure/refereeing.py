@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.connections import connections_of
-from orchestrator.experiment.plan.plan import Cell, PlannedTrial
+from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.plan.refereed import GHZ
 from orchestrator.hosts.base import ContractBroken, Pair
 from orchestrator.measure.ask import Ask
@@ -30,6 +30,7 @@ WINDOW_S = 3
 _REQUESTS = 64  # that are recorded; what comes in turn after so many comes again
 _GRACE_S = 20.0  # beyond its window and the time-out of a request, until a program that does not end is hung
 _SLOWEST_S = 10.0
+_START_S = 0.5  # of a responder, or of a load generator until it asks
 _TERMINATED = -15
 _PROTO = PurePosixPath("protos/orch.proto")
 
@@ -94,7 +95,7 @@ class Refereeing:
         for name, content in tool.files(asked).items():
             Path(how.folder / name).write_bytes(content)
         program = self.found[tool.name].path
-        warm_s = max(1, ceil(cell.warmup.at_least_s))
+        warm_s = _warm_s(cell)
         self._run(tool.argv(program, asked, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
         before = responder.stats("warm-up")
         text, elapsed_s = self._run(tool.argv(program, asked, how), pair, how.window_s, how.timeout_s, ends)
@@ -211,6 +212,20 @@ class _Overheard(Launched):
 def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
     """Whether the load generator asks before the trial: every other block, and in one block every other cell (ABBA)."""
     return (trial.block + context.places[trial.cell]) % 2 == 1
+
+
+def expected_s(plan: Plan, settings: RefereeRecord) -> float:
+    """How long the turns of a run take, in seconds: each has a warm-up and a window, and two starts."""
+    each = {
+        cell.id: _warm_s(cell) + window_of(cell, settings) + 2 * _START_S
+        for cell in plan.cells
+        if cell.id in settings.cells
+    }
+    return sum(each.get(trial.cell, 0.0) for trial in plan.trials)
+
+
+def _warm_s(cell: Cell) -> int:
+    return max(1, ceil(cell.warmup.at_least_s))
 
 
 def window_of(cell: Cell, settings: RefereeRecord) -> int:

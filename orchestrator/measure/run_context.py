@@ -8,20 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load
+from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
-from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
-from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.labels import label
 from orchestrator.measure.several import OnProgress
 from orchestrator.measure.trial import Bench
 from orchestrator.results.folder import RunFolder
@@ -96,11 +93,6 @@ class RunContext:
         """Which cell of the plan each is, from 0, by id."""
         return {cell.id: place for place, cell in enumerate(self.plan.cells)}
 
-    @cached_property
-    def varied(self) -> tuple[Factor, ...]:
-        """The factors of a call that have several values in this plan."""
-        return tuple(f for f in OF_THE_CALL if len({cell.factors[f.name] for cell in self.plan.cells}) > 1)
-
     @property
     def hosts(self) -> Fleet:
         """The fleet, which is there from the stage deploy on."""
@@ -144,17 +136,7 @@ class RunContext:
 
     def label(self, cell: Cell) -> str:
         """A cell in words: what tells it apart in this plan, no more."""
-        words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
-        if len(self.plan.placements) > 1:
-            words.append(self.placements[cell.placement].name)
-        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied if self._applies(factor, cell)]
-        if len({c.load.concurrency for c in self.plan.cells}) > 1:
-            is_stream = cell.kind == "stream"
-            words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
-        if len({c.load.rate_per_s for c in self.plan.cells} | {cell.load.rate_per_s}) > 1:
-            words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
-        words += of_load(cell.factors)
-        return " · ".join(words)
+        return label(self.plan, cell)
 
     def refuse_to_go_on_without_hosts(self) -> None:
         """After a failure: HostLost when hosts or the way between them are gone, for then all that follows would fail."""
@@ -167,16 +149,6 @@ class RunContext:
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
             self.listener.warning(text)
-
-    def _applies(self, factor: Factor, cell: Cell) -> bool:
-        """Whether the factor is anything to this cell: how a document travels is nothing to one without it."""
-        if cell.factors[factor.name] is None:
-            return False
-        if factor.name == HTTP:
-            return has_version(self.plan, cell.stack)
-        return (
-            factor.name != FACTOR or plan_way(self.plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
-        )
 
 
 def _unheard(line: Progress) -> None:

@@ -82,7 +82,7 @@ def end(workspace: Workspace, run: str) -> Ending:
             )
         return _ended_with_its_orch(workspace, identity, folder)
     try:
-        folder = RunFolder.open(run, root=workspace.results)
+        folder = RunFolder.open(run, root=workspace.results, even_empty=True)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
     if folder.id in known and not folder.is_ours:

@@ -3,6 +3,6 @@
 `write_report` is all that the rest of the program needs; `page.render_page` is for other pages in the same style.
 """
 
-from orchestrator.report.render import default_path, render, write_report
+from orchestrator.report.render import default_path, path_of, render, write_report
 
-__all__ = ["default_path", "render", "write_report"]
+__all__ = ["default_path", "path_of", "render", "write_report"]

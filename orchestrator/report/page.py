@@ -31,8 +31,8 @@ PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
     "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"  # pragma: allowlist secret (a digest)
 )
-# Controls, marks that reorder text, and what has no width: no page of ours has any but tab and newline.
-_UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{unseen.CLASS}]")
+# Controls, marks that reorder text, what has no width or is no character: no page of ours has any but tab and newline.
+_UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff{unseen.CLASS}]")
 _PLOTLY_JS = "plotly-cartesian.min.js.gz"
 
 
@@ -74,6 +74,11 @@ def css_text(text: str) -> str:
 def shown(text: str, backslash: str = "\\") -> str:
     """Text in which what a reader cannot see stands as its code, behind a backslash; JSON needs two."""
     return _UNSEEN.sub(lambda found: _escape(ord(found.group()), backslash), text)
+
+
+def one_line(text: str) -> str:
+    """Text as `shown`, on a single line: what a file of lines or of cells may hold."""
+    return " ".join(shown(text).split())
 
 
 def _escape(code: int, backslash: str) -> str:

@@ -202,7 +202,12 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     `origin` tells a folder from elsewhere from all others, whatever run it says it is of: its report lies in
     `<reports>/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
     """
-    parts = (anchor(summary.name), anchor(summary.started_at[:10]), anchor(summary.run_id))
+    return path_of(summary.name, summary.started_at, summary.run_id, reports, origin)
+
+
+def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str = "") -> Path:
+    """`default_path` of a run of which that much is known."""
+    parts = (anchor(name), anchor(started_at[:10]), anchor(run_id))
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
     return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"

@@ -28,6 +28,7 @@ from orchestrator.results.documents import (
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
+from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
@@ -106,14 +107,15 @@ class RunFolder:
         self.hold()
 
     @classmethod
-    def open(cls, run: str | Path, *, root: Path | None = None) -> RunFolder:
-        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are.
+    def open(cls, run: str | Path, *, root: Path | None = None, even_empty: bool = False) -> RunFolder:
+        """The run of that path, id, unique beginning of an id, or `latest` (one with a trial, unless `even_empty`).
 
         A word without a slash names a run under `root` first; without a root only a path names one, and it is only read.
+        UsageError names the runs there are.
         """
         direct, is_word = Path(run), "/" not in str(run)
-        is_below = root is not None and is_word and (str(run) == LATEST or _is_run(root / run))
-        if not is_below and _is_run(direct):
+        is_below = root is not None and is_word and (str(run) == LATEST or is_run(root / run))
+        if not is_below and is_run(direct):
             return cls(direct, root=root)
         if root is None:
             raise UsageError(f"{run} is not a run folder", hint="name one by its path")
@@ -121,7 +123,7 @@ class RunFolder:
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
-            return cls(root / ownership.latest(root, ids), root=root)
+            return cls(root / ownership.latest(root, ids, even_empty=even_empty), root=root)
         matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
@@ -431,7 +433,7 @@ class RunFolder:
 
 def runs(root: Path) -> list[RunFolder]:
     """Every run under `root`, oldest first."""
-    return [RunFolder(path, root=root) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
+    return [RunFolder(path, root=root) for path in run_folders(root)]
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
@@ -440,9 +442,3 @@ def latest_of_ours(root: Path) -> RunFolder | None:
     ours = next((folder for folder in reversed(every) if folder.is_ours), None)
     ownership.mention([folder.path.name for folder in every], ours.path.name if ours else "")
     return ours
-
-
-def _is_run(path: Path) -> bool:
-    with suppress(OSError):  # a folder that this user may not look into
-        return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
-    return False

@@ -20,9 +20,11 @@ from typing import Any
 
 from orchestrator import own_mark
 from orchestrator.disk import own_folder
-from orchestrator.errors import MissingError, UsageError
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results import sizes
 from orchestrator.results.documents import write_json
+from orchestrator.results.hold import is_held
+from orchestrator.results.journal import Journal
 from orchestrator.strict_json import read_json
 from orchestrator.workspace import made_beside
 
@@ -72,15 +74,29 @@ def why_not_ours(root: Path | None, folder: Path, end: Callable[[], str]) -> str
     return _ELSEWHERE
 
 
-def latest(root: Path, ids: Sequence[str]) -> str:
-    """The newest of `ids` that was made here, damaged or not; UsageError when none was."""
-    made = next((name for name in reversed(ids) if is_made_here(root, root / name)), None)
-    if made is None:
-        raise UsageError(
-            f"no run under {root}/ was made here, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}"
-        )
-    mention(ids, made)
-    return made
+def latest(root: Path, ids: Sequence[str], *, even_empty: bool = False) -> str:
+    """The newest of `ids` that was made here, damaged or not; UsageError when none was.
+
+    One that ended before a trial was made is passed over, unless `even_empty`: it was refused, or cut at once.
+    """
+    made = [name for name in reversed(ids) if is_made_here(root, root / name)]
+    chosen = next((name for name in made if even_empty or not _is_empty(root / name)), None)
+    if chosen is None:
+        why = "that was made here has a trial" if made else "was made here"
+        raise UsageError(f"no run under {root}/ {why}, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}")
+    mention(ids, chosen)
+    return chosen
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether a run has ended, or was killed, before its journal held a trial; a damaged journal says nothing."""
+    journal = Journal(folder / "journal.jsonl")
+    try:
+        events = journal.events()
+        has_begun = next(events, None) is not None
+        return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
+    except InvalidMeasurement:
+        return False
 
 
 def mention(ids: Sequence[str], chosen: str) -> None:
@@ -88,7 +104,7 @@ def mention(ids: Sequence[str], chosen: str) -> None:
     passed_over = [name for name in ids if name > chosen]
     if passed_over:
         named = ", ".join(passed_over[-3:]) + (f" and {len(passed_over) - 3} more" if len(passed_over) > 3 else "")
-        _LOG.info("passed over as the latest run, not made here or changed since: %s", named)
+        _LOG.info("passed over as the latest run, without a trial, not made here, or changed since: %s", named)
 
 
 def forget(root: Path | None, folder: Path) -> None:

@@ -26,4 +26,9 @@ if [ $# -gt 0 ]; then
 else
     take ends respond
     take ends request
+    # The versions of the packages in them, for orch's own record.
+    awk -F'"' '/^name = /{name = $2} /^version = "/{versions[name] = $2} END {
+        for (name in versions) print name, versions[name]
+    }' Cargo.lock | sort | awk 'BEGIN {print "{"} {printf "%s \"%s\": \"%s\"", (NR > 1 ? ",\n" : ""), $1, $2} END {print "\n}"}' \
+        >build/packages.json
 fi

@@ -40,10 +40,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
     here = Workspace()
-    places = [here.results, here.reports, here.state, here.plans, here.deployments, here.made]
+    places = [here.results, here.reports, here.exports, here.state, here.plans, here.deployments, here.made]
     assert [str(place) for place in places] == [
         "results",
         "reports",
+        "exports",
         ".orch",
         ".orch/plans",
         ".orch/deployments",

@@ -116,6 +116,14 @@ def test_a_language_that_is_not_there_is_a_wrong_call(folder: Folder) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("option", ["--again", "--twice"])
+def test_linters_build_nothing_so_options_of_a_build_are_refused(folder: Folder, option: str) -> None:
+    write_tiny(folder.services, lint=[["true"]])
+    done = folder.orch("build", "--lint", option)
+    assert done.returncode == 2
+    assert "--lint builds nothing" in done.stderr
+
+
 def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
     write_tiny(folder.services, lint=[["sh", "-c", "echo too long; exit 1"]])
     done = folder.orch("build", "--lint")

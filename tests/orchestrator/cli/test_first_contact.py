@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     during = shown.getvalue()
     assert folder.id in during
     assert "on this machine" in during
+    assert "experiment a test" in during
     assert "trial 1 of 3, about " in during
+    assert "; 0 of 3 blocks done" in during
     assert "nothing is up" not in during
 
     folder.release()
@@ -48,9 +51,32 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     after = shown.getvalue().removeprefix(during).splitlines()
     assert after == [
         "nothing is up, and no run is in progress here",
-        f"run {folder.id}  interrupted: none of 3 trials is stored",
+        f"run {folder.id}  killed, its process is gone: none of 3 trials is stored",
         f"    continue it with: orch run --resume {folder.id}",
     ]
+
+
+def test_status_names_the_cell_that_is_measured_and_the_blocks_done(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(console, "out", shown)
+    folder = RunFolder.create(plan("tcp", "rest", repeats=2), command=["orch", "run"], root=Path("results"))
+    folder.append({"event": "stage", "stage": "measure"})
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    status.command()
+    assert "    now: tcp · echo 64 B" in shown.getvalue().splitlines()
+    folder.append({"event": "block-end", "block": 0, "attempt": 0})
+    shown.truncate(0)
+    shown.seek(0)
+    status.command(as_json=True)
+    (found,) = json.loads(shown.getvalue())["runs"]
+    keys = ("experiment", "stage", "cell", "blocks", "blocks_done")
+    assert [found[key] for key in keys] == ["a test", "measure", "", 2, 1]
+    folder.release()
+    shown.truncate(0)
+    shown.seek(0)
+    status.command(as_json=True)
+    left = json.loads(shown.getvalue())["unfinished"]
+    assert (left["was_killed"], left["blocks_done"], left["experiment"]) == (True, 1, "a test")
 
 
 def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,26 @@ def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) ->
     has(WRK, OHA, GHZ)
     found = settings()
     assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
-    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.25, "ghz": 0.5}
+    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
     has(OHA)
-    found = settings(within=15.0, window=2)
-    assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
+    for within, window in (("15", "2"), ("15 %", "2s"), ("15.0%", "2000 ms")):
+        found = settings(within=within, window=window)
+        assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
     assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
+
+
+def test_turns_that_do_not_fit_into_the_runs_limit_are_warned_of(
+    settings: Any, has: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has(WRK)
+    said: list[str] = []
+    monkeypatch.setattr(console, "progress", said.append)
+    monkeypatch.setattr(console, "warning", said.append)
+    settings(overrides=["limits.wall=3h"])
+    assert any("are the load generators'" in line for line in said)
+    assert not any("limits.wall" in line for line in said)
+    settings(overrides=["limits.wall=1s"])
+    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", said[-1])
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:
@@ -112,9 +128,14 @@ def test_an_experiment_that_none_can_ask_is_refused_with_the_reason(settings: An
     ("options", "said"),
     [
         ({"tool": "ab"}, "no load generator is called 'ab'"),
-        ({"within": 0.0}, "--within 0"),
-        ({"within": float("nan")}, "--within nan"),
-        ({"window": 0}, "--window 0"),
+        ({"within": "0"}, "--within 0"),
+        ({"within": "nan"}, "--within nan"),
+        ({"within": "little"}, "--within little"),
+        ({"within": "5 s"}, "--within 5 s"),
+        ({"window": "0"}, "--window 0"),
+        ({"window": "1.5s"}, "--window 1.5s"),
+        ({"window": "2h"}, "--window 2h"),
+        ({"window": "inf"}, "--window inf"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

@@ -165,6 +165,19 @@ var modules = map[string]string{
 	"quic-go": "github.com/quic-go/quic-go",
 }
 
+// Packages are the versions of those modules among a program's dependencies, by the name that a manifest has for each.
+func Packages(dependencies []*debug.Module) map[string]string {
+	found := map[string]string{}
+	for _, dependency := range dependencies {
+		for name, path := range modules {
+			if path == dependency.Path {
+				found[name] = strings.TrimPrefix(dependency.Version, "v")
+			}
+		}
+	}
+	return found
+}
+
 // Versions of the language and of an end's packages.
 func (e *End) Versions() map[string]string {
 	found := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
@@ -172,11 +185,10 @@ func (e *End) Versions() map[string]string {
 	if !ok {
 		return found
 	}
-	for _, dependency := range built.Deps {
-		for _, name := range e.Packages {
-			if modules[name] == dependency.Path {
-				found[name] = strings.TrimPrefix(dependency.Version, "v")
-			}
+	known := Packages(built.Deps)
+	for _, name := range e.Packages {
+		if version, is := known[name]; is {
+			found[name] = version
 		}
 	}
 	return found

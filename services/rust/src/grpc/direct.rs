@@ -32,6 +32,7 @@ use crate::statuses::{Failure, Status};
 const AGENT: &str = "orch";
 const STREAM_WINDOW: u32 = 2 << 20; // as hyper and tonic have it
 const CONNECTION_WINDOW: u32 = 5 << 20; // likewise; it holds all streams together
+const LARGEST_HEADERS: u32 = 16 << 10; // likewise
 
 /// Opens connections of `grpc`.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl Direct {
         opening
             .initial_window_size(bytes)
             .initial_connection_window_size(bytes.max(CONNECTION_WINDOW))
+            .max_header_list_size(LARGEST_HEADERS)
             .enable_push(false);
         Ok(Self { dialer, origin, opening })
     }

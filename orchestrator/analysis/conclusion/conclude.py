@@ -1,0 +1,139 @@
+"""The short answer of a run, from its summary alone: what forbids an answer first, then who is ahead in what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.analysis import along, validity
+from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
+from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
+from orchestrator.analysis.conclusion.places import Distances
+from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
+from orchestrator.analysis.conclusion.shapes import Conclusion, Figure
+from orchestrator.analysis.summary import CellSummary, RunSummary
+
+_QUIET = "Measure it again on a quiet machine."
+_CHECK = "`orch check` says what each check found and what to do."
+
+
+def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
+    """The short answer. Figures of cells that failed a check have no difference; no sentence recommends one of them.
+
+    `rules`: sentences on timing rules that mislead, where the run asked about them (`misleading.figure_words`).
+    """
+    asked, *others = questions(arenas(summary)) or [()]
+    told = tuple(arena for arena in asked if arena.tiers)
+    failed = invalid.failed(summary, asked)
+    figures = _figures(summary, asked)
+    if failed and failed.is_everywhere:
+        return _cannot(failed.text, _CHECK, figures)
+    compared = {cell for arena in asked for cell in arena.names} or {cell.id for cell in summary.cells}
+    noise = invalid.noise(summary, compared)
+    if noise.is_bad:
+        return _cannot(noise.text, _QUIET, figures)
+    cut = invalid.cut(summary)
+    if cut and not told and not summary.found_rates:
+        return _cannot(cut, "Continue it: `orch run --resume`.", figures)
+    lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
+    lead += f"{'o' if lead else 'O'}n a busy machine: " if noise.text else ""
+    own = special.told(summary, rules)
+    made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
+    advice = made.advice
+    if noise.text:
+        advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
+    elif cut:
+        advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
+    return Conclusion(
+        sentence=behind(lead, made.sentence),
+        figures=figures,
+        besides=made.besides,
+        matters_from=made.matters_from,
+        sure=made.sure,
+        advice=advice,
+        invalid_because=failed.text if failed else "",
+        ahead=made.ahead,
+    )
+
+
+def _cannot(why: str, advice: str, figures: tuple[Figure, ...]) -> Conclusion:
+    return Conclusion(sentence=fitting(f"{invalid.CANNOT}{why}."), figures=figures, advice=advice, invalid_because=why)
+
+
+def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:
+    if summary.found_rates:
+        return special.figures_of_rates(summary.found_rates, summary.rate_comparisons)
+    return tuple(figure for arena in asked for figure in arena.figures)
+
+
+def _answer(
+    summary: RunSummary, own: str, asked: Sequence[Arena], others: Sequence[Sequence[Arena]], most: int
+) -> Conclusion:
+    """The answer where nothing forbids one, `own` where the question has its own; of so many letters at most."""
+    told = [arena for arena in asked if arena.tiers]
+    distances = Distances.of(summary.plan)
+    if summary.found_rates:
+        return _of_rates(summary, most)
+    if own:
+        return Conclusion(
+            sentence=fitting(own, most=most),
+            besides=_of(told, distances, MOST_LETTERS),
+            sure=worth.sure(summary, told, ()) if told else "",
+        )
+    if not asked:
+        return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
+    if not told:
+        return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
+    seen = decides.effects(_sound(summary), told[0].factor)
+    is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
+    second = next((of for other in others if (of := [arena for arena in other if arena.tiers])), [])
+    return Conclusion(
+        sentence=_of(told, distances, most),
+        besides="" if is_crossed else worth.rates(summary, told) or _of(second, distances, MOST_LETTERS),
+        matters_from=worth.matters_from(summary, told, distances),
+        sure=worth.sure(summary, told, seen),
+        advice=worth.advice(summary, told, seen, distances),
+        ahead=_ahead(told),
+    )
+
+
+def _of(told: Sequence[Arena], distances: Distances, most: int) -> str:
+    """The first sentence about these settings; empty without one."""
+    if len(told) == 1:
+        return first.sentence(told[0], distances, most)
+    return several.sentence(told, distances, most) if told else ""
+
+
+def _sound(summary: RunSummary) -> list[CellSummary]:
+    failed = validity.invalid_cells(summary.cells, summary.checks)
+    return [cell for cell in summary.cells if cell.id not in failed]
+
+
+def _of_rates(summary: RunSummary, most: int) -> Conclusion:
+    found = [of for of in summary.found_rates if not of.invalid]
+    return Conclusion(
+        sentence=fitting(special.of_rates(found), most=most),
+        matters_from=special.goals(found) if found else "",
+        sure=special.sure(found, summary.rate_comparisons),
+        advice=special.advice(found, summary.rate_comparisons),
+    )
+
+
+def _ahead(told: Sequence[Arena]) -> tuple[str, ...]:
+    outcomes = {several.outcome(arena) for arena in told}
+    if len(outcomes) > 1:
+        return ()
+    names = next(iter(outcomes)).names
+    return tuple(name for name in told[0].names.values() if name in names)
+
+
+def _untold(asked: Sequence[Arena], most: int) -> str:
+    """Where nothing could be compared: of whom, and why."""
+    names = list(dict.fromkeys(name for arena in asked for name in arena.names.values()))
+    why = next((member.why for arena in asked for member in arena.members), "")
+    if "blocks that an interval needs" in why:
+        few = why.split(" ")[0]
+        why = f"{'no' if few == '0' else few} {'repeat is' if few == '1' else 'repeats are'} too few, it takes 3"
+    elif any(word in why for word in ("block", "p99", "resolved", "cell")):
+        why = "too many requests got no right reply, or trials failed"
+    lead = f"This run cannot tell how {some(names)} compare"
+    return fitting(f"{lead}: {why}.", f"{lead}.", most=most)

@@ -1,0 +1,100 @@
+"""Why a run, or part of it, cannot answer: checks that failed, other programs that took the CPUs, an end before its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis import unresolved, validity, words
+from orchestrator.analysis.conclusion.arena import Arena
+from orchestrator.analysis.conclusion.plain import named, some
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.results.manifest import is_shared
+
+CANNOT = "This run cannot answer: "
+
+# From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.
+_OF_CPUS = {"steal": (0.10, "the hypervisor took {} away"), "foreign": (0.50, "other programs took {}")}
+_OF_TIME = {
+    "throttled": (0.10, "a CPU quota stopped it for {} of the time"),
+    "pressure": (0.40, "something waited for a CPU that others used for {} of the time"),
+}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What else the machine did, as a clause; `is_bad` where that leaves no answer. Empty of a quiet one."""
+
+    text: str = ""
+    is_bad: bool = False
+
+
+def noise(summary: RunSummary, compared: set[str]) -> Noise:
+    """By the check *noise*: what a third of the trials of a compared cell reached at least."""
+    if is_shared(summary.warnings):
+        return Noise("another measurement ran on this machine at the same time", is_bad=True)
+    found: list[tuple[float, str]] = []
+    labels = {cell.id: cell.stack_label for cell in summary.cells}
+    for check in summary.checks:
+        if (
+            check.name != "noise"
+            or check.cell not in compared
+            or not isinstance(check.evidence.get("in_a_third"), dict)
+        ):
+            continue
+        reached = check.evidence["in_a_third"]
+        for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():
+            if (share := float(reached.get(key) or 0.0)) >= limit:
+                amount = _of_cpus(share) if key in _OF_CPUS else words.percent(min(share, 1.0))
+                while_ = f" while {named(labels[str(check.cell)])} was measured"
+                found.append((share / limit, f"{text.format(amount)}{while_}"))
+    if found:
+        return Noise(max(found)[1], is_bad=True)
+    loud = unresolved.busy(summary.checks, {}, compared)
+    return Noise(loud)
+
+
+def _of_cpus(share: float) -> str:
+    """`half of a CPU`, `0.7 of a CPU`, `1.5 CPUs`."""
+    if abs(share - 0.5) < 0.05:
+        return "half of a CPU"
+    return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The checks that failed: whether they leave nothing, a clause that says it, and what becomes of what they name."""
+
+    cells: frozenset[str]
+    is_everywhere: bool
+    text: str
+    left_out: str  # `which is left out`
+
+
+def failed(summary: RunSummary, arenas: Sequence[Arena]) -> Failed | None:
+    """What failed checks of this run forbid; None where none does."""
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    if not invalid:
+        return None
+    checks = list(dict.fromkeys(name for names in invalid.values() for name in names))
+    by_id = {cell.id: cell for cell in summary.cells}
+    stacks = list(dict.fromkeys(by_id[cell].stack_label for cell in invalid))
+    is_everywhere = validity.is_everywhere(summary.cells, invalid) or (
+        bool(arenas) and not any(arena.tiers for arena in arenas)
+    )
+    measured = sum(1 for cell in summary.cells if cell.distribution or cell.id in invalid)
+    of_all = "" if all(cell.id in invalid for cell in summary.cells if cell.stack_label in stacks) else " in part"
+    where = "" if not of_all else f" ({len(invalid)} of {words.count(measured, 'measurement')})"
+    noun = "check" if len(checks) == 1 else "checks"
+    text = f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}"
+    left_out = "left out" if of_all else "which is left out" if len(stacks) == 1 else "which are left out"
+    return Failed(frozenset(invalid), is_everywhere, text, left_out)
+
+
+def cut(summary: RunSummary) -> str:
+    """That the run ended before its time, as a clause; empty where it has all that was planned."""
+    made = sum(len(cell.trials) + cell.failed_trials for cell in summary.cells)
+    planned = sum(cell.planned_trials for cell in summary.cells)
+    if summary.state == "complete" or made >= planned:
+        return ""
+    return f"it was interrupted after {made:,} of {words.count(planned, 'trial')}"

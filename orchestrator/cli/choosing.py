@@ -1,0 +1,77 @@
+"""The options by which `orch runs` and `orch history` choose runs, and the index as both open it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+
+if TYPE_CHECKING:
+    from orchestrator.history.filters import Filters
+    from orchestrator.history.index import Index
+    from orchestrator.history.keep import Update
+
+_FEW = 5  # folders that are read without a word
+
+Experiment = Annotated[str | None, typer.Option(help="Runs of the experiment of this name.")]
+Stack = Annotated[str | None, typer.Option(help="Runs in which this stack was measured: its id, or its label.")]
+Placement = Annotated[str | None, typer.Option(help="Runs with this placement.")]
+Host = Annotated[
+    str | None, typer.Option(help="Runs on this provider, or on a host whose name, CPU or machine type has this in it.")
+]
+Since = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
+]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
+Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
+Tag = Annotated[str | None, typer.Option(help="Runs with this tag.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+
+
+def filters(
+    *,
+    experiment: str | None,
+    stack: str | None,
+    placement: str | None,
+    host: str | None,
+    since: str | None,
+    until: str | None,
+    verdict: str | None,
+    tag: str | None,
+) -> Filters:
+    """The conditions that were given; UsageError for one that cannot be."""
+    from orchestrator.history.filters import Filters, moment_of, require_verdict
+
+    return Filters(
+        experiment=experiment,
+        stack=stack,
+        placement=placement,
+        host=host,
+        since=moment_of(since, "--since"),
+        until=moment_of(until, "--until", is_end=True),
+        verdict=require_verdict(verdict),
+        tag=tag,
+    )
+
+
+@contextmanager
+def the_index(*, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+    """The index, up to date; warnings say what could not be kept or read."""
+    from orchestrator.history.keep import history
+
+    def tell(done: int, of: int) -> None:
+        if of > _FEW:
+            console.live(f"reading runs: {done:,} of {of:,}")
+
+    with history(WORKSPACE, rebuild=rebuild, tell=tell) as (index, update):
+        console.live("")
+        if index.trouble:
+            console.warning(f"{index.trouble}; runs are read from their folders, which takes longer")
+        for trouble in update.troubles:
+            console.warning(trouble)
+        yield index, update

@@ -1,0 +1,84 @@
+"""Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged
+
+if TYPE_CHECKING:
+    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.results.folder import RunFolder
+
+
+def command(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run id, its beginning, a path, or `latest`.")],
+    format: Annotated[  # noqa: A002 - the option's name
+        str | None,
+        typer.Option(help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends."),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
+    from orchestrator.errors import UsageError
+    from orchestrator.exports.formats import chosen
+    from orchestrator.exports.judged_run import file_name
+    from orchestrator.exports.targets import require_free
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    of = chosen(format, out, raw=raw)
+    folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
+    is_dataset = raw and of.is_dataset
+    if out is not None:
+        require_free(out, is_dataset=is_dataset, force=force)
+    found = [_judged(folder) for folder in folders]
+    if len({run.summary.run_id for run in found}) < len(found):
+        raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
+    name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
+    path = WORKSPACE.exports / name if out is None else out
+    require_free(path, is_dataset=is_dataset, force=force)
+    _warn(found)
+    rows = of.write(found, path, raw=raw)
+    console.result(str(path))
+    console.emit(
+        {
+            "export": str(path),
+            "format": of.name,
+            "of": "samples" if raw else "cells",
+            "rows": rows,
+            "runs": [run.about() for run in found],
+        }
+    )
+
+
+def _judged(folder: RunFolder) -> JudgedRun:
+    """The run with its summary, and its report where one was written."""
+    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.report import default_path
+
+    summary = judged(folder)
+    report = default_path(summary, WORKSPACE.reports, folder.origin())
+    return JudgedRun(folder=folder, summary=summary, report=report if report.is_file() else None)
+
+
+def _warn(runs: list[JudgedRun]) -> None:
+    """What a reader of the file must know: which figures are invalid, and that experiments differ."""
+    for run in runs:
+        if invalid := run.about()["invalid"]:
+            console.warning(f"run {run.summary.run_id}: {invalid}")
+    if len(names := dict.fromkeys(run.summary.name for run in runs)) > 1:
+        console.warning(
+            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row says of which;"
+            " `orch compare A B` says which cells of two runs can be compared"
+        )

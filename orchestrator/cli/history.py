@@ -1,0 +1,180 @@
+"""Show a cell over runs, and mark where it changed; without a cell, list the cells that runs measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from orchestrator.cli.choosing import (
+    AsJson,
+    Experiment,
+    Host,
+    Placement,
+    Since,
+    Stack,
+    Tag,
+    Until,
+    Verdict,
+    filters,
+    the_index,
+)
+from orchestrator.cli.console import console, plain
+from orchestrator.cli.tables import table
+
+if TYPE_CHECKING:
+    from orchestrator.analysis.words import Unit
+    from orchestrator.history.trend import Point, Trend
+
+SCHEMA_VERSION = 1
+_MOST_CELLS = 50
+_MOST_NOTES = 3
+_STYLES = {"improved": "green", "regressed": "red"}
+_MARK = ">"
+
+
+def command(
+    cells: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CELL-or-STACK...", help="Id of a cell, its beginning, or a stack's id or label."),
+    ] = None,
+    statistic: Annotated[
+        Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
+    ] = "median",
+    experiment: Experiment = None,
+    stack: Stack = None,
+    placement: Placement = None,
+    host: Host = None,
+    since: Since = None,
+    until: Until = None,
+    verdict: Verdict = None,
+    tag: Tag = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print a row for each run of each cell, oldest first."""
+    console.as_json = as_json
+    wanted = filters(
+        experiment=experiment,
+        stack=stack,
+        placement=placement,
+        host=host,
+        since=since,
+        until=until,
+        verdict=verdict,
+        tag=tag,
+    )
+    with the_index(rebuild=rebuild) as (index, update):
+        if rebuild:
+            console.progress(
+                f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
+            )
+        known = index.cells()
+        found = {word: index.seen(word, wanted) for word in cells or ()}
+    if not cells:
+        _list(known)
+        return
+    from orchestrator.errors import UsageError, did_you_mean
+    from orchestrator.history.trend import trend
+
+    for word, of_word in found.items():
+        if not of_word:
+            names = {name for cell, of_stack, _, _ in known for name in (cell, of_stack)}
+            is_known = any(name == word or name.startswith(word) for name in names)
+            hint = "fewer conditions find more" if is_known else did_you_mean(word, names) if names else None
+            raise UsageError(f"no run measured {word!r}" + (" under these conditions" if is_known else ""), hint=hint)
+    chosen = {key: seen[-limit if limit else 0 :] for of_word in found.values() for key, seen in of_word.items()}
+    trends = [trend(seen, statistic) for seen in chosen.values()]
+    console.emit({"schema_version": SCHEMA_VERSION, "trends": [of.to_dict() for of in trends]})
+    for of in trends:
+        _print(of)
+
+
+def _list(known: Sequence[tuple[str, str, str, int]]) -> None:
+    """The cells that can be asked for."""
+    rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in known]
+    console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
+    if not known:
+        console.result("no run here has been judged; `orch report RUN` judges one")
+        return
+    shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in known[:_MOST_CELLS]]
+    for line in table(("runs", "cell", "measured"), shown):
+        console.result(line)
+    if len(known) > _MOST_CELLS:
+        console.result(f"and {len(known) - _MOST_CELLS:,} more; --json has all")
+
+
+def _print(of: Trend) -> None:
+    from orchestrator.analysis import words
+
+    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
+    beside = "p99" if of.statistic == "median" else "median"
+    medians = [value for point in of.points for value in (point.median, point.p99) if value is not None]
+    unit = words.unit_for(medians)
+    heads = [f"{by}, {unit.name}" if of.statistic != "throughput" else by, "95 % interval", f"{beside}, {unit.name}"]
+    several = len(of.environments) > 1
+    console.result(console.style(f"{plain(of.label)} · {words.count(len(of.points), 'run')}", "bold"))
+    rows = [_row(point, of, unit, beside, several=several) for point in of.points]
+    lines = list(
+        table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
+    )
+    console.result(lines[0])
+    for line, point in zip(lines[1:], of.points, strict=True):
+        console.result(console.style(line, _STYLES[point.verdict]) if point.is_change else line)
+        if point.notes:
+            more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
+            console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
+    for number, differs in enumerate(of.environments):
+        if several:
+            told = "; ".join(differs) if differs else "the conditions of the first run"
+            console.result(f"  {_letter(number)}: {told}")
+    if several:
+        console.result("  Runs on different letters are not compared.")
+    marked = sum(point.is_change for point in of.points)
+    console.result(
+        f"  {words.count(marked, 'change')} marked with {_MARK}: against all earlier runs since the last change, taken "
+        "together; `change` is against the run before, above 1 is slower."
+    )
+    console.result()
+
+
+def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
+    from orchestrator.analysis import words
+
+    value: float | None = getattr(point, of.statistic)
+    interval = getattr(point, f"{of.statistic}_interval")
+    other: float | None = getattr(point, beside)
+    text = words.rate if of.statistic == "throughput" else unit.text
+    return (
+        _MARK if point.is_change else "",
+        point.started[:16].replace("T", " ") or "-",
+        plain(point.run),
+        "-" if value is None else text(value),
+        "-"
+        if interval is None
+        else "*"
+        if words.is_vague(interval)
+        else " to ".join(text(bound) for bound in interval),
+        "-" if other is None else unit.text(other),
+        *((_letter(point.environment),) if several else ()),
+        "-" if point.change is None else f"{words.factor(point.change)}×",
+        _verdict(point),
+    )
+
+
+def _verdict(point: Point) -> str:
+    from orchestrator.analysis import words
+
+    if point.ratio is None or point.interval is None:
+        return plain(point.why)
+    low, high = words.bounds(point.interval)
+    earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
+    return f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"A{number}"

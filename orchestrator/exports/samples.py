@@ -1,0 +1,224 @@
+"""A row for each sample of a run: the columns of its samples files, and what tells runs and cells apart.
+
+The rows are those that the run's figures are made of: of each block its last attempt, of trials that did not fail. A file is
+verified as it is read, and one is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orchestrator.analysis.collect import last_attempts
+from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import failed_in
+from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factors import FACTORS
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.exports.cells import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
+from orchestrator.exports.column import Column, Value, arrow_type, type_of, unit_of
+from orchestrator.record_layout import COLUMNS as RECORDED
+from orchestrator.results.convert import Constants, constants
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import SAMPLE_COLUMNS, Manifest
+from orchestrator.results.paths import open_regular, samples_path
+from orchestrator.results.rows import OK, sample_number
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+Arrays = Mapping[str, "npt.NDArray[Any]"]
+
+_RECORD: Mapping[str, tuple[str, str]] = {
+    "sequence": ("", "1, 2, 3, ... in the order of sending; of a part its place in its sample"),
+    "phase": ("", "0 warm-up, 1 measured"),
+    "connection": ("", "which connection carried it, from 0; -1 if there was none"),
+    "intended_ns": ("ns", "when it should have been sent, by the requester's monotonic clock"),
+    "sent_ns": ("ns", "immediately before the client's call, by the same clock"),
+    "received_ns": ("ns", "when the reply was decoded, or was known to have failed"),
+    "service_ns": ("ns", "the responder's own handling time where a requester is told it, else -1"),
+    "bytes_sent": ("B", "bytes of the request's body, -1 if unknown"),
+    "bytes_received": ("B", "bytes of the reply's body, -1 if unknown"),
+    "status": ("", "0 ok; otherwise an index of protos/statuses.json"),
+    "kind": ("", "0 request, 1 task, 2 part, 3 event, 4 codec, 5 misleading, 6 mixed"),
+    "parent": ("", "the sequence of the row that this one belongs to; 0 for none"),
+    "sender_ns": ("ns", "the stamp that the other end put into its message; 0 where sender_clock is 0"),
+    "sender_clock": ("", "which clock that is of (protos/timings.md)"),
+}
+_CONSTANT: Mapping[str, tuple[str, str]] = {
+    "stack": ("text", "id of the stack"),
+    "operation": ("text", "id of the operation; of a mix the label of each request's own"),
+    "placement": ("text", "id of the placement"),
+    "block": ("whole", "the block of the trial, from 0"),
+    "requester": ("text", "the host of the requester"),
+    "process": ("whole", "number of the requester's process on that host, from 0"),
+}
+
+
+def _columns() -> Iterator[Column]:
+    by_column = {factor.column: factor for factor in FACTORS if factor.column}
+    for name in SAMPLE_COLUMNS:
+        if name in _RECORD:
+            unit, meaning = _RECORD[name]
+            yield Column(name=name, type="whole", unit=unit, meaning=meaning)
+        elif name in by_column:
+            of = by_column[name]
+            yield Column(name=name, type=type_of(of), unit=unit_of(of), meaning=f"factor: {of.title}")
+        else:
+            kind, meaning = _CONSTANT[name]
+            yield Column(name=name, type="text" if kind == "text" else "whole", meaning=meaning)
+
+
+TRIAL = Column(name="trial", type="whole", meaning="number of the trial in the run's schedule, from 0")
+LATENCY = Column(
+    name="latency_ms",
+    type="number",
+    unit="ms",
+    meaning="latency of a right sample, as the report counts it; empty for every other row, and in streams",
+)
+COLUMNS: tuple[Column, ...] = (RUN, CELL, TRIAL, VALID, FAILED, RTT, LATENCY, *_columns())
+"""The columns of a row for each sample, in this order; the same for every run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """The rows of one samples file, `COLUMNS` in their order."""
+
+    cell: str
+    protocol: str
+    table: pa.Table
+
+
+def schema() -> pa.Schema:
+    """The schema of every piece: text is encoded by dictionaries, unit and meaning stand in each field's metadata."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field(
+                c.name,
+                pa.dictionary(pa.int32(), pa.string()) if c.type == "text" else arrow_type(c),
+                metadata={"unit": c.unit, "meaning": c.meaning},
+            )
+            for c in COLUMNS
+        ]
+    )
+
+
+def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
+    """The run's samples file by file, in the order of its trials.
+
+    UsageError when the run is still in progress; InvalidMeasurement names a file that is damaged.
+    """
+    plan, manifest = _judged(folder)
+    of_files = constants(folder.journal_state(), folder.plan())
+    cells = {cell.id: cell for cell in plan.cells}
+    distances = distances_of(summary)
+    for trial in last_attempts(manifest.trials):
+        cell = cells[trial.cell]
+        failed = failed_in(cell.id, summary.checks)
+        of_trial: dict[str, Value] = {
+            "run": summary.run_id,
+            "cell": cell.id,
+            "trial": trial.index,
+            "valid": not failed,
+            "failed_checks": BETWEEN.join(failed),
+            "emulated_rtt_ms": distances.get(cell.placement, {}).get("emulated_rtt_ms"),
+        }
+        for part in trial.requesters if trial.outcome == "ok" else ():
+            if not part.samples:
+                continue
+            of_file = of_files[part.samples]
+            recorded = _recorded(folder, part.samples)
+            latency = _latency_ms(recorded, of_file, is_open_loop=cell.load.rate_per_s is not None)
+            table = _table(recorded, latency, {**of_file.by_column(), **of_trial}, of_file.mixed)
+            yield Piece(cell=cell.id, protocol=str(cell.factors["protocol"]), table=table)
+
+
+def rows_by_protocol(folder: RunFolder) -> dict[str, int]:
+    """How many rows the requesters say that they recorded, by protocol: known before anything is read."""
+    plan, manifest = _judged(folder)
+    protocols = {cell.id: str(cell.factors["protocol"]) for cell in plan.cells}
+    found: dict[str, int] = {}
+    for trial in last_attempts(manifest.trials):
+        for part in trial.requesters if trial.outcome == "ok" else ():
+            protocol = protocols[trial.cell]
+            found[protocol] = found.get(protocol, 0) + (part.done.rows if part.samples else 0)
+    return found
+
+
+def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
+    """Plan and manifest as the run's figures are made from them."""
+    manifest = folder.manifest()
+    if manifest.state == "running":
+        raise UsageError(f"run {manifest.run_id} is still in progress", hint="wait until it has ended")
+    return expanded(read_plan(manifest.plan), manifest)
+
+
+def _recorded(folder: RunFolder, samples: str) -> dict[str, npt.NDArray[Any]]:
+    """What a requester recorded, all columns; those that an earlier version did not have are 0 in every row."""
+    present = _present(folder, samples)
+    found = folder.samples(samples, [name for name in RECORDED if name in present])
+    rows = next(iter(found.values())).size
+    nothing = np.zeros(rows, dtype=np.int64)
+    return {name: found.get(name, nothing) for name in RECORDED}
+
+
+def _present(folder: RunFolder, samples: str) -> set[str]:
+    """The names of the columns of a samples file; of one that cannot be read, all: who reads it says what is wrong."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with os.fdopen(open_regular(samples_path(folder.path, samples), os.O_RDONLY), "rb") as opened:
+            file = pq.ParquetFile(opened, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
+            return set(file.schema_arrow.names)
+    except (pa.ArrowException, OSError):
+        return set(RECORDED)
+
+
+def _latency_ms(recorded: Arrays, of: Constants, *, is_open_loop: bool) -> pa.Array:
+    """See `LATENCY`: in an open loop from when a request was due, in a closed one from when it was sent."""
+    import pyarrow as pa
+
+    if of.kind == "stream":
+        return pa.nulls(recorded["sequence"].size, pa.float64())
+    begun = recorded["intended_ns" if is_open_loop else "sent_ns"]
+    is_other = (recorded["status"] != OK) | (recorded["kind"] != sample_number(of.kind))
+    return pa.array((recorded["received_ns"] - begun) / 1e6, type=pa.float64(), mask=is_other)
+
+
+def _table(recorded: Arrays, latency: pa.Array, constant: Mapping[str, Value], mixed: tuple[str, ...]) -> pa.Table:
+    import pyarrow as pa
+
+    rows = recorded["sequence"].size
+    arrays = []
+    for column in COLUMNS:
+        if column.name == "latency_ms":
+            arrays.append(latency)
+        elif column.name in recorded:
+            arrays.append(pa.array(recorded[column.name].astype(np.int64, copy=False)))
+        elif column.name == "operation" and mixed:
+            places = pa.array((recorded["parent"] - 1).astype(np.int32))
+            arrays.append(pa.DictionaryArray.from_arrays(places, pa.array(mixed, pa.string())))
+        else:
+            arrays.append(_repeated(column, column.fitting(constant.get(column.name)), rows))
+    return pa.Table.from_arrays(arrays, schema=schema())
+
+
+def _repeated(column: Column, value: Value, rows: int) -> pa.Array:
+    import pyarrow as pa
+
+    if column.type == "text":
+        indices = pa.array(np.zeros(rows, dtype=np.int32), mask=None if value is not None else np.ones(rows, bool))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(["" if value is None else value], pa.string()))
+    if value is None:
+        return pa.nulls(rows, arrow_type(column))
+    return pa.repeat(pa.scalar(value, type=arrow_type(column)), rows)

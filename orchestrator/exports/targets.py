@@ -1,0 +1,74 @@
+"""Where an export is written: never over what lies there without being told to, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.disk import whole_file, writing
+from orchestrator.errors import UsageError
+
+ABOUT = "_orch_export.json"
+"""The file of a dataset that says what it is; readers of datasets pass over names that begin so."""
+
+_REPLACE = "name another place with --out, or replace it with --force"
+
+
+def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
+    """UsageError when an export may not be written to `path`.
+
+    A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies. Missing folders above
+    it are made.
+    """
+    above = next((folder for folder in path.parents if os.path.lexists(folder)), Path())
+    if not above.is_dir():
+        raise UsageError(f"{path} cannot be written: {above} is not a folder", hint="name another place with --out")
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        raise UsageError(f"{path} is a link or a device, and is not replaced", hint="name another place with --out")
+    if path.is_dir():
+        if not is_dataset:
+            raise UsageError(f"{path} is a folder", hint=f"name a file in it: --out {path / 'NAME'}")
+        if not (path / ABOUT).is_file():
+            raise UsageError(
+                f"{path} is a folder that holds no export, and is not replaced", hint="name another folder with --out"
+            )
+    elif is_dataset:
+        raise UsageError(f"{path} is a file, and a dataset is a folder", hint="name another place with --out")
+    if not force:
+        raise UsageError(f"{path} exists", hint=_REPLACE)
+
+
+@contextmanager
+def exported_file(path: Path) -> Iterator[Path]:
+    """A temporary file that becomes `path` when the block ends well; MissingError for what the disk refuses."""
+    with writing(path, "export again"), whole_file(path) as partial:
+        yield partial
+
+
+@contextmanager
+def exported_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside `path` that becomes it when the block ends well, and is removed when it does not.
+
+    An export that lies there is put aside first, and removed last. MissingError for what the disk refuses.
+    """
+    with writing(path, "export again"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
+        aside = made / "replaced"
+        new = made / "new"
+        try:
+            new.mkdir()
+            yield new
+            if path.is_dir():
+                path.replace(aside)
+            new.replace(path)
+        finally:
+            if aside.is_dir() and not path.exists():  # it could not be put in its place
+                aside.replace(path)
+            shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,74 @@
+"""Which runs somebody wants to see, as a condition of SQL."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.history.record import VALIDITIES
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded."""
+
+    experiment: str | None = None
+    stack: str | None = None
+    placement: str | None = None
+    host: str | None = None
+    since: str | None = None
+    until: str | None = None
+    verdict: str | None = None
+    tag: str | None = None
+    run: str | None = None
+    limit: int | None = None
+
+    def sql(self) -> tuple[str, list[str]]:
+        """A condition on the table `runs`, and the values for its question marks."""
+        cell = "EXISTS (SELECT 1 FROM cells AS c WHERE c.run = runs.id AND {})"
+        conditions = (
+            (self.experiment, "runs.name = ? COLLATE NOCASE", 1),
+            (self.stack, cell.format("(c.stack = ? OR c.stack_label = ?)"), 2),
+            (self.placement, cell.format("c.placement = ?"), 1),
+            (self.host, "(runs.provider = ? OR instr(lower(runs.hosts), lower(?)))", 2),
+            (self.since, "runs.started >= ?", 1),
+            (self.until, "(runs.started < ? AND runs.started <> '')", 1),
+            (self.verdict, "runs.validity = ?", 1),
+            (self.tag, "EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND tags.tag = ?)", 1),
+            (self.run, "runs.id = ?", 1),
+        )
+        given = [(value, text, times) for value, text, times in conditions if value is not None]
+        values = [value for value, _, times in given for _ in range(times)]
+        return " AND ".join(text for _, text, _ in given) or "1", values
+
+
+def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | None:
+    """A day or a time that somebody gave, as the index holds times (UTC); as an end, a day counts whole.
+
+    >>> moment_of("2026-11-21", "--until", is_end=True), moment_of("2026-11-21T10:00+01:00", "--since")
+    ('2026-11-22T00:00:00+00:00', '2026-11-21T09:00:00+00:00')
+    """
+    if text is None:
+        return None
+    try:
+        if _DAY.fullmatch(text.strip()):
+            day = date.fromisoformat(text.strip()) + timedelta(days=is_end)
+            found = datetime.combine(day, time(), UTC)
+        else:
+            found = datetime.fromisoformat(text.strip())
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"{option} {text!r} is no date", hint=f"{option} 2026-11-21, or 2026-11-21T09:30 (UTC)"
+        ) from error
+
+
+def require_verdict(text: str | None) -> str | None:
+    """The word; UsageError for one that is no validity."""
+    if text is not None and text not in VALIDITIES:
+        raise UsageError(f"--verdict {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
+    return text

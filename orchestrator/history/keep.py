@@ -1,0 +1,144 @@
+"""Opens the index and brings it up to date with the run folders: only those that changed since are read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from orchestrator.disk import own_folder
+from orchestrator.errors import OrchError
+from orchestrator.history import index, noted
+from orchestrator.history.index import Index
+from orchestrator.history.record import RunRecord
+from orchestrator.workspace import Workspace
+
+# Files of a run folder whose change means that it is read anew; the one whose name comes first tells an imported file.
+_TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json")
+
+
+Tell: TypeAlias = Callable[[int, int], None]
+
+
+def _silent(done: int, of: int) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """What bringing the index up to date did: runs that were read, runs that are gone, and what could not be read."""
+
+    read: int = 0
+    gone: int = 0
+    troubles: tuple[str, ...] = ()
+
+
+@contextmanager
+def history(workspace: Workspace, *, rebuild: bool = False, tell: Tell = _silent) -> Iterator[tuple[Index, Update]]:
+    """The index, up to date. A damaged one is made anew; where none can be kept it is in memory, and its `trouble` says so.
+
+    `tell` gets how many of the folders that changed are read, and how many there are.
+    """
+    opened, update = _opened(workspace, rebuild=rebuild, tell=tell)
+    try:
+        yield opened, update
+    finally:
+        opened.close()
+
+
+def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, Update]:
+    path = workspace.history
+    if not workspace.results.is_dir() and not path.exists():
+        return _of(Index(index.in_memory(path)), workspace, tell)  # nothing to keep: no folder is made for it
+    try:
+        own_folder(workspace.state).mkdir(exist_ok=True)
+        if rebuild:
+            index.remove(path)
+        try:
+            return _of(Index(index.connect(path)), workspace, tell)
+        except sqlite3.OperationalError:  # it is locked, read-only or cannot be opened: making it anew does not help
+            raise
+        except sqlite3.DatabaseError:  # no database, or a damaged one
+            index.remove(path)
+            return _of(Index(index.connect(path)), workspace, tell)
+    except (sqlite3.Error, OSError, OrchError) as error:
+        why = error.message if isinstance(error, OrchError) else str(error)
+        return _of(Index(index.in_memory(path), trouble=f"{path} cannot be kept: {why}"), workspace, tell)
+
+
+def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]:
+    try:
+        return opened, update(opened, workspace, tell)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
+    """Read what changed since the index was last brought up to date."""
+    known, found = opened.signatures(), folders(workspace)
+    changed = [name for name, signature in found.items() if known.get(name) != signature]
+    gone = known.keys() - found.keys()
+    written = noted.signature(workspace.notes)
+    troubles: list[str] = []
+    if not changed and not gone and opened.about("notes") == written:
+        return Update()
+    with opened.writing():
+        for name in gone:
+            opened.forget(name)
+        for done, name in enumerate(changed):
+            tell(done, len(changed))
+            opened.put(_read(workspace.results, name), workspace.results / name, found[name])
+        if opened.about("notes") != written:
+            every, troubles = noted.read_all(workspace.notes)
+            tags = {run: of.tags for run, of in every.items()}
+            opened.annotate("" if troubles else written, tags, {run: of.notes for run, of in every.items()})
+    return Update(read=len(changed), gone=len(gone), troubles=tuple(troubles))
+
+
+def folders(workspace: Workspace) -> dict[str, str]:
+    """Every run below `results`, by name, with what tells it from a changed one: inodes, sizes and times of its files."""
+    found = {}
+    try:
+        entries = list(os.scandir(workspace.results))
+    except OSError:
+        return {}
+    made = os.fspath(workspace.made)
+    for entry in entries:
+        if entry.name.startswith(".") or not _is_name(entry.name):
+            continue
+        parts = [_told(f"{entry.path}/{name}") for name in _TELLING]
+        if parts[0] or parts[1] or parts[2]:
+            found[entry.name] = ";".join([*parts, _told(f"{made}/{entry.name}.json")])
+    return found
+
+
+def _is_name(name: str) -> bool:
+    """Whether a folder's name can stand in a table: bytes that are no text cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _told(path: str) -> str:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return ""
+    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+
+
+def _read(results: Path, name: str) -> RunRecord:
+    """A folder's record; what reads it is loaded only where one is to be read."""
+    from orchestrator.history import imported, read
+    from orchestrator.results.folder import RunFolder
+
+    if imported.is_imported(results / name):
+        return imported.read_record(results / name)
+    return read.read_run(RunFolder(results / name, root=results))

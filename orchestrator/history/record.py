@@ -1,0 +1,158 @@
+"""What the index keeps of a run and of its cells: small plain values, so that a listing loads nothing heavy.
+
+Latencies are float milliseconds, throughput is right replies per second, intervals are 95 % (low, high). None means "not
+known". Times are ISO 8601 in UTC, to the second, or "" where a folder does not say a time that can be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["run", "imported"]
+Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
+Interval: TypeAlias = tuple[float, float]
+
+VALIDITIES: tuple[Validity, ...] = ("valid", "warned", "invalid", "not judged")
+
+UNREADABLE = "unreadable"  # a state beside those of a manifest
+NEWER = "newer version"
+IMPORTED = "imported"
+RUNNING = "running"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What it takes to compare a cell with the same cell of other runs.
+
+    `means`: by statistic, the trials, the mean of the logs of their values, and its standard error (`between_runs.RunMean`).
+    `above_ping`: by statistic, the share of the latency above the ping. `floors`: readings by kind of floor, ms. `noise`: by
+    disturbance, of the worst trial (`environments.DISTURBANCES`).
+    """
+
+    means: dict[str, tuple[int, float, float]] = field(default_factory=dict)
+    above_ping: dict[str, float] = field(default_factory=dict)
+    floors: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    noise: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRecord:
+    """One cell of a run. `measures` is equal for cells of two runs that measure the same thing (`analysis.matching`)."""
+
+    cell: str
+    label: str
+    stack: str
+    stack_label: str
+    operation: str
+    placement: str
+    connection: str
+    concurrency: int | None
+    rate: float | None
+    factors: dict[str, Any]
+    measures: str
+    median: float | None = None
+    median_interval: Interval | None = None
+    p99: float | None = None
+    p99_interval: Interval | None = None
+    throughput: float | None = None
+    throughput_interval: Interval | None = None
+    requests: int = 0
+    errors: int = 0
+    trials: int = 0
+    failed_checks: tuple[str, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """One run. `id` is the name of its folder, `run_id` what it says of itself; `trouble` is why it says no more.
+
+    `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured requests. `hosts`: names, CPUs and
+    machine types. `conditions` and `settings` are those of the summary.
+    """
+
+    id: str
+    run_id: str = ""
+    kind: Kind = "run"
+    name: str = ""
+    question: str = ""
+    started: str = ""
+    ended: str = ""
+    state: str = UNREADABLE
+    plan_id: str = ""
+    orch_version: str = ""
+    provider: str = ""
+    hosts: tuple[str, ...] = ()
+    verdict: str = ""
+    passed: int = 0
+    warned: int = 0
+    failed: int = 0
+    validity: Validity = "not judged"
+    trials: int = 0
+    samples: int = 0
+    is_ours: bool = False
+    trouble: str = ""
+    matters: float = 0.05
+    manifest_sha256: str = ""
+    conditions: tuple[tuple[str, str], ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+    cells: tuple[CellRecord, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A sentence that somebody wrote on a run, and when."""
+
+    at: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A run as a listing shows it; of its cells only which stacks and placements there are."""
+
+    id: str
+    run_id: str
+    kind: Kind
+    name: str
+    question: str
+    started: str
+    ended: str
+    state: str
+    plan_id: str
+    orch_version: str
+    provider: str
+    hosts: tuple[str, ...]
+    verdict: str
+    passed: int
+    warned: int
+    failed: int
+    validity: Validity
+    trials: int
+    samples: int
+    is_ours: bool
+    trouble: str
+    path: str
+    stacks: tuple[str, ...]
+    placements: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A cell in one run, with what of the run a trend needs."""
+
+    run: str
+    started: str
+    state: str
+    is_ours: bool
+    matters: float
+    conditions: tuple[tuple[str, str], ...]
+    settings: dict[str, Any]
+    cell: CellRecord

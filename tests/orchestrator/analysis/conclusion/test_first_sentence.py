@@ -1,0 +1,233 @@
+"""The first sentence of a run: who is ahead in what was asked, by how much, of which medians; or that it cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.summary import RunSummary
+from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
+
+
+def said(run: RunSummary) -> str:
+    return conclude(run).sentence
+
+
+def test_of_two_the_quicker_one_with_both_medians_and_the_difference() -> None:
+    assert said(summary(setting({"rest": 0.372, "grpc": 0.31}))) == (
+        "grpc answered 62 µs sooner than rest (310 against 372 µs, difference 56 to 68 µs): 17 % less time."
+    )
+
+
+def test_a_reference_that_is_ahead_is_the_subject() -> None:
+    assert said(summary(setting({"rest": 1.0, "graphql": 3.0}))).startswith(
+        "rest answered 2,000 µs sooner than graphql ("
+    )
+
+
+def test_equal_ones_are_called_equal_within_what_the_interval_shows() -> None:
+    assert said(summary(setting({"rest": 0.3, "grpc": 0.301}, width=1.01))) == (
+        "rest and grpc are equal here, within 1.3 % (300 and 301 µs)."
+    )
+
+
+def test_what_cannot_be_told_is_said_with_how_far_it_may_go() -> None:
+    assert said(summary(setting({"rest": 0.2, "grpc": 0.21}, width=1.5))) == (
+        "This run cannot tell whether rest or grpc answered sooner (200 against 210 µs): "
+        "rest took between 115 µs less and 60 µs more."
+    )
+
+
+def test_too_few_repeats_are_the_reason() -> None:
+    rest, grpc = cell_of("rest", 0.3), cell_of("grpc", 0.2)
+    run = summary(([rest, grpc], [beside(grpc, rest, None)]))
+    assert said(run) == "This run cannot tell how rest and grpc compare: 2 repeats are too few, it takes 3."
+
+
+@pytest.mark.parametrize(("provider", "over"), [("lab", "over an emulated 35 ms"), ("gcp", "over 35 ms")])
+def test_an_emulated_distance_is_called_so(provider: str, over: str) -> None:
+    run = summary(setting({"rest": 35.37, "grpc": 35.31}, 1.0005, placement="far"), plan=far(35.0, provider=provider))
+    assert said(run) == f"grpc and rest are equal here, within 0.2 % {over} (35.3 and 35.4 ms)."
+
+
+def test_a_difference_that_is_nothing_beside_the_way_says_so() -> None:
+    run = summary(setting({"rest": 36.6, "grpc": 35.3}, 1.03, placement="far"), plan=far(35.0), matters=0.06)
+    run = replace(run, comparisons=tuple(replace(c, standing="faster") for c in run.comparisons))
+    assert said(run).endswith(": next to nothing beside a round trip of 35 ms.")
+
+
+def test_four_are_listed_in_their_order() -> None:
+    assert said(summary(setting({"rest": 0.3, "grpc": 0.35, "cbor": 0.2, "graphql": 0.9}))) == (
+        "cbor answered soonest (200 µs), then rest (300 µs) and grpc (350 µs), graphql latest (900 µs)."
+    )
+
+
+def test_of_many_the_first_the_last_and_between_whom_nothing_can_be_told() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.4, "cbor": 0.25, "avro": 0.255, "ws": 0.12, "graphql": 0.9}))
+    assert said(run) == (
+        "ws answered soonest (120 µs), graphql latest (900 µs); between cbor and avro nothing can be told."
+    )
+
+
+def test_two_ahead_of_the_others_are_named_together() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.202}, width=1.005))
+    assert said(run) == "grpc and cbor answered soonest, equal within 5 % (200 and 202 µs), rest latest (300 µs)."
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.21}, width=1.1))
+    assert said(run).startswith(
+        "grpc and cbor answered soonest, and cannot be told apart (200 and 210 µs), rest latest"
+    )
+
+
+def test_one_winner_in_several_settings_is_said_once() -> None:
+    run = summary(*(setting({"rest": 0.3 * n, "grpc": 0.2 * n}, concurrency=n) for n in (1, 4)))
+    assert said(run) == (
+        "grpc answered sooner than rest in both settings: by 100 µs (with 1 in flight) to 400 µs (with 4 in flight)."
+    )
+
+
+def turning(*medians: tuple[int, float, float]) -> RunSummary:
+    return summary(*(setting({"rest": rest, "grpc": grpc}, 1.01, concurrency=n) for n, rest, grpc in medians))
+
+
+def test_where_it_turns_is_one_sentence() -> None:
+    run = turning((1, 0.2, 0.3), (4, 0.5, 0.6), (16, 2.0, 1.5), (64, 9.0, 5.0))
+    assert (
+        said(run)
+        == "Up to 4 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest."
+    )
+
+
+def test_equal_ones_between_two_turns_are_said() -> None:
+    run = turning((1, 0.2, 0.3), (4, 0.5, 0.501), (16, 2.0, 1.5))
+    assert said(run) == (
+        "With 1 in flight rest answered sooner than grpc, with 4 in flight grpc and rest are equal within 5 %, "
+        "from 16 in flight on grpc answered sooner than rest."
+    )
+
+
+def test_a_connection_that_decides_who_is_ahead_is_where_it_turns() -> None:
+    run = summary(
+        setting({"rest": 0.3, "grpc": 0.2}, connection="reuse"),
+        setting({"rest": 0.6, "grpc": 0.9}, connection="per-request"),
+    )
+    assert said(run) == (
+        "With a kept connection grpc answered sooner than rest; "
+        "with a connection per request rest answered sooner than grpc."
+    )
+
+
+def test_a_lead_that_ends_with_the_distance_is_where_it_turns() -> None:
+    near = setting({"rest": 0.3, "grpc": 0.2})
+    away = setting({"rest": 35.3, "grpc": 35.2}, 1.001, placement="far")
+    assert said(summary(near, away, plan=far(35.0))) == (
+        "On one machine grpc answered sooner than rest, "
+        "from an emulated round trip of 35 ms on grpc and rest are equal within 5 %."
+    )
+
+
+def test_what_turns_too_often_is_counted() -> None:
+    run = turning((1, 0.2, 0.3), (2, 0.3, 0.2), (4, 0.2, 0.3), (8, 0.3, 0.2), (16, 0.2, 0.3))
+    assert said(run) == "Who answered sooner depends on the setting: of 5, rest in 3 and grpc in 2."
+
+
+def by_connection(stack: str, kept: float, new: float) -> tuple[list, list]:
+    cells = [cell_of(stack, kept, connection="reuse"), cell_of(stack, new, connection="per-request")]
+    ratio = kept / new
+    return cells, [
+        beside(
+            *cells,
+            (ratio / 1.02, ratio * 1.02),
+            factor="connection",
+            subject=stack,
+            value="with a kept connection",
+            reference_value="with a connection per request",
+            group="add, local",
+        )
+    ]
+
+
+def test_a_factor_that_was_asked_about_is_the_answer() -> None:
+    assert said(summary(by_connection("grpc", 0.2, 0.36))) == (
+        "With a kept connection, grpc answered 160 µs sooner than with a connection per request "
+        "(200 against 360 µs, difference 156 to 164 µs): 44 % less time."
+    )
+    assert said(summary(by_connection("grpc", 0.2, 0.36), by_connection("rest", 0.3, 0.54))) == (
+        "With a kept connection both stacks answered sooner than with a connection per request: "
+        "grpc by 160 µs; rest by 240 µs."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "did"),
+    [("task", "finished"), ("stream", "delivered events"), ("codec", "coded a message")],
+)
+def test_each_kind_of_work_has_its_word(kind: str, did: str) -> None:
+    more = "faster" if kind == "codec" else "sooner"
+    assert f"grpc {did} 100 µs {more} than rest" in said(summary(setting({"rest": 0.3, "grpc": 0.2}, kind=kind)))
+
+
+# ---- what forbids an answer
+
+
+def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
+    lost = replace(run.comparisons[0], standing="cannot tell", ratio=None, interval=None, why="grpc failed reply")
+    run = replace(run, comparisons=(lost, run.comparisons[1]), checks=(check("reply", run.cells[1].id),))
+    found = conclude(run)
+    assert found.sentence.startswith(
+        "The check “reply” failed for grpc, which is left out; cbor answered 50 µs sooner than rest ("
+    )
+    assert found.invalid_because == "the check “reply” failed for grpc"
+    assert "grpc" not in found.advice
+
+
+def test_a_check_that_failed_for_all_is_the_answer() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}), checks=(check("reply", None),))
+    found = conclude(run)
+    assert found.sentence == "This run cannot answer: the check “reply” failed for rest and grpc."
+    assert (found.matters_from, found.sure, found.ahead) == ("", "", ())
+
+
+@pytest.mark.parametrize(
+    ("shares", "why"),
+    [
+        ({"foreign": 0.5}, "other programs took half of a CPU while rest was measured"),
+        ({"foreign": 1.46}, "other programs took 1.5 CPUs while rest was measured"),
+        ({"steal": 0.3}, "the hypervisor took 0.3 of a CPU away while rest was measured"),
+        ({"throttled": 0.2}, "a CPU quota stopped it for 20 % of the time while rest was measured"),
+    ],
+)
+def test_bad_noise_comes_instead_of_figures(shares: dict[str, float], why: str) -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}))
+    found = conclude(replace(run, checks=(noisy(run.cells[0].id, **shares),)))
+    assert found.sentence == f"This run cannot answer: {why}."
+    assert found.invalid_because == why
+    assert found.more == ("Measure it again on a quiet machine.",)
+
+
+def test_some_noise_makes_the_answer_a_careful_one() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}))
+    found = conclude(replace(run, checks=(noisy(run.cells[0].id, foreign=0.3),)))
+    assert found.sentence.startswith("On a busy machine: grpc answered 100 µs sooner than rest")
+    assert found.advice.startswith("Repeat it on a quiet machine before you rely on it")
+
+
+def test_noise_of_a_cell_that_is_not_compared_says_nothing() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}), checks=(noisy("elsewhere", foreign=1.5),))
+    assert said(run).startswith("grpc answered")
+
+
+def test_a_run_that_was_cut_says_so() -> None:
+    rest, grpc = (replace(cell_of(label, 0.3), planned_trials=10) for label in ("rest", "grpc"))
+    run = summary(([rest, grpc], [beside(grpc, rest, None)]), state="interrupted")
+    found = conclude(run)
+    assert found.sentence == "This run cannot answer: it was interrupted after 10 of 20 trials."
+    assert found.advice == "Continue it: `orch run --resume`."
+
+
+def test_nothing_to_compare_is_said_with_what_was_measured() -> None:
+    assert said(summary(([cell_of("rest", 0.3)], []))) == (
+        "rest took at most 300 µs for half of its requests (294 to 306 µs); nothing was measured beside it."
+    )

@@ -1,0 +1,94 @@
+"""`--open`: a browser where there is a person and a screen, and the path in any case."""
+
+import io
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import browser, report
+from orchestrator.cli.console import console
+from tests.support.runs import a_run, write_run
+
+
+class Terminal(io.StringIO):
+    """Standard output that a person looks at."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def opened(tmp_path, monkeypatch):
+    """The addresses that a browser was told."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "out", Terminal())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    monkeypatch.delenv("BROWSER", raising=False)
+    monkeypatch.setenv("DISPLAY", ":0")
+    told = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: told.append(address) or True)
+    return told
+
+
+@pytest.mark.slow
+def test_the_report_is_opened_and_its_path_printed(opened):
+    write_run(a_run(), Path("results/one"))
+    report.command(["one"], opens=True)
+    (address,) = opened
+    printed = console.out.getvalue().splitlines()[0]
+    assert address == Path(printed).resolve().as_uri()
+
+
+@pytest.mark.slow
+def test_nothing_is_opened_unless_asked(opened):
+    write_run(a_run(), Path("results/one"))
+    report.command(["one"])
+    assert opened == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_terminal", "platform", "opens"),
+    [
+        ({"DISPLAY": ":0"}, True, "linux", True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, True, "linux", True),
+        ({}, True, "linux", False),
+        ({"DISPLAY": ""}, True, "linux", False),
+        ({}, True, "darwin", True),
+        ({"DISPLAY": ":0"}, False, "linux", False),
+        ({"BROWSER": "w3m"}, True, "linux", True),
+        ({"BROWSER": "w3m"}, False, "linux", True),
+    ],
+)
+def test_a_browser_takes_a_terminal_and_a_display_or_to_be_named(environment, is_terminal, platform, opens):
+    assert (browser.why_not(environment, is_terminal=is_terminal, platform=platform) is None) is opens
+
+
+def test_without_a_display_a_warning_has_the_path(opened, monkeypatch):
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    browser.show(Path("reports/x.html"))
+    assert opened == []
+    assert "as there is no display" in console.err.getvalue()
+    assert "the report is in reports/x.html" in console.err.getvalue()
+
+
+@pytest.mark.parametrize("failure", [OSError("no such program"), webbrowser.Error("could not locate"), None])
+def test_a_browser_that_cannot_be_started_is_a_warning(monkeypatch, failure):
+    def fails(address):
+        if failure is not None:
+            raise failure
+        return False
+
+    monkeypatch.setattr(webbrowser, "open", fails)
+    browser.show(Path("reports/x.html"))
+    assert "warning:" in console.err.getvalue()
+    assert "the report is in reports/x.html" in console.err.getvalue()
+
+
+def test_a_run_without_a_report_says_that_there_is_none_to_open(opened):
+    browser.show(None)
+    assert opened == []
+    assert "there is no report to open" in console.err.getvalue()

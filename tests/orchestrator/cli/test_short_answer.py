@@ -1,0 +1,87 @@
+"""How a run ends in the terminal: the short answer and one small table; all else on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.short_answer import short_lines
+from orchestrator.report import render
+from tests.support.concluded import check, setting, summary
+from tests.support.pages import Document
+from tests.support.runs import a_run
+
+
+def test_a_table_has_stack_median_difference_and_checks() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}))
+    run = replace(run, checks=(check("tail shape", run.cells[1].id, "warn"),))
+    lines = list(short_lines(answer(run)))
+    head = next(line for line in lines if "median, µs" in line)
+    rest, grpc = lines[lines.index(head) + 2], lines[lines.index(head) + 1]
+    assert head.split("  ")[1] == "stack"
+    assert rest.split() == ["rest", "300.0", "reference", "ok"]
+    assert grpc.split() == ["grpc", "200.0", "-100.0", "(-103.9", "to", "-96.0)", "warn:", "tail", "shape"]
+
+
+def test_as_many_stacks_as_the_quickstart_has_end_in_25_lines() -> None:
+    stacks = (
+        "rest",
+        "grpc",
+        "cbor",
+        "avro",
+        "msgpack",
+        "websocket",
+        "socketio",
+        "graphql",
+        "connect",
+        "protobuf",
+        "json",
+    )
+    run = summary(setting({stack: 0.1 + number / 10 for number, stack in enumerate(stacks)}))
+    lines = list(short_lines(answer(run), width=100))
+    assert len(lines) <= 23  # and two of run and report
+    assert all(any(f"  {stack} " in line for line in lines) for stack in stacks)
+
+
+def test_many_settings_are_cut_and_counted() -> None:
+    run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 2, 4, 8, 16, 32)))
+    lines = list(short_lines(answer(run)))
+    assert len(lines) <= 25
+    assert any(line.startswith("... and ") and line.endswith(" more lines") for line in lines)
+    assert lines[-1].startswith("everything else: the report, or `orch report latest --full`")
+
+
+def test_a_cell_that_failed_has_no_difference() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}))
+    run = replace(run, checks=(check("reply", run.cells[1].id),))
+    row = next(line for line in short_lines(answer(run)) if line.startswith("  grpc"))
+    assert row.split() == ["grpc", "200.0", "-", "failed:", "reply"]
+
+
+@pytest.fixture(scope="module")
+def measured() -> RunSummary:
+    return summarise(a_run())
+
+
+def test_report_terminal_and_json_say_the_same(measured: RunSummary) -> None:
+    short = measured.conclusion
+    assert short is not None
+    assert short == conclude(measured)
+    shown = Document(render(measured)).text.replace("\u00a0", " ")
+    lines = " ".join(short_lines(answer(measured), width=10_000))
+    for text in (short.sentence, *short.more):
+        assert text.replace("`", "") in shown
+        assert text in lines
+    assert RunSummary.from_json(measured.to_json()).conclusion == short
+    assert shown.index(short.sentence) < shown.index(measured.verdicts[0].partition(": ")[2][:40])
+
+
+def test_a_summary_of_an_earlier_orch_still_has_its_sentences(measured: RunSummary) -> None:
+    earlier = replace(measured, conclusion=None)
+    assert measured.verdicts[0].partition(": ")[2][:40] in Document(render(earlier)).text.replace("\u00a0", " ")
+    assert answer(earlier).sentence == measured.conclusion.sentence  # type: ignore[union-attr]

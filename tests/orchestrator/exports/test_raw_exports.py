@@ -1,0 +1,136 @@
+"""A row for each sample: the columns of samples, with run and cell, in formats that other programs read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.exports import as_excel
+from orchestrator.exports.samples import COLUMNS
+from orchestrator.results.manifest import SAMPLE_COLUMNS
+from tests.support.exported import BROKEN, SOUND, exported, sheets, workspace
+
+NAMES = [column.name for column in COLUMNS]
+ROWS = 2 * 3 * (1000 + 50)  # stacks, blocks, requests with their warm-up
+FEW = 2 * 3 * (200 + 10)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workspace(tmp_path_factory.mktemp("workspace"))
+
+
+@pytest.fixture(scope="module")
+def dataset(root: Path) -> Path:
+    path, _ = exported(root, SOUND, BROKEN, format="parquet", raw=True)
+    return path
+
+
+def test_the_columns_are_those_of_samples_behind_run_and_cell() -> None:
+    assert NAMES[:2] == ["run", "cell"]
+    assert tuple(NAMES[-len(SAMPLE_COLUMNS) :]) == SAMPLE_COLUMNS
+    assert all(column.meaning for column in COLUMNS)
+
+
+def test_parquet_is_a_dataset_in_partitions_by_run_and_cell(root: Path, dataset: Path) -> None:
+    assert dataset == root / "exports" / f"{BROKEN}-and-1-more-raw"
+    assert {path.name for path in dataset.iterdir()} == {f"run={SOUND}", f"run={BROKEN}", "_orch_export.json"}
+    found = ds.dataset(dataset, partitioning="hive", format="parquet")
+    assert set(found.schema.names) == set(NAMES)
+    assert found.count_rows() == ROWS + FEW
+    assert found.count_rows(filter=ds.field("run") == SOUND) == ROWS
+    files = list(dataset.rglob("*.parquet"))
+    assert len(files) == 2 * 3 + 2 * 3
+    schemas = [pq.read_schema(file) for file in files]
+    assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
+    assert not {"run", "cell"} & set(schemas[0].names)
+    assert schemas[0].field("latency_ms").metadata[b"unit"] == b"ms"
+
+
+def test_a_dataset_says_which_checks_failed_and_so_does_each_row(dataset: Path) -> None:
+    about = json.loads((dataset / "_orch_export.json").read_text())
+    assert ["floor" in run["failed_checks"] for run in about["runs"]] == [False, True]
+    frame = ds.dataset(dataset, partitioning="hive", format="parquet").to_table().to_pandas()
+    is_bad = (frame["run"] == BROKEN) & frame["stack"].str.startswith("rest")
+    assert is_bad.any()
+    assert not frame[is_bad]["valid"].any()
+    assert frame[~is_bad]["valid"].all()
+    assert (frame[is_bad]["failed_checks"].str.contains("floor")).all()
+    assert set(frame[frame["run"] == BROKEN]["emulated_rtt_ms"]) == {30.0}
+    assert frame[frame["run"] == SOUND]["emulated_rtt_ms"].isna().all()
+
+
+def test_rows_are_those_of_the_samples_files(root: Path, dataset: Path) -> None:
+    frame = ds.dataset(dataset, partitioning="hive", format="parquet").to_table().to_pandas()
+    mine = frame[frame["run"] == SOUND].sort_values(["cell", "trial", "sequence"])
+    stored = pd.concat(
+        pd.read_parquet(path, partitioning=None).assign(
+            cell=path.parent.name.removeprefix("cell="), trial=int(path.stem)
+        )
+        for path in (root / "results" / SOUND / "samples").rglob("*.parquet")
+    ).sort_values(["cell", "trial", "sequence"])
+    for name in ("phase", "intended_ns", "sent_ns", "received_ns", "bytes_received", "status"):
+        assert np.array_equal(mine[name], stored[name]), name
+    assert set(mine["policy"]) == {"reuse"}
+    assert set(mine["concurrency"]) == {1}
+    assert mine["latency_ms"].to_numpy() == pytest.approx((mine["received_ns"] - mine["sent_ns"]).to_numpy() / 1e6)
+
+
+def test_csv_holds_every_row(root: Path) -> None:
+    path, _ = exported(root, BROKEN, format="csv", raw=True, out=root / "raw.csv")
+    frame = pd.read_csv(path)
+    assert list(frame) == NAMES
+    assert len(frame) == FEW
+    assert set(frame["run"]) == {BROKEN}
+
+
+def test_json_holds_rows_in_the_order_of_its_columns(root: Path) -> None:
+    path, _ = exported(root, BROKEN, format="json", raw=True, out=root / "raw.json")
+    document = json.loads(path.read_text())
+    assert [column["name"] for column in document["columns"]] == NAMES
+    assert len(document["rows"]) == FEW
+    first = dict(zip(NAMES, document["rows"][0], strict=True))
+    assert (first["run"], first["sequence"], first["phase"]) == (BROKEN, 1, 0)
+    assert "floor" in document["runs"][0]["failed_checks"]
+
+
+def test_excel_holds_a_sheet_of_samples_for_each_protocol(root: Path) -> None:
+    found = sheets(exported(root, BROKEN, format="excel", raw=True, out=root / "raw.xlsx")[0])
+    assert list(found) == ["summary", "grpc", "rest"] or list(found) == ["summary", "rest", "grpc"]
+    head, *rows = found["rest"]
+    assert head == NAMES
+    assert len(rows) == FEW // 2
+    assert {row[head.index("valid")] for row in rows} == {False}
+
+
+def test_more_rows_than_excel_has_are_refused_before_anything_is_written(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(as_excel, "MOST_ROWS", FEW // 2)
+    with pytest.raises(UsageError, match=r"the sheet of \w+ would have 631 rows, and Excel has 630") as refused:
+        exported(root, BROKEN, format="excel", raw=True, out=root / "many.xlsx")
+    assert "--format parquet" in (refused.value.hint or "")
+    assert not (root / "many.xlsx").exists()
+
+
+def test_a_dataset_is_replaced_by_force_alone_and_nothing_else_ever_is(root: Path, dataset: Path) -> None:
+    with pytest.raises(UsageError, match="exists"):
+        exported(root, BROKEN, format="parquet", raw=True, out=dataset)
+    own = root / "own"
+    own.mkdir()
+    (own / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="holds no export"):
+        exported(root, BROKEN, format="parquet", raw=True, out=own, force=True)
+    assert (own / "thesis.txt").read_text() == "years of work"
+    target = root / "replaced"
+    for runs in ([SOUND], [BROKEN]):
+        exported(root, *runs, format="parquet", raw=True, out=target, force=True)
+    assert {path.name for path in target.iterdir()} == {f"run={BROKEN}", "_orch_export.json"}
+    assert [path for path in root.iterdir() if path.name.startswith(".replaced")] == []

@@ -1,0 +1,329 @@
+"""`orch delete` and `orch import`: what goes, what comes, and what is refused."""
+
+import io
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import delete, import_, note, runs
+from orchestrator.cli.console import console
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.history import deleting
+from orchestrator.report import path_of
+from orchestrator.results.folder import RunFolder
+from orchestrator.workspace import Workspace
+from tests.support.folders import begun, killed
+from tests.support.past import STARTED, a_past_run, base, with_samples
+from tests.support.runs import write_documents
+
+RESULTS = Path("results")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Calls are made in an empty folder of its own."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def listed():
+    console.out, console.as_json = io.StringIO(), False
+    runs.command(limit=30, as_json=True)
+    console.as_json = False
+    return {run["id"]: run for run in json.loads(console.out.getvalue())["runs"]}
+
+
+# deleting
+
+
+def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
+    a_past_run(RESULTS / "old")
+    a_past_run(RESULTS / "very-old")
+    note.command("old", "never mind")
+    pages = [path_of("synthetic", STARTED, run, Path("reports")) for run in ("old", "very-old")]
+    for page in pages:
+        page.parent.mkdir(exist_ok=True)
+        page.write_text("a page")
+    assert listed().keys() == {"old", "very-old"}
+    delete.command(["old"], yes=True)
+    assert [path.name for path in RESULTS.iterdir()] == ["very-old"]
+    assert [page.exists() for page in pages] == [False, True]
+    assert not Path(".orch/notes/old.json").exists()
+    assert not Path(".orch/made/old.json").exists()
+    assert listed().keys() == {"very-old"}
+    assert str(pages[0]) in console.err.getvalue()
+
+
+def test_nothing_is_deleted_without_a_yes(monkeypatch):
+    a_past_run(RESULTS / "a", judged=False)
+    with pytest.raises(UsageError, match="nobody can be asked"):
+        delete.command(["a"])
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with pytest.raises(UsageError, match="nothing was deleted"):
+        delete.command(["a"])
+    assert (RESULTS / "a").is_dir()
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    delete.command(["a"])
+    assert not (RESULTS / "a").exists()
+
+
+def test_a_run_in_progress_is_not_deleted_nor_is_another_one_of_the_same_call():
+    done = killed(RESULTS)
+    held = begun(RESULTS, at_s=1_795_239_802.0)
+    with pytest.raises(UsageError, match="is in progress"):
+        delete.command([done.id, held.id], yes=True)
+    assert done.path.is_dir()
+    held.release()
+    delete.command([done.id, held.id], yes=True)
+    assert list(RESULTS.iterdir()) == []
+
+
+def test_a_run_that_was_not_made_here_is_deleted_by_its_path_alone():
+    a_past_run(RESULTS / "a", judged=False)
+    shutil.copytree(RESULTS / "a", RESULTS / "sent")
+    with pytest.raises(UsageError, match="was not made here") as refused:
+        delete.command(["sent"], yes=True)
+    assert "orch delete results/sent" in refused.value.hint
+    delete.command(["results/sent"], yes=True)
+    assert [path.name for path in RESULTS.iterdir()] == ["a"]
+
+
+def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path):
+    a_past_run(RESULTS / "a", judged=False)
+    elsewhere = tmp_path / "elsewhere" / "b"
+    shutil.copytree(RESULTS / "a", elsewhere)
+    (RESULTS / "link").symlink_to(elsewhere)
+    (RESULTS / "a" / "outside").symlink_to(elsewhere)
+    for named in (str(elsewhere), "../elsewhere/b", "results/../../elsewhere/b"):
+        with pytest.raises(UsageError, match="does not lie in"):
+            delete.command([named], yes=True)
+    for named in ("results/link", "link"):
+        with pytest.raises(UsageError, match="is a link"):
+            delete.command([named], yes=True)
+    with pytest.raises(UsageError):
+        delete.command(["results/a/samples"], yes=True)
+    delete.command(["a"], yes=True)
+    assert (elsewhere / "journal.jsonl").is_file()
+    assert (RESULTS / "link").is_symlink()
+
+
+def test_a_run_whose_hosts_are_up_is_not_deleted():
+    a_past_run(RESULTS / "a", judged=False)
+    with pytest.raises(UsageError, match="hosts of run a are up"):
+        deleting.find(Workspace(), "a", standing=["a"])
+
+
+def test_what_a_killed_delete_left_goes_with_the_next_one():
+    a_past_run(RESULTS / "a", judged=False)
+    shutil.copytree(RESULTS / "a", RESULTS / ".deleted-0123")
+    assert listed().keys() == {"a"}
+    delete.command(["a"], yes=True)
+    assert list(RESULTS.iterdir()) == []
+
+
+# latest
+
+
+def test_a_run_that_ended_before_a_trial_is_not_the_latest():
+    first = killed(RESULTS)
+    refused = begun(RESULTS, at_s=1_795_239_802.0)
+    assert RunFolder.open("latest", root=RESULTS).id == refused.id, "it is in progress"
+    refused.release()
+    assert RunFolder.open("latest", root=RESULTS).id == first.id
+    assert RunFolder.open("latest", root=RESULTS, even_empty=True).id == refused.id
+    shutil.rmtree(first.path)
+    with pytest.raises(UsageError, match="has a trial, so none is the latest"):
+        RunFolder.open("latest", root=RESULTS)
+
+
+# importing run folders
+
+
+@pytest.fixture
+def sent(tmp_path):
+    """A run folder that somebody else made."""
+    return with_samples(tmp_path / "theirs" / "results" / "20261121-025500-synthetic-4f3a")
+
+
+def test_an_imported_run_is_shown_judged_and_never_ours(sent):
+    (sent / "summary.json").write_text("their own words")
+    (sent / "notes.txt").write_text("not part of it")
+    import_.command([sent])
+    assert "files as they were written" in console.out.getvalue()
+    (run,) = listed().values()
+    assert run["id"] == sent.name
+    assert run["is_ours"] is False
+    assert run["verdict"]
+    assert run["trials"] == 6
+    target = RESULTS / sent.name
+    assert not (target / "notes.txt").exists()
+    assert "their own words" not in (target / "summary.json").read_text()
+    with pytest.raises(UsageError, match="none is the latest"):
+        RunFolder.open("latest", root=RESULTS)
+    import_.command([sent])
+    assert "it is here already" in console.out.getvalue()
+    assert [path.name for path in RESULTS.iterdir()] == [sent.name]
+
+
+def test_two_runs_with_one_id_are_refused_unless_they_are_the_same(sent):
+    other = base()[0]
+    write_documents(
+        replace(other.stored, run_id=sent.name, warnings=("another",), trials=(), baselines=()), RESULTS / sent.name
+    )
+    before = (RESULTS / sent.name / "manifest.json").read_bytes()
+    with pytest.raises(UsageError, match="have the same id and are not the same run"):
+        import_.command([sent])
+    assert (RESULTS / sent.name / "manifest.json").read_bytes() == before
+
+
+def test_a_run_that_is_not_as_it_was_written_is_not_taken_in(sent):
+    samples = next(sent.glob("samples/*/*.parquet"))
+    samples.write_bytes(samples.read_bytes()[:-1])
+    with pytest.raises(InvalidMeasurement, match="truncated or altered"):
+        import_.command([sent])
+    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
+
+
+@pytest.mark.parametrize("identity", ["../up", "a/b", "", ".hidden", "x" * 300, "\x1b[31m"])
+def test_an_id_that_leads_elsewhere_is_refused(tmp_path, identity):
+    path = tmp_path / "theirs" / "results" / "fine"
+    write_documents(replace(base()[0].stored, run_id=identity, trials=(), baselines=()), path)
+    with pytest.raises(UsageError, match="cannot be the id of a run"):
+        import_.command([path])
+    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
+
+
+def test_a_link_where_the_run_would_lie_is_not_written_through(sent, tmp_path):
+    RESULTS.mkdir()
+    (tmp_path / "target").mkdir()
+    (RESULTS / sent.name).symlink_to(tmp_path / "target")
+    with pytest.raises(UsageError, match="is a link"):
+        import_.command([sent])
+    assert list((tmp_path / "target").iterdir()) == []
+
+
+# importing stamps
+
+
+def stamps_in(path, entries):
+    path.write_text(entries if isinstance(entries, str) else json.dumps(entries))
+    return path
+
+
+def taken(path):
+    console.out, console.as_json = io.StringIO(), False
+    import_.command([path], as_json=True)
+    console.as_json = False
+    return json.loads(console.out.getvalue())["imported"][0]
+
+
+ISO = [
+    {"request_timestamp": f"2026-11-21T09:00:00.{n:03}000", "response_timestamp": f"2026-11-21T09:00:00.{n + 2:03}000"}
+    for n in range(0, 300, 3)
+]
+
+
+def test_stamps_become_a_record_of_their_own(tmp_path):
+    file = stamps_in(tmp_path / "rest results.json", [{**entry, "protocol": "rest"} for entry in ISO])
+    found = taken(file)
+    assert found["used"] == 100
+    assert found["unit"] == "ISO 8601"
+    (run,) = listed().values()
+    assert run["state"] == "imported"
+    assert run["id"].startswith("imported-")
+    assert run["stacks"] == ["rest"]
+    assert run["samples"] == 100
+    assert run["is_ours"] is False
+    assert run["started"] == "2026-11-21T09:00:00+00:00"
+    folder = RESULTS / run["id"]
+    assert sorted(path.name for path in folder.iterdir()) == ["imported.json", "original.json"]
+    assert (folder / "original.json").read_bytes() == file.read_bytes()
+    with pytest.raises(UsageError, match="was imported before"):
+        import_.command([file])
+    note.command(run["id"], "from an article")
+    delete.command([run["id"]], yes=True)
+    assert listed() == {}
+
+
+@pytest.mark.parametrize(("unit", "per_s"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_the_unit_of_numbers_is_found(tmp_path, unit, per_s):
+    begin = 1_795_229_802
+    entries = [{"request_timestamp": begin * per_s, "response_timestamp": begin * per_s + 2 * per_s}] * 3
+    assert taken(stamps_in(tmp_path / "x.json", entries))["unit"] == unit
+    (run,) = RESULTS.iterdir()
+    (group,) = json.loads((run / "imported.json").read_text())["groups"]
+    assert group["latencies_ns"] == [2_000_000_000] * 3
+
+
+def test_lines_of_json_and_stamps_that_are_missing_or_impossible_are_counted(tmp_path):
+    bad = [
+        {"request_timestamp": "2026-11-21T09:00:00"},
+        {"request_timestamp": "2026-11-21T09:00:00", "response_timestamp": None},
+        {"request_timestamp": "2026-11-21T09:00:00", "response_timestamp": "soon"},
+        {"request_timestamp": "2026-11-21T09:00:01", "response_timestamp": "2026-11-21T09:00:00"},
+        {"request_timestamp": "2026-11-21T09:00:00", "response_timestamp": "2026-11-21T09:00:00"},
+        {"request_timestamp": "2026-11-21T09:00:00", "response_timestamp": "2026-11-25T09:00:00"},
+    ]
+    lines = "\n".join(json.dumps(entry) for entry in [*ISO, *bad])
+    found = taken(stamps_in(tmp_path / "x.jsonl", lines))
+    assert (found["entries"], found["used"], found["missing"]) == (106, 100, 3)
+    assert sum(found["impossible"].values()) == 3
+    assert "the response stands before the request" in found["impossible"]
+    (run,) = listed().values()
+    assert "100 of 106 entries give a latency" in run["verdict"]
+    assert "3 lack a stamp" in run["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("no json", "neither JSON nor JSON lines"),
+        ("[]", "no list of objects"),
+        ("[1, 2]", "no list of objects"),
+        ('[{"latency": 3}]', "no entry has a request stamp"),
+        ('[{"request_timestamp": 1, "response_timestamp": 2}]', "is no time between 2000 and 2100"),
+        ('[{"request_timestamp": 1795229802, "response_timestamp": 1795229802000}]', "in several units"),
+        ('[{"request_timestamp": "2026-11-21", "response_timestamp": null}]', "none of its 1 entries"),
+        ('[{"request_timestamp": NaN, "response_timestamp": 2}]', "neither JSON nor JSON lines"),
+        ("\xff", "neither JSON nor JSON lines"),
+    ],
+)
+def test_files_that_hold_no_latency_are_refused(tmp_path, content, why):
+    file = tmp_path / "x.json"
+    file.write_bytes(content.encode("latin-1"))
+    with pytest.raises(UsageError, match=why):
+        import_.command([file])
+    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is a pipe"):
+        import_.command([tmp_path / "pipe"])
+    with pytest.raises(UsageError, match="no such file"):
+        import_.command([tmp_path / "absent"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises((UsageError, InvalidMeasurement)):
+        import_.command([tmp_path / "empty"])
+
+
+def test_an_imported_folder_that_was_changed_is_shown_with_why(tmp_path):
+    taken(stamps_in(tmp_path / "x.json", ISO))
+    (run,) = RESULTS.iterdir()
+    for content in ("{", "[]", '{"schema_version": 9}', '{"schema_version": 1, "groups": [{"latencies_ns": [-1]}]}'):
+        (run / "imported.json").write_text(content)
+        (found,) = listed().values()
+        assert "cannot be read" in found["trouble"]

@@ -1,0 +1,324 @@
+"""`orch runs`: what it shows of runs as they are, of damaged ones, and of an index that is none."""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import history, note, runs, tag
+from orchestrator.cli.console import console
+from orchestrator.errors import MissingError, UsageError
+from orchestrator.history import keep
+from orchestrator.history import read as reading
+from orchestrator.results.documents import read_sealed, sealed, write_json
+from tests.support.folders import begun, killed
+from tests.support.past import a_past_run
+
+RESULTS = Path("results")
+INDEX = Path(".orch/history.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Calls are made in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def a_run_called(name, **knobs):
+    return a_past_run(RESULTS / name, **knobs)
+
+
+def shown(**knobs):
+    console.out = io.StringIO()
+    runs.command(**{"limit": 30, **knobs})
+    return console.out.getvalue()
+
+
+def listed(**knobs):
+    console.as_json = True
+    try:
+        return json.loads(shown(as_json=True, **knobs))["runs"]
+    finally:
+        console.as_json = False
+
+
+def ids(**knobs):
+    return [run["id"] for run in listed(**knobs)]
+
+
+def test_no_runs_is_said_and_nothing_is_made():
+    assert "there is no run here" in shown()
+    assert list(Path().iterdir()) == []
+
+
+def test_a_row_has_what_tells_a_run_from_others():
+    a_run_called("20261121-025500-synthetic-4f3a")
+    lines = shown().splitlines()
+    for text in (
+        "20261121-025500-synthetic-4f3a",
+        "2026-11-21 02:55",
+        "complete",
+        "rest (thin), grpc (thin)",
+        "passed",
+    ):
+        assert text in lines[1]
+    assert "grpc" in lines[1].split("passed")[1], "the first sentence of the answer"
+    (run,) = listed()
+    assert run["trials"] == 6
+    assert run["samples"] == 6_000
+    assert run["provider"] == "local"
+    assert run["is_ours"] is True
+    assert run["validity"] in ("valid", "warned")
+
+
+def test_the_newest_run_stands_first_and_a_narrow_terminal_gets_the_sentence_below(monkeypatch):
+    for day in (20, 22, 21):
+        a_run_called(f"r{day}", started=f"2026-11-{day}T00:00:00+00:00")
+    assert ids() == ["r22", "r21", "r20"]
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = shown(limit=1).splitlines()
+    assert lines[2].startswith("    ")
+    assert len(lines[2]) <= 60
+    assert lines[-1] == "1 of 3 runs; --limit shows more"
+
+
+def test_filters_choose_and_must_all_hold():
+    a_run_called("a", experiment="one")
+    a_run_called("b", experiment="two", started="2026-11-23T10:00:00+00:00")
+    tag.command("b", ["v1.2"])
+    assert ids(experiment="one") == ["a"]
+    assert ids(since="2026-11-22") == ["b"]
+    assert ids(until="2026-11-21") == ["a"], "the day counts whole"
+    assert ids(tag="v1.2") == ["b"]
+    assert ids(tag="v1.2", experiment="one") == []
+    assert ids(host="synthetic 3000") == ["b", "a"]
+    assert ids(host="local") == ["b", "a"]
+    assert ids(stack="grpc (thin)", placement="local") == ["b", "a"]
+    assert ids(stack="grpc-thin") == ["b", "a"]
+    assert ids(stack="soap") == []
+    assert "no run is like that" in shown(stack="soap")
+    assert ids(verdict="invalid") == []
+    with pytest.raises(UsageError, match="is no date"):
+        runs.command(since="yesterday", limit=30)
+    with pytest.raises(UsageError, match="is not known"):
+        runs.command(verdict="fine", limit=30)
+
+
+def test_a_run_that_did_not_change_is_not_read_again(monkeypatch):
+    a_run_called("a")
+    a_run_called("b")
+    assert len(ids()) == 2
+    read = []
+    monkeypatch.setattr(reading, "read_run", lambda folder: read.append(folder.path.name))
+    assert len(ids()) == 2
+    assert read == []
+    monkeypatch.undo()
+
+
+def test_a_run_that_was_judged_since_is_read_again(tmp_path):
+    a_run_called("a", judged=False)
+    assert "not judged" in shown()
+    a_run_called("b")
+    path = a_run_called("c")
+    document = read_sealed(path / "summary.json")
+    digest = hashlib.sha256((RESULTS / "a" / "manifest.json").read_bytes()).hexdigest()
+    write_json(RESULTS / "a" / "summary.json", sealed({**document, "run_id": "a", "manifest_sha256": digest}))
+    assert "not judged" not in shown()
+    shutil.rmtree(RESULTS / "a")
+    assert ids() == ["c", "b"]
+
+
+def test_a_killed_run_is_interrupted_and_a_held_one_in_progress():
+    killed(RESULTS)
+    assert [run["state"] for run in listed()] == ["interrupted"]
+    held = begun(RESULTS, at_s=1_795_239_802.0)
+    assert [run["state"] for run in listed()] == ["in progress", "interrupted"]
+    held.release()
+
+
+@pytest.mark.parametrize("content", [b"garbage, and no database" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b""])
+def test_an_index_that_is_garbage_is_made_anew(content):
+    a_run_called("a")
+    assert ids() == ["a"]
+    INDEX.write_bytes(content)
+    assert ids() == ["a"]
+    assert ids() == ["a"]
+    assert sqlite3.connect(INDEX).execute("SELECT count(*) FROM runs").fetchone() == (1,)
+
+
+def test_an_index_of_another_version_is_made_anew():
+    a_run_called("a")
+    ids()
+    with sqlite3.connect(INDEX) as connection:
+        connection.execute("DROP TABLE runs")
+        connection.execute("CREATE TABLE runs (what TEXT)")
+        connection.execute("PRAGMA user_version = 99")
+    assert ids() == ["a"]
+
+
+def test_an_index_that_is_a_link_is_neither_written_nor_removed(tmp_path):
+    a_run_called("a")
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    INDEX.parent.mkdir(exist_ok=True)
+    INDEX.symlink_to(precious)
+    assert ids() == ["a"]
+    assert "is a link" in console.err.getvalue()
+    assert precious.read_text() == "mine"
+    assert INDEX.is_symlink()
+
+
+def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch):
+    a_run_called("a")
+    shutil.rmtree(".orch")
+    Path(".orch").write_text("no folder")
+    assert ids() == ["a"]
+    assert "cannot be kept" in console.err.getvalue()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")
+def test_a_read_only_state_folder_is_said():
+    a_run_called("a")
+    Path(".orch").chmod(0o500)
+    assert ids() == ["a"]
+    assert "cannot be kept" in console.err.getvalue()
+    Path(".orch").chmod(0o700)
+
+
+def test_an_index_that_refuses_writes_is_read_into_memory(monkeypatch):
+    """As on a file system that is mounted read-only."""
+    a_run_called("a")
+    ids()
+    a_run_called("b")
+
+    def refused(path):
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(keep.index, "connect", refused)
+    assert sorted(ids()) == ["a", "b"]
+    assert "readonly" in console.err.getvalue()
+
+
+def test_a_rebuilt_index_keeps_notes_and_tags():
+    a_run_called("a")
+    note.command("a", "the first one after the update")
+    tag.command("a", ["release", "v2"])
+    before = listed()
+    INDEX.unlink()
+    history.command(None, rebuild=True)
+    assert listed() == before
+    assert "[release] [v2]" in shown()
+    assert "[release] [v2] (1 note) add, local" in shown()
+    console.out = io.StringIO()
+    note.command("a")
+    assert "the first one after the update" in console.out.getvalue()
+    tag.command("a", ["v2"], remove=True)
+    assert listed()[0]["tags"] == ["release"]
+
+
+@pytest.mark.parametrize("wrong", ["two words", "", "-x", "\x1b[31m", "x" * 61])
+def test_a_tag_is_a_word(wrong):
+    a_run_called("a", judged=False)
+    with pytest.raises(UsageError, match="cannot be a tag"):
+        tag.command("a", [wrong])
+    with pytest.raises(UsageError, match="has no tag"):
+        tag.command("a", ["absent"], remove=True)
+    with pytest.raises(UsageError, match="between 1 and"):
+        note.command("a", "  ")
+
+
+def test_notes_that_were_damaged_are_named_and_not_written_over():
+    a_run_called("a", judged=False)
+    note.command("a", "precious")
+    file = Path(".orch/notes/a.json")
+    file.write_text(file.read_text()[:-10])
+    with pytest.raises(MissingError, match="cannot be read"):
+        note.command("a", "another")
+    assert "precious" in file.read_text()
+    ids()
+    assert "a.json cannot be read" in console.err.getvalue()
+
+
+# What a folder may hold that is no run as orch writes them.
+
+
+def test_a_half_written_run_is_shown_with_why_it_cannot_be_read():
+    a_run_called("good")
+    half = RESULTS / "half"
+    half.mkdir()
+    (half / "journal.jsonl").write_text('{"event":"begin"')
+    torn = a_run_called("torn", judged=False)
+    lines = (torn / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (torn / "journal.jsonl").write_bytes(b"".join([lines[0], lines[2]]))
+    found = {run["id"]: run for run in listed()}
+    assert found["good"]["state"] == "complete"
+    assert found["half"]["state"] == "unreadable"
+    assert "how the run began" in found["half"]["trouble"]
+    assert "line 2" in found["torn"]["trouble"]
+
+
+def test_a_run_of_a_newer_version_is_named_as_such():
+    path = a_run_called("newer")
+    document = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps({**document, "schema_version": 99, "more": 1}))
+    (run,) = listed()
+    assert run["state"] == "newer version"
+    assert "written by a newer orch (manifest version 99" in run["trouble"]
+
+
+def test_a_manifest_of_a_gigabyte_is_not_read():
+    path = a_run_called("large")
+    with (path / "manifest.json").open("r+b") as file:
+        file.truncate(1 << 30)
+    (run,) = listed()
+    assert run["state"] == "unreadable"
+    assert "is larger than" in run["trouble"]
+
+
+def test_a_copy_says_whose_copy_it_is_and_that_it_was_not_made_here():
+    a_run_called("a")
+    shutil.copytree(RESULTS / "a", RESULTS / "b")
+    found = {run["id"]: run for run in listed()}
+    assert (found["a"]["is_ours"], found["b"]["is_ours"]) == (True, False)
+    assert found["b"]["run_id"] == "a"
+    assert "b*" in shown()
+    assert "* not made here" in shown()
+
+
+def test_a_summary_that_was_changed_is_not_shown():
+    path = a_run_called("a")
+    document = json.loads((path / "summary.json").read_text())
+    document["verdicts"] = ["grpc wins by far"]
+    (path / "summary.json").write_text(json.dumps(document))
+    (run,) = listed()
+    assert run["verdict"] == ""
+    assert "changed or damaged" in run["trouble"]
+
+
+def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatch):
+    a_run_called("a", experiment="<script>alert(1)</script>")
+    a_run_called("b", experiment="\x1b[2Jgone\u202e")
+    text = shown()
+    assert "<script>" in text
+    assert "\x1b" not in text
+    assert "\\x1b[2Jgone" in text
+    assert {run["name"] for run in listed()} == {"<script>alert(1)</script>", "\x1b[2Jgone\u202e"}
+
+
+def test_names_that_are_no_text_and_hidden_ones_are_passed_over():
+    a_run_called("a", judged=False)
+    shutil.copytree(RESULTS / "a", RESULTS / ".importing-x")
+    bad = os.fsencode(RESULTS) + b"/\xff\xfe"
+    os.mkdir(bad)  # noqa: PTH102 - bytes
+    with open(bad + b"/journal.jsonl", "w") as file:  # noqa: PTH123
+        file.write("{}")
+    assert ids() == ["a"]
