@@ -1,8 +1,8 @@
 """How large reports are that carry their samples, and how long they take: `python -m benchmarks.reports [SAMPLES...]`.
 
 For each number of measured samples (60 thousand and a million, unless others are named) it makes a run whose latencies and
-pauses spread as measured ones do, and calls `orch report`, `orch report FILE.html` and `orch verify FILE.html` as a person does,
-imports and all. The target is 1.5 MB for 60 thousand samples.
+pauses spread as measured ones do, and calls `orch report`, `orch report FILE.html` and `orch verify FILE.html` as a
+person does, imports and all. The target is 1.5 MB for 60 thousand samples.
 """
 
 from __future__ import annotations

@@ -24,7 +24,18 @@ NOT_OURS = {
 
 # A part may import itself, what stands here beside it, and `SHARED`.
 MAY_IMPORT = {
-    "cli": {"history", "referee", "measure", "exports", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "cli": {
+        "history",
+        "referee",
+        "measure",
+        "exports",
+        "report",
+        "analysis",
+        "results",
+        "hosts",
+        "experiment",
+        "catalogue",
+    },
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "exports": {"report", "analysis", "results", "experiment"},
     "report": {"analysis", "results", "experiment"},
@@ -305,7 +316,6 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
     assert naming == {  # the kind of row, and the knob's value
         "orchestrator/analysis/misleading/as_requester.py",
         "orchestrator/record_layout.py",
-        "orchestrator/report/dataset/run.py",
         "orchestrator/results/columns.py",
         "orchestrator/results/rows.py",
         "services/python/contract/timing_rules.py",

@@ -18,13 +18,12 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.record_layout import COLUMNS, KINDS
+from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
 from orchestrator.report.dataset.rows import FileOfRows
-from orchestrator.results import rows as of_rows
 from orchestrator.results import sizes
-from orchestrator.results.columns import read_numbers, require_possible
+from orchestrator.results.columns import read_numbers, require_rows
 from orchestrator.results.documents import manifest_from_dict
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import samples_path
@@ -33,7 +32,6 @@ from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
 
 FORMAT = 1
-_MISLEADING = KINDS.index("misleading")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,19 +210,4 @@ def _require_possible(dataset: Dataset, where: Path) -> None:
         columns = dataset.columns[of.path]
         if rows.sha256_of(columns) != of.sha256:
             raise Broken(f"samples of {of.path} were changed: their digest is another one")
-        _require_rows(where / of.path, columns, held[of.path], is_whole=of.rows == of.of)
-
-
-def _require_rows(path: Path, columns: dict[str, npt.NDArray[Any]], held: sizes.Held, *, is_whole: bool) -> None:
-    is_plain = held.kind == "call" and not held.parts
-    if set(of_rows.COLUMNS) <= columns.keys():
-        if is_whole:
-            why = of_rows.refusal(
-                columns, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
-            )
-            if why is not None:
-                raise Broken(f"{path.name}: {why}")
-    elif not is_plain:
-        raise Broken(f"{path.name} lacks columns that its kind of work has")
-    has_others = not is_plain and held.kind == "call"
-    require_possible(path, columns, none_else=columns["kind"] != _MISLEADING if has_others else None)
+        require_rows(where / of.path, columns, held[of.path], is_whole=of.rows == of.of)

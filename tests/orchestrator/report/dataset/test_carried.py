@@ -77,6 +77,7 @@ def test_a_report_as_it_was_written_passes(report):
     assert (found.compared, found.differences, found.is_as_written) == ("page", (), True)
 
 
+@pytest.mark.slow
 def test_every_changed_digit_is_found_and_named(report, text):
     head, main = text.split('<main id="main">')
     body, tail = main.split("</main>")
@@ -103,6 +104,7 @@ def row_of(text: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", row[0]).split())
 
 
+@pytest.mark.slow
 def test_a_changed_chart_and_an_added_script_are_found(report, text):
     chart = re.search(r'(<div class="chart".*?<script type="application/gzip">)([^<]*)', text, re.S)
     assert chart is not None
@@ -171,6 +173,7 @@ def test_a_page_saved_by_a_browser_is_called_that_and_no_forgery(report, text):
     assert found.differences == ()
 
 
+@pytest.mark.slow
 def test_a_part_of_the_samples_bounds_medians(folder, report):
     page = made.page(made.packed(folder, most_rows=3_000))
     report.write_text(page)
