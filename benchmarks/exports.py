@@ -102,11 +102,15 @@ def report(found: dict[str, Any], options: argparse.Namespace) -> None:
         "to_judging": {name: found[name]["seconds"] / judging["seconds"] for name in ("frame", *WRITERS)},
     }
     print(f"{found['parquet']['rows']:,} rows in {options.trials} trials; times include judging the run")
-    print(f"judging alone  {judging['seconds']:7.2f} s, peak {judging['peak_mb']:5.0f} MB")
+    print(
+        f"judging alone  {judging['seconds']:7.2f} s, CPU {judging['cpu_s']:5.1f} s, peak {judging['peak_mb']:5.0f} MB"
+    )
     for name in ("frame", *WRITERS):
         of = found[name]
         size = of["frame_mb"] if name == "frame" else of["bytes"] / 1e6
-        print(f"{name:<13}  {of['seconds']:7.2f} s, peak {of['peak_mb']:5.0f} MB, {size:6.0f} MB")
+        print(
+            f"{name:<13}  {of['seconds']:7.2f} s, CPU {of['cpu_s']:5.1f} s, peak {of['peak_mb']:5.0f} MB, {size:6.0f} MB"
+        )
     target = ROOT / "benchmarks" / "results" / "exports.json"
     target.write_text(json.dumps(found, indent=2) + "\n")
 

@@ -46,6 +46,7 @@ def test_a_package_builds_the_programs_of_its_languages_where_it_is_installed(tm
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("services/tiny/")}
         archive.extractall(site)
+        assert {"orch/__init__.py", "orch/py.typed", "orchestrator/py.typed"} <= set(archive.namelist())
     assert names == {
         f"services/tiny/{name}" for name in ("manifest.json", "make.sh", "source/respond", "source/request")
     }

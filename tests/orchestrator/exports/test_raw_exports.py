@@ -12,10 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import UsageError
+from orchestrator.experiment.plan import plan as p
 from orchestrator.exports import as_excel
 from orchestrator.exports.samples import COLUMNS
+from orchestrator.record_layout import KINDS
 from orchestrator.results.manifest import SAMPLE_COLUMNS
+from tests.support.codec_runs import a_codec_run as codec_run
 from tests.support.exported import BROKEN, SOUND, exported, sheets, workspace
+from tests.support.mixes import MIX
+from tests.support.runs import a_plan, a_run, write_run
 
 NAMES = [column.name for column in COLUMNS]
 ROWS = 2 * 3 * (1000 + 50)  # stacks, blocks, requests with their warm-up
@@ -134,3 +139,23 @@ def test_a_dataset_is_replaced_by_force_alone_and_nothing_else_ever_is(root: Pat
         exported(root, *runs, format="parquet", raw=True, out=target, force=True)
     assert {path.name for path in target.iterdir()} == {f"run={BROKEN}", "_orch_export.json"}
     assert [path for path in root.iterdir() if path.name.startswith(".replaced")] == []
+
+
+def test_of_work_in_parts_only_samples_have_a_latency(tmp_path: Path) -> None:
+    write_run(codec_run(blocks=2), tmp_path / "results" / "codecs")
+    path, _ = exported(tmp_path, "codecs", format="csv", raw=True, out=tmp_path / "x.csv")
+    frame = pd.read_csv(path)
+    sample, part = KINDS.index("codec"), KINDS.index("part")
+    assert set(frame["kind"]) == {sample, part}
+    assert frame[frame["kind"] == sample]["latency_ms"].notna().all()
+    assert frame[frame["kind"] == part]["latency_ms"].isna().all()
+
+
+def test_of_a_mix_each_row_says_which_operation_it_asked(tmp_path: Path) -> None:
+    load = p.Load(concurrency=1, requests=200)
+    write_run(a_run(a_plan(blocks=2, operation=MIX, load=load)), tmp_path / "results" / "mix")
+    path, _ = exported(tmp_path, "mix", format="csv", raw=True, out=tmp_path / "x.csv")
+    frame = pd.read_csv(path)
+    labels = {place: of.label for place, of in enumerate(MIX.mix, start=1)}
+    assert frame["operation"].tolist() == [labels[parent] for parent in frame["parent"]]
+    assert set(frame["operation"]) == {"add", "echo 1 kB"}

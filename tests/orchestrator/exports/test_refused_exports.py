@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
+from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, UsageError
 from orchestrator.exports.harmless import cell_text, markdown_text, tab_name
 from tests.support.exported import SOUND, exported
 from tests.support.folders import begun
@@ -73,6 +74,16 @@ def test_missing_folders_are_made(root: Path) -> None:
 def test_a_run_named_twice_is_refused(root: Path) -> None:
     with pytest.raises(UsageError, match="named twice"):
         exported(root, SOUND, "latest", format="csv")
+
+
+def test_without_the_library_for_excel_the_way_on_is_said_and_nothing_is_left(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(MissingError, match="XlsxWriter is not installed") as missing:
+        exported(root, SOUND, format="excel", out=root / "new" / "x.xlsx")
+    assert "make setup" in (missing.value.hint or "")
+    assert list((root / "new").iterdir()) == []
 
 
 @pytest.mark.parametrize("raw", [False, True])
