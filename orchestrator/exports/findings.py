@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.analysis.across import RunComparison
 from orchestrator.analysis.checks import failed_names
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import sentence
 from orchestrator.exports.cells import BETWEEN, RUN
@@ -72,7 +73,7 @@ def run_row(summary: RunSummary) -> dict[str, Value]:
         "state": summary.state,
         "started_at": summary.started_at,
         "ended_at": summary.ended_at,
-        "answer": summary.verdicts[0] if summary.verdicts else "",
+        "answer": sentences(summary)[0],
         "checks": in_words(counts(summary.checks)),
         "failed_checks": BETWEEN.join(failed_names(summary.checks)),
         "invalid": sentence(summary.cells, summary.checks),

@@ -67,7 +67,9 @@ class Run:
     @property
     def answer(self) -> str:
         """The sentences that the report answers with, a line each; the first one answers the question."""
-        return "\n".join(self.summary.verdicts)
+        from orchestrator.analysis.in_short import sentences
+
+        return "\n".join(sentences(self.summary))
 
     @cached_property
     def cells(self) -> pd.DataFrame:

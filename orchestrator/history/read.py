@@ -17,6 +17,7 @@ from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS, Statistic
 from orchestrator.analysis.counts import counts
+from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
@@ -89,7 +90,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
     passed, warned, failed = (by_verdict[verdict] for verdict in ("pass", "warn", "fail"))
     validity: Validity = "invalid" if failed else "warned" if warned else "valid"
     return {
-        "verdict": _text(summary.verdicts[0] if summary.verdicts else ""),
+        "verdict": _text(sentences(summary)[0]),
         "passed": passed,
         "warned": warned,
         "failed": failed,

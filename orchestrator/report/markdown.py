@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import ms, rate, ratio, ratio_bounds
@@ -26,8 +26,7 @@ _HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second
 def line(summary: RunSummary) -> str:
     """What the run found, in one line without markup."""
     warned = f"{failed_in_words(summary)}: " if failed(summary) else ""
-    said = first_sentence(summary.verdicts[0])[0] if summary.verdicts else "No verdict: too little was measured."
-    found = _one_line(f"{summary.name}: {warned}{said}")
+    found = _one_line(f"{summary.name}: {warned}{sentences(summary)[0]}")
     if len(found) > _MOST_LETTERS:
         found = f"{found[:_MOST_LETTERS].rstrip()} …"
     state = "" if summary.state == "complete" else f", {summary.state}"
@@ -45,10 +44,8 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     if failed(summary):
         yield f"**{_text(failed_in_words(summary))}: do not rely on the numbers of the cells that they name.**"
         yield ""
-    first, rest = (
-        first_sentence(summary.verdicts[0]) if summary.verdicts else ("No verdict: too little was measured.", "")
-    )
-    yield f"**{_text(first)}**{' ' + _text(rest) if rest else ''}"
+    first, *rest = sentences(summary)
+    yield " ".join([f"**{_text(first)}**", *map(_text, rest)])
     yield ""
     yield from _table(summary)
     yield ""

@@ -48,7 +48,8 @@ def test_cells_are_those_of_the_report(root: Path, run: orch.Run) -> None:
         known = {name: value for name, value in of.items() if value is not None}
         assert {name: mine[name] for name in known} == known
     assert run.cells["median_ms"].tolist() == [cell.distribution.median for cell in summary.cells if cell.distribution]
-    assert run.answer.splitlines() == list(summary.verdicts)
+    assert summary.conclusion is not None
+    assert run.answer.splitlines() == [summary.conclusion.sentence, *summary.conclusion.more]
     assert run.question == "Which one is quicker?"
 
 

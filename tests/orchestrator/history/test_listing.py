@@ -217,7 +217,7 @@ def test_a_rebuilt_index_keeps_notes_and_tags():
     history.command(None, rebuild=True)
     assert listed() == before
     assert "[release] [v2]" in shown()
-    assert "[release] [v2] (1 note) add, local" in shown()
+    assert "[release] [v2] (1 note) grpc (thin) answered" in shown()
     console.out = io.StringIO()
     note.command("a")
     assert "the first one after the update" in console.out.getvalue()

@@ -39,7 +39,7 @@ def test_an_emulated_distance_stands_above_everything_and_on_each_sheet():
 def test_a_real_network_and_one_machine_are_no_emulation():
     assert marks(with_provider(a_run(), "gcp")) == ()
     assert marks(with_provider(a_run(), "local")) == ()
-    assert "@page" not in render(a_run())
+    assert "@top-left" not in render(a_run())
 
 
 def test_failed_checks_are_named_with_what_they_mean():

@@ -94,7 +94,7 @@ def test_a_changed_median_is_named_with_what_it_should_be(report, text):
     assert cell is not None
     report.write_text(text.replace(cell[0], f"{cell[1]}1.0"))
     assert differences(report) == [
-        f"What was measured, {row_of(text)}, Median: shown 1.0, recomputed {cell[2]}",
+        f"All figures, {row_of(text)}, Median: shown 1.0, recomputed {cell[2]}",
     ]
 
 
