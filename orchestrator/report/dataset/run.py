@@ -109,7 +109,11 @@ class Dataset:
         return {name: found[name] for name in columns}
 
     def summary(self) -> RunSummary:
-        """What the samples say, or where not all are inside, what was computed when all were there."""
+        """What the samples say, or where not all are inside, what was computed when all were there; computed once."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> RunSummary:
         if self.is_whole:
             return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
         try:
