@@ -69,7 +69,7 @@ def orch(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def only_run(folder: Path) -> RunFolder:
-    return RunFolder.open("latest", root=folder / "results")
+    return RunFolder.open("latest", root=folder / "results", even_empty=True)
 
 
 class Ending(Told):

@@ -57,7 +57,7 @@ class Killing(Told):
     def live(self, text: str) -> None:
         super().live(text)
         if not self.killed and ": measured " in text:
-            made = RunFolder.open("latest", root=Path("results"))
+            made = RunFolder.open("latest", root=Path("results"), even_empty=True)
             head, _requester = [e["pid"] for e in made.events() if e["event"] == "process"][-2:]
             self.killed = int(Path(f"/proc/{head}/task/{head}/children").read_text().split()[1])
             self.workers = [int(pid) for pid in Path(f"/proc/{head}/task/{head}/children").read_text().split()]
