@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.across import Row, RunComparison
 from orchestrator.analysis.gate import Judgement, Outcome, why_undetermined
 from orchestrator.report import rows
+from orchestrator.report.markdown_text import escaped
 from orchestrator.report.page import one_line
 
 MOST_ROWS = 100  # a comment may have 65,536 characters at GitHub, a summary 1 MiB
 _MOST_TEXTS = 20
 
 _ORDER: Mapping[Outcome, int] = {"slower": 0, "cannot tell": 1, "not slower": 2}
-_MEANT = re.compile(r"[\\`*_{}\[\]<>&|~!$^]")  # what Markdown, HTML or TeX within it would act on
-_CALLING = re.compile("[@#]")  # a person or an issue, found after entities were resolved
 
 
 def markdown(comparison: RunComparison, judgement: Judgement, commands: Sequence[str]) -> str:
@@ -38,21 +36,6 @@ def markdown(comparison: RunComparison, judgement: Judgement, commands: Sequence
             "",
         ]
     )
-
-
-def escaped(text: str) -> str:
-    """Text on one line that means nothing to Markdown, and calls nobody.
-
-    >>> escaped("a|b <c> @d")
-    'a&#124;b &#60;c&#62; @<!-- -->d'
-    """
-    plain = _MEANT.sub(lambda found: f"&#{ord(found.group())};", one_line(text))
-    return _CALLING.sub(lambda found: _apart(plain, found), plain)
-
-
-def _apart(text: str, found: re.Match[str]) -> str:
-    is_entity = found.start() > 0 and text[found.start() - 1] == "&"
-    return found.group() if is_entity else f"{found.group()}<!-- -->"
 
 
 def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome]], limit: float) -> Iterator[str]:

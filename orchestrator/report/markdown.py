@@ -11,7 +11,8 @@ from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import ms, rate, ratio, ratio_bounds
 from orchestrator.report.groups import Group, groups
-from orchestrator.report.page import shown
+from orchestrator.report.markdown_text import inert
+from orchestrator.report.page import one_line
 from orchestrator.report.quantities import DASH, moment
 from orchestrator.report.verdicts import check_groups, failed, failed_in_words
 
@@ -19,18 +20,17 @@ MOST_ROWS = 24
 _MOST_CHECKS = 6
 _MOST_LETTERS = 400  # of the line
 _CODE = re.compile(r"(`[^`]+`)")
-_ACTS = re.compile(r"([\\*_\[\]<>|#~`])")
 _HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second", "Errors")
 
 
 def line(summary: RunSummary) -> str:
     """What the run found, in one line without markup."""
     warned = f"{failed_in_words(summary)}: " if failed(summary) else ""
-    found = _one_line(f"{summary.name}: {warned}{sentences(summary)[0]}")
+    found = one_line(f"{summary.name}: {warned}{sentences(summary)[0]}")
     if len(found) > _MOST_LETTERS:
         found = f"{found[:_MOST_LETTERS].rstrip()} …"
     state = "" if summary.state == "complete" else f", {summary.state}"
-    return f"{found} ({_one_line(summary.run_id)}{state})"
+    return f"{found} ({one_line(summary.run_id)}{state})"
 
 
 def markdown(summary: RunSummary) -> str:
@@ -54,7 +54,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     state = "" if summary.state == "complete" else f", {_text(summary.state)}"
     yield f"Run `{_code(summary.run_id)}`, {_text(moment(summary.started_at))}{state}. Repeat it:"
     yield ""
-    yield f"    {_one_line(summary.repeat_command)}"
+    yield f"    {one_line(summary.repeat_command)}"
     yield ""
     yield f"The whole report: `orch report {_code(summary.run_id)}`"
 
@@ -116,17 +116,11 @@ def _checks(summary: RunSummary) -> Iterator[str]:
         yield f"- and {len(worst) - _MOST_CHECKS} more"
 
 
-def _one_line(said: str) -> str:
-    return shown(" ".join(said.split()))
-
-
 def _code(said: str) -> str:
-    return _one_line(said).replace("`", "")
+    return one_line(said).replace("`", "")
 
 
 def _text(said: str) -> str:
     """Text of an experiment, none of which Markdown or HTML acts on; what stands in backticks stays code."""
-    parts = _CODE.split(_one_line(said))
-    return "".join(
-        part.replace("|", "\\|") if place % 2 else _ACTS.sub(r"\\\1", part) for place, part in enumerate(parts)
-    )
+    parts = _CODE.split(one_line(said))
+    return "".join(part.replace("|", "\\|") if place % 2 else inert(part) for place, part in enumerate(parts))

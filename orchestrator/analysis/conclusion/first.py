@@ -1,4 +1,4 @@
-"""The first sentence about one setting: who is ahead, by how much, of which medians; equal; or not to be told."""
+"""The first sentence about one setting: who is ahead, by how much, of which medians; equal; or too close to tell."""
 
 from __future__ import annotations
 

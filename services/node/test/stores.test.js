@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Accounts, LEDGER, paymentRefusal } from "../src/operations/accounts.js";
+import { Accounts, OF_ACCOUNTS, paymentRefusal } from "../src/operations/accounts.js";
 import { BadRequest } from "../src/operations/bad-request.js";
 import { PAGES, Posts } from "../src/operations/posts.js";
 import { Held, stored, verify } from "../src/operations/stored.js";
@@ -10,9 +10,9 @@ test("the rows are those of the pages", () => {
   assert.equal(new Posts().digest(), "fdacc05ee55d69624f6ad4f2f16eb2572c139993ed91912bc7e30784b6f7a03b");
 });
 
-for (const operation of [...Object.keys(LEDGER), ...Object.keys(PAGES)]) {
+for (const operation of [...Object.keys(OF_ACCOUNTS), ...Object.keys(PAGES)]) {
   test(`what a store answers to ${operation} is what a requester takes for right, and nothing else is`, () => {
-    const held = new Held(operation in LEDGER ? "ledger" : "pages");
+    const held = new Held(operation in OF_ACCOUNTS ? "accounts" : "pages");
     for (const request of stored(operation, 7).slice(0, 50)) {
       const reply = held.answer(operation, request);
       assert.equal(verify(operation, request, reply), null);

@@ -98,7 +98,7 @@ export class Accounts {
 }
 
 /** @type {Record<string, (store: Accounts, request: Fields) => Fields>} what each operation answers */
-export const LEDGER = {
+export const OF_ACCOUNTS = {
   balance: (store, request) => store.balance(request),
   payment: (store, request) => store.payment(request),
   transactions: (store, request) => store.transactions(request),
@@ -127,7 +127,7 @@ export function paymentRefusal(request, reply) {
  * @param {number} seed
  * @returns {Fields[]}
  */
-export function ledgerAsked(operation, seed) {
+export function accountsAsked(operation, seed) {
   const each = operation === "payment" ? 3 : 1;
   const drawn = words(`${operation}/${seed}`, each * PREPARED);
   return Array.from({ length: PREPARED }, (_, i) => {

@@ -1,12 +1,12 @@
 /** The operations that are answered from rows in memory: which store each holds, and how a requester verifies a reply. */
 
-import { Accounts, differing, LEDGER, ledgerAsked, paymentRefusal } from "./accounts.js";
+import { Accounts, accountsAsked, differing, OF_ACCOUNTS, paymentRefusal } from "./accounts.js";
 import { PAGES, Posts, pagesAsked } from "./posts.js";
 
 /** @typedef {import("../contract/types.js").Fields} Fields */
 
 /** @type {Record<string, (store: any, request: any) => Fields>} */
-const ANSWERS = { ...LEDGER, ...PAGES };
+const ANSWERS = { ...OF_ACCOUNTS, ...PAGES };
 
 /** @param {string} message */
 export function isStored(message) {
@@ -17,9 +17,9 @@ export function isStored(message) {
  * A store, and where the time of the requests to it went.
  */
 export class Held {
-  /** @param {"ledger" | "pages"} kind */
+  /** @param {"accounts" | "pages"} kind */
   constructor(kind) {
-    this.store = kind === "ledger" ? new Accounts() : new Posts();
+    this.store = kind === "accounts" ? new Accounts() : new Posts();
     this.requests = 0;
     this.handlingNs = 0n;
   }
@@ -75,7 +75,7 @@ export class Held {
 
 /** @param {string} operation */
 export function storeOf(operation) {
-  return operation in LEDGER ? "ledger" : "pages";
+  return operation in OF_ACCOUNTS ? "accounts" : "pages";
 }
 
 /**
@@ -85,10 +85,10 @@ export function storeOf(operation) {
  * @returns {Fields[]}
  */
 export function stored(operation, seed) {
-  return operation in LEDGER ? ledgerAsked(operation, seed) : pagesAsked(operation, seed);
+  return operation in OF_ACCOUNTS ? accountsAsked(operation, seed) : pagesAsked(operation, seed);
 }
 
-/** @type {{ ledger?: Held, pages?: Held }} the rows as seeded, for who verifies */
+/** @type {{ accounts?: Held, pages?: Held }} the rows as seeded, for who verifies */
 const seeded = {};
 
 /**

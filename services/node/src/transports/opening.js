@@ -10,7 +10,7 @@ import { CallFailed, TrialFailed } from "../load/failures.js";
 
 const now = process.hrtime.bigint;
 
-/** How long connections took to open, where that is to be told. */
+/** How long connections took to open, where the trial asks for it. */
 export class Openings {
   /** @param {boolean} areTold */
   constructor(areTold) {
