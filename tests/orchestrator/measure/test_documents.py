@@ -111,5 +111,7 @@ def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
     )
     assert said.documents in said.headline()
     assert said.documents in summary.verdicts
-    assert said.documents.partition(",")[0] in " ".join(done.stdout.split()) + " ".join(done.stderr.split())
+    printed = " ".join(done.stdout.split())
+    # On a machine so busy that the run cannot answer, that is what its answer says instead.
+    assert all(" ".join(sentence.split()) in printed for sentence in said.short())
     assert sorted(path.suffix for path in (run.path / "payloads").iterdir()) == [".json", ".pb", ".proto"]
