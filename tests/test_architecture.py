@@ -25,6 +25,7 @@ NOT_OURS = {
 # A part may import itself, what stands here beside it, and `SHARED`.
 MAY_IMPORT = {
     "cli": {
+        "web",
         "history",
         "referee",
         "measure",
@@ -36,6 +37,7 @@ MAY_IMPORT = {
         "experiment",
         "catalogue",
     },
+    "web": {"history", "measure", "exports", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "exports": {"report", "analysis", "results", "experiment"},
     "report": {"analysis", "results", "experiment"},
