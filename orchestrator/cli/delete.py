@@ -33,7 +33,7 @@ def command(
         beside = "".join(f", {path}" for path in reports[name])
         console.progress(f"{doomed.path}{beside}{'' if doomed.is_ours else '  (not made here)'}")
     if not yes:
-        _ask(len(found))
+        ask(len(found))
     for name, doomed in found.items():
         deleting.delete(WORKSPACE, doomed, reports[name])
     deleting.sweep(WORKSPACE)
@@ -59,7 +59,7 @@ def _reports(doomed: Doomed) -> list[Path]:
     return [path] if path.is_file() and not path.is_symlink() else []
 
 
-def _ask(count: int) -> None:
+def ask(count: int) -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
     from orchestrator.errors import UsageError
 

@@ -59,7 +59,7 @@ class SharedIndex(Index):
     def publish(
         self, record: RunRecord, *, tags: Iterable[str] = (), notes: Iterable[Note] = (), replace: bool = False
     ) -> Outcome:
-        """Add a run with what was noted of it, all or nothing. UsageError where another of its id is there, unless `replace`.
+        """Add a run with what was noted of it, or nothing. UsageError where another of its id is there, unless `replace`.
 
         A run is the same where its manifest's digest is.
         """
