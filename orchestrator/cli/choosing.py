@@ -82,7 +82,7 @@ def an_index(at: str | None, *, of_team: bool, schema: str, rebuild: bool = Fals
         )
     dsn = postgresql.chosen(at, of_team=of_team)
     assert dsn is not None  # noqa: S101 - one of both was given
-    with postgresql.shared(dsn, schema, writes=False) as index:
+    with postgresql.shared(dsn, schema, access="read") as index:
         yield index, Update()
 
 

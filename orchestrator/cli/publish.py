@@ -59,17 +59,15 @@ def command(
             from orchestrator.teams.dataset import require_dataset
 
             require_dataset(place)
-        done = []
-        for folder in folders:
-            done.append(_publish(folder, place, opened, replace=replace, with_notes=with_notes))
+        done = [_publish(folder, place, opened, replace=replace, with_notes=with_notes) for folder in folders]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": done})
 
 
 @contextmanager
 def targets(
-    to: str | None, index: str | None, *, team: bool, schema: str
+    to: str | None, index: str | None, *, team: bool, schema: str, makes: bool = True
 ) -> Iterator[tuple[Place | None, SharedIndex | None]]:
-    """The dataset and the index that were named; UsageError where neither was."""
+    """The dataset and the index that were named, made where it `makes`; UsageError where neither was."""
     from orchestrator.errors import UsageError
     from orchestrator.history import postgresql
     from orchestrator.teams.places import place
@@ -81,7 +79,7 @@ def targets(
     if dsn is None:
         yield found, None
         return
-    with postgresql.shared(dsn, schema, writes=True) as opened:
+    with postgresql.shared(dsn, schema, access="make" if makes else "change") as opened:
         yield found, opened
 
 

@@ -31,7 +31,7 @@ def command(
     from orchestrator.errors import UsageError
 
     console.as_json = as_json
-    with targets(to, index, team=team, schema=schema) as (place, opened):
+    with targets(to, index, team=team, schema=schema, makes=False) as (place, opened):
         console.progress(
             f"out of {' and '.join([*([place.told] if place else []), *(['the index'] if opened else [])])}:"
         )
@@ -54,6 +54,11 @@ def command(
     gone = [of["run"] for of in done if of.get("index") or of.get("dataset")]
     if gone:
         console.result(f"unpublished: {', '.join(gone)}")
-    console.emit({"schema_version": SCHEMA_VERSION, "runs": done})
+    document = {"schema_version": SCHEMA_VERSION, "runs": done}
     if missing := [of["run"] for of in done if of["run"] not in gone]:
-        raise UsageError(f"not published there: {', '.join(missing)}", hint="`orch runs --index DSN --json` lists ids")
+        raise UsageError(
+            f"not published there: {', '.join(missing)}",
+            hint="`orch runs --index DSN --json` lists ids",
+            details=document,
+        )
+    console.emit(document)

@@ -32,8 +32,10 @@ _SETTINGS = "SET statement_timeout = 60000", "SET lock_timeout = 15000"  # ms
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _UNFIT = re.compile("[\0\ud800-\udfff]")  # what PostgreSQL's text cannot hold
 _MOST_OF_AN_ERROR = 300  # characters
+_RIGHTS = "ask whoever runs the server for it (docs/teams.md lists the rights)"
 _EXAMPLE = "such as postgresql://user@host:5432/name"
 
+Access = Literal["read", "change", "make"]
 Outcome = Literal["published", "replaced", "there already"]
 
 _SHAPE = """
@@ -155,8 +157,8 @@ def chosen(given: str | None, *, of_team: bool) -> str | None:
 
 
 @contextmanager
-def shared(dsn: str, schema: str = SCHEMA, *, writes: bool) -> Iterator[SharedIndex]:
-    """The index there; where it `writes`, made if it is not there.
+def shared(dsn: str, schema: str = SCHEMA, *, access: Access) -> Iterator[SharedIndex]:
+    """The index there; to `make`, it is made if it is not there, and to `read`, nothing can be written.
 
     UsageError for an address or a schema that cannot be, and a schema that is not ours; MissingError for what the server
     does not let us do, and where it does not answer within some seconds.
@@ -179,10 +181,10 @@ def shared(dsn: str, schema: str = SCHEMA, *, writes: bool) -> Iterator[SharedIn
         connection = _Connection(opened)
         for setting in (*_SETTINGS, "SET search_path = pg_catalog"):
             connection.execute(setting)
-        if not writes:
+        if access == "read":
             connection.execute("SET default_transaction_read_only = on")
         if not _is_there(connection, schema, where):
-            if not writes:
+            if access != "make":
                 raise MissingError(f"{where}: nothing was published there", hint="`orch publish RUN` does")
             _make(connection, schema, where)
         _require_shape(connection, schema, where)
@@ -193,7 +195,8 @@ def shared(dsn: str, schema: str = SCHEMA, *, writes: bool) -> Iterator[SharedIn
 def _is_there(connection: _Connection, schema: str, where: str) -> bool:
     """Whether the index is there; UsageError where a schema of that name is another's, or of another version."""
     found = connection.execute(
-        "SELECT pg_catalog.obj_description(oid, 'pg_namespace') AS mark FROM pg_catalog.pg_namespace WHERE nspname = ?",
+        "SELECT pg_catalog.obj_description(oid, 'pg_namespace') AS mark, "
+        "pg_catalog.has_schema_privilege(oid, 'USAGE') AS is_open FROM pg_catalog.pg_namespace WHERE nspname = ?",
         (schema,),
     ).fetchone()
     if found is None:
@@ -211,6 +214,8 @@ def _is_there(connection: _Connection, schema: str, where: str) -> bool:
             f"{where}: an older orch made it (version {version}; this one writes {tables.VERSION})",
             hint="publish the runs to another schema: --schema",
         )
+    if not found["is_open"]:
+        raise MissingError(f"{where}: no right to do that: this user has no USAGE of the schema", hint=_RIGHTS)
     return True
 
 
@@ -256,7 +261,7 @@ def _explained(where: str, dsn: str) -> Iterator[None]:
     except psycopg.errors.InsufficientPrivilege as error:
         raise MissingError(
             f"{where}: no right to do that: {_words(error, dsn)}",
-            hint="ask whoever runs the server for it (docs/teams.md lists the rights)",
+            hint=_RIGHTS,
         ) from None
     except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
         raise MissingError(

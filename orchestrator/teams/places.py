@@ -161,7 +161,7 @@ def place(text: str) -> Place:
             f"--to may have {', '.join(_OPTIONS)} behind `?` and nothing else: no user, no key",
             hint=f"keys come from the environment: {_KEYS[scheme]}",
         )
-    prefix = unquote(address.path).strip("/")
+    prefix = unquote(address.path).removeprefix("/").removesuffix("/")
     parts = prefix.split("/") if prefix else []
     if not address.netloc or any(part in ("", ".", "..") for part in parts):
         raise UsageError(
