@@ -51,6 +51,7 @@ def running() -> Iterator[Store]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     store: Store
 
     def log_message(self, *_: object) -> None:
@@ -72,7 +73,15 @@ class _Handler(BaseHTTPRequestHandler):
         return bucket, key, query
 
     def _read(self) -> bytes:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        """The body, out of HTTP's chunks and out of those of AWS within."""
+        if self.headers.get("Transfer-Encoding", "") == "chunked":
+            body = b""
+            while size := int(self.rfile.readline().partition(b";")[0], 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+        else:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if "aws-chunked" not in self.headers.get("Content-Encoding", ""):
             return body
         found = b""
