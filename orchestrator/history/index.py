@@ -52,7 +52,8 @@ class Index:
 
     def signatures(self) -> dict[str, str]:
         """By run, what told its folder from a changed one when it was read."""
-        return {row["id"]: row["signature"] for row in self._connection.execute("SELECT id, signature FROM runs")}
+        found = self._connection.execute("SELECT id, signature FROM runs").fetchall()
+        return {row["id"]: row["signature"] for row in found}
 
     def about(self, name: str) -> str:
         """What was noted of the index itself; "" where nothing was."""

@@ -108,7 +108,7 @@ def test_the_example_for_duckdb_gives_the_medians_and_their_conditions(shared: P
     for _, row in found[found["run"] == SOUND].iterrows():
         (figure,) = cells[cells["stack_id"] == row["stack"]]["median_ms"]
         assert row["median_ms"] == pytest.approx(figure, rel=0.05), "the report's is a mean over trials"
-    assert set(found["cpu"]) == {"synthetic 3000"}
+    assert set(found["cpu"]) == {"Synthetic 3000"}
 
 
 def test_every_column_is_on_the_page_and_each_table_in_each_example() -> None:

@@ -17,6 +17,8 @@ from tests.support import object_store
 from tests.support.exported import FORMULA, SOUND, standing_in, workspace
 from tests.support.object_store import KEY, Store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:

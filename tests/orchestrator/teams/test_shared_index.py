@@ -208,6 +208,7 @@ def test_a_schema_has_a_plain_name(name: str) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_and_one_that_never_answers_are_said_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
