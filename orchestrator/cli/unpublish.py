@@ -38,7 +38,7 @@ def command(
         for run in runs:
             console.progress(f"  {run}")
         if not yes:
-            ask(len(runs))
+            ask(len(runs), "unpublish")
         done: list[dict[str, Any]] = []
         for run in runs:
             told: dict[str, Any] = {"run": run}

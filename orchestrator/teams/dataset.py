@@ -131,7 +131,7 @@ def withdraw(place: Place, run: str) -> tuple[bool, list[str]]:
 
 def require_dataset(place: Place) -> bool:
     """Whether nothing is there yet; UsageError for what is no dataset of orch, or one of another version."""
-    if place.is_empty():
+    if place.is_empty(layout.ABOUT):
         return True
     content = place.read(layout.ABOUT, _MOST_BYTES)
     if content is None:

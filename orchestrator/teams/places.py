@@ -10,7 +10,7 @@ import posixpath
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -82,7 +82,8 @@ class Place:
             for above in file.parents:
                 if above == Path(self.root) or any(above.iterdir()):
                     break
-                above.rmdir()
+                with suppress(OSError):  # somebody publishes there just now
+                    above.rmdir()
 
     def sizes(self, folder: str = "") -> dict[str, int]:
         """Files below a folder by path, with their sizes in bytes; none where there is no such folder."""
@@ -93,8 +94,11 @@ class Place:
             found = self.files_of.get_file_info(chosen)
         return {posixpath.relpath(of.path, self.root): int(of.size or 0) for of in found if of.type == fs.FileType.File}
 
-    def is_empty(self) -> bool:
-        """Whether nothing lies there. UsageError where it is no folder, or in no bucket."""
+    def is_empty(self, coming: str) -> bool:
+        """Whether nothing lies there, but for a file `coming` that is being written just now.
+
+        UsageError where it is no folder, or in no bucket.
+        """
         import pyarrow.fs as fs
 
         bucket = self.root.partition("/")[0]
@@ -108,7 +112,8 @@ class Place:
                 raise UsageError(
                     f"{self.told} is a file, and a dataset is a folder", hint="name another place with --to"
                 )
-            return not self.files_of.get_file_info(fs.FileSelector(self.root))
+            there = self.files_of.get_file_info(fs.FileSelector(self.root))
+            return all(of.base_name.startswith(f".{coming}.") for of in there)
 
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root

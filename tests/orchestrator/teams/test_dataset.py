@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import publish, unpublish
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import note, publish, unpublish
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.teams import dataset, layout, places
+from orchestrator.history import noted
+from orchestrator.results.folder import RunFolder
+from orchestrator.teams import dataset, layout, leaving, places
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 
@@ -125,9 +130,11 @@ def test_no_private_name_leaves(root: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("getpass.getuser", lambda: "synthetix")
     monkeypatch.setattr("socket.gethostname", lambda: "bobs-laptop")
     with standing_in(root):
-        from orchestrator.cli import note
-
         note.command(SOUND, "by synthetix on bobs-laptop, /home/synthetix/work, 10.1.2.3")
+        annotations = noted.read(Path(".orch/notes"), SOUND)
+        folder = RunFolder.open(SOUND, root=Path("results"))
+        run = leaving.leaving(folder, summarise(folder), annotations)
+    assert run.noted.notes[0].text == "by user-1 on host-1, <path>, 192.0.2.1"
     put(root, SOUND, to=str(tmp_path / "x"))
     text = b"".join(files(tmp_path / "x").values())
     table = pq.read_table(next((tmp_path / "x" / "samples").rglob("*.parquet")), partitioning=None)
@@ -235,6 +242,22 @@ def test_what_was_cut_is_finished_by_publishing_again(
     assert told["dataset"]["outcome"] == "published"
     assert len(list((target / "runs").rglob("*.parquet"))) == 1
     assert [path for path in (root / ".orch").iterdir() if path.name.startswith("publishing-")] == []
+
+
+@pytest.mark.slow
+def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[1])}
+    calls = [
+        subprocess.Popen(
+            [*program, run, "--to", str(tmp_path / "x")], cwd=root, env=environment, stderr=subprocess.PIPE
+        )
+        for run in (SOUND, BROKEN, FORMULA, SOUND)
+    ]
+    said = [call.communicate()[1] for call in calls]
+    assert [call.returncode for call in calls] == [0] * 4, said
+    assert len(list((tmp_path / "x" / "runs").rglob("*.parquet"))) == 3
+    assert put(root, SOUND, to=str(tmp_path / "x"))["runs"][0]["dataset"]["outcome"] == "there already"
 
 
 def test_large_runs_are_several_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
