@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, ClassVar, Literal
 
 import psycopg
@@ -19,8 +20,10 @@ from psycopg.rows import dict_row
 
 from orchestrator.errors import MissingError, UsageError, on_one_line
 from orchestrator.history import tables
+from orchestrator.history.filters import Filters
 from orchestrator.history.index import Index
-from orchestrator.history.record import Note, RunRecord
+from orchestrator.history.record import Listed, Note, RunRecord, Seen
+from orchestrator.shapes import decode
 
 VARIABLE = "ORCH_INDEX"
 SCHEMA = "orch"
@@ -98,6 +101,18 @@ class SharedIndex(Index):
         self.forget(run)
         for table in ("tags", "notes"):
             self._connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - names of ours
+
+    def runs(self, wanted: Filters) -> list[Listed]:
+        """See `Index.runs`; MissingError for rows that no orch wrote."""
+        with _as_written():
+            return [decode(Listed, asdict(run)) for run in super().runs(wanted)]
+
+    def seen(self, word: str, wanted: Filters) -> dict[str, list[Seen]]:
+        """See `Index.seen`; MissingError for rows that no orch wrote."""
+        with _as_written():
+            return {
+                key: [decode(Seen, asdict(of)) for of in every] for key, every in super().seen(word, wanted).items()
+            }
 
     def _all(self, query: str, values: Iterable[Any]) -> list[Any]:
         return self._connection.execute(query, tuple(values)).fetchall()
@@ -283,6 +298,18 @@ def _words(error: psycopg.Error, dsn: str) -> str:
         if secret:
             text = text.replace(str(secret), "<secret>")
     return text
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """MissingError where what others may have written into the tables is not what orch writes."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MissingError(
+            f"the index holds a row that orch did not write: {on_one_line(str(error), _MOST_OF_AN_ERROR)}",
+            hint="publish that run again with --replace, or take it out with `orch unpublish`",
+        ) from error
 
 
 def _fitting(value: Any) -> Any:

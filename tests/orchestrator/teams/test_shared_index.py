@@ -113,6 +113,33 @@ def test_text_that_postgresql_cannot_hold_is_kept_as_it_can_be(dsn: str, schema:
     assert kept.id == "../a=b%2F"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "runs SET hosts = '{'",
+        "runs SET stacks = '3'",
+        "runs SET kind = 'virus'",
+        "cells SET evidence = '[]'",
+        'cells SET evidence = \'{"means": {"median": [1, "x", 2]}, "above_ping": {}, "floors": {}, "noise": {}}\'',
+        "environments SET conditions = '[[1]]'",
+    ],
+)
+def test_rows_that_no_orch_wrote_are_said(dsn: str, schema: str, record: RunRecord, change: str) -> None:
+    with postgresql.shared(dsn, schema, access="make") as index:
+        index.publish(record)
+    table, _, rest = change.partition(" ")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"UPDATE {schema}.{table} {rest}")
+
+    def read_all() -> None:
+        with postgresql.shared(dsn, schema, access="read") as index:
+            index.runs(Filters())
+            index.seen("grpc-thin", Filters(run="one"))
+
+    with pytest.raises(MissingError, match="a row that orch did not write"):
+        read_all()
+
+
 def strange(dsn: str, schema: str) -> None:
     for access in ("make", "read", "change"):
         with pytest.raises(UsageError, match="left as it is"), postgresql.shared(dsn, schema, access=access):  # type: ignore[arg-type]
