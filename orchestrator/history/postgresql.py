@@ -127,10 +127,6 @@ class _Connection:
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> tables.Cursor:
         return self._connection.execute(statement.replace("?", "%s").encode(), [_fitting(of) for of in values] or None)
 
-    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> None:
-        for of in values:
-            self.execute(statement, of)
-
     def close(self) -> None:
         self._connection.close()
 

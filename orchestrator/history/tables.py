@@ -6,7 +6,7 @@ rows in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -98,9 +98,6 @@ class Connection(Protocol):
 
     def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Cursor:
         """Ask for one statement."""
-
-    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> Any:
-        """Ask for it once for each of the values."""
 
     def close(self) -> None:
         """Let go of the database."""
