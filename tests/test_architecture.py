@@ -26,6 +26,7 @@ NOT_OURS = {
 MAY_IMPORT = {
     "cli": {
         "web",
+        "teams",
         "history",
         "referee",
         "measure",
@@ -38,6 +39,7 @@ MAY_IMPORT = {
         "catalogue",
     },
     "web": {"history", "measure", "exports", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "teams": {"history", "exports", "report", "analysis", "results"},
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "exports": {"report", "analysis", "results", "experiment"},
     "report": {"analysis", "results", "experiment"},

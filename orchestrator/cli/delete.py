@@ -33,7 +33,7 @@ def command(
         beside = "".join(f", {path}" for path in reports[name])
         console.progress(f"{doomed.path}{beside}{'' if doomed.is_ours else '  (not made here)'}")
     if not yes:
-        _ask(len(found))
+        ask(len(found))
     for name, doomed in found.items():
         deleting.delete(WORKSPACE, doomed, reports[name])
     deleting.sweep(WORKSPACE)
@@ -59,12 +59,14 @@ def _reports(doomed: Doomed) -> list[Path]:
     return [path] if path.is_file() and not path.is_symlink() else []
 
 
-def _ask(count: int) -> None:
+def ask(count: int, verb: str = "delete") -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
     from orchestrator.errors import UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked whether to delete", hint="give --yes to delete without a question")
-    console.progress(f"Delete {'this run' if count == 1 else f'these {count} runs'} for good? [y/N]")
+        raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
+    console.progress(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was deleted", hint="answer y, or give --yes")
+        raise UsageError(
+            f"nothing was {'deleted' if verb == 'delete' else f'{verb}ed'}", hint="answer y, or give --yes"
+        )

@@ -47,6 +47,8 @@ VERBS: dict[str, str] = {
     "tag": "Tag a run, or remove its tags.",
     "delete": "Delete runs: their folders, their reports, and what was noted of them.",
     "import": "Take in runs that were made elsewhere, and raw files of request and response stamps.",
+    "publish": "Put runs into a team's index (PostgreSQL) and its dataset of samples (folder, S3, Google Cloud Storage).",
+    "unpublish": "Take runs out of a team's index and dataset.",
     "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",

@@ -1,4 +1,4 @@
-"""Which runs somebody wants to see, as a condition of SQL."""
+"""Which runs somebody wants to see, as a condition of SQL that SQLite and PostgreSQL read alike."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ class Filters:
         """A condition on the table `runs`, and the values for its question marks."""
         cell = "EXISTS (SELECT 1 FROM cells AS c WHERE c.run = runs.id AND {})"
         conditions = (
-            (self.experiment, "runs.name = ? COLLATE NOCASE", 1),
+            (_lower(self.experiment), "lower(runs.name) = ?", 1),
             (self.stack, cell.format("(c.stack = ? OR c.stack_label = ?)"), 2),
             (self.placement, cell.format("c.placement = ?"), 1),
-            (self.host, "(runs.provider = ? OR instr(lower(runs.hosts), lower(?)))", 2),
             (self.since, "runs.started >= ?", 1),
             (self.until, "(runs.started < ? AND runs.started <> '')", 1),
             (self.verdict, "runs.validity = ?", 1),
@@ -42,8 +41,25 @@ class Filters:
             (self.run, "runs.id = ?", 1),
         )
         given = [(value, text, times) for value, text, times in conditions if value is not None]
-        values = [value for value, _, times in given for _ in range(times)]
-        return " AND ".join(text for _, text, _ in given) or "1", values
+        texts, values = [text for _, text, _ in given], [value for value, _, times in given for _ in range(times)]
+        if self.host is not None:
+            texts.append("(runs.provider = ? OR lower(runs.hosts) LIKE ? ESCAPE '!')")
+            values += [self.host, f"%{like(self.host)}%"]
+        return " AND ".join(texts) or "1 = 1", values
+
+
+def like(text: str) -> str:
+    """A text as a pattern of LIKE that matches it alone, where `!` escapes and what it is held against is in lower case.
+
+    >>> like("50%_A!")
+    '50!%!_a!!'
+    """
+    return re.sub(r"[%_!]", r"!\g<0>", _lower(text) or "")
+
+
+def _lower(text: str | None) -> str | None:
+    """With A to Z in lower case and nothing else, as `lower` of the index has it."""
+    return None if text is None else re.sub(r"[A-Z]", lambda of: of[0].lower(), text)
 
 
 def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | None:

@@ -67,14 +67,10 @@ def packed(
     InvalidMeasurement when a file of the run is damaged, or no trial has finished.
     """
     manifest = folder.manifest()
-    document = json.loads(json.dumps(manifest_to_dict(manifest), allow_nan=False))
-    experiment = _experiment(folder)
-    remarks = list(folder.remarks())
+    document, experiment, remarks = _told(folder)
     of, columns = _columns(folder, manifest, most_rows)
     if not keep_names:
-        known = names.Names(
-            [document, experiment, remarks], words=names.words_of(manifest.plan), known=names.of_this_machine()
-        )
+        known = _names_in(folder, document, experiment, remarks)
         document["plan"]["experiment_path"] = names.own_file(document["plan"].get("experiment_path", ""))
         document, experiment, remarks = (known.document(text) for text in (document, experiment, remarks))
         of, columns = ({known.text(path): value for path, value in each.items()} for each in (of, columns))  # type: ignore[assignment]
@@ -105,6 +101,21 @@ def packed(
         samples,
     )
     return signed.with_signature(made, folder.path)
+
+
+def names_of(folder: Folder) -> names.Names:
+    """The names that a run holds, as its report leaves them out; errors as `packed`."""
+    return _names_in(folder, *_told(folder))
+
+
+def _told(folder: Folder) -> tuple[Any, str, list[str]]:
+    """What a run says of itself: its manifest as plain data, its experiment file, and remarks on the folder."""
+    document = json.loads(json.dumps(manifest_to_dict(folder.manifest()), allow_nan=False))
+    return document, _experiment(folder), list(folder.remarks())
+
+
+def _names_in(folder: Folder, *documents: Any) -> names.Names:
+    return names.Names(documents, words=names.words_of(folder.manifest().plan), known=names.of_this_machine())
 
 
 def _columns(
