@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import io
@@ -20,6 +19,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
+from orchestrator.report import in_text
 from orchestrator.report.dataset import block, checked, container, made, rows
 from orchestrator.report.dataset.run import opened
 from orchestrator.report.render import render
@@ -32,12 +32,12 @@ BLOCK = re.compile(r'(<script type="application/vnd\.orch\.run\+zip"[^>]*>)([^<]
 def entries(text: str) -> dict[str, bytes]:
     found = BLOCK.search(text)
     assert found is not None
-    with zipfile.ZipFile(io.BytesIO(base64.b64decode(found[2]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(in_text.read(found[2]))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def carrying(text: str, content: bytes) -> str:
-    return BLOCK.sub(lambda of: of[1] + base64.b64encode(content).decode() + of[3], text)
+    return BLOCK.sub(lambda of: of[1] + in_text.written(content) + of[3], text)
 
 
 def differences(path: Path) -> list[str]:
@@ -108,9 +108,9 @@ def row_of(text: str) -> str:
 def test_a_changed_chart_and_an_added_script_are_found(report, text):
     chart = re.search(r'(<div class="chart".*?<script type="application/gzip">)([^<]*)', text, re.S)
     assert chart is not None
-    figure = json.loads(gzip.decompress(base64.b64decode(chart[2])))
+    figure = json.loads(gzip.decompress(in_text.read(chart[2])))
     figure["layout"]["height"] += 50
-    other = base64.b64encode(gzip.compress(json.dumps(figure).encode())).decode()
+    other = in_text.written(gzip.compress(json.dumps(figure).encode()))
     report.write_text(text.replace(chart[2], other))
     assert len(differences(report)) == 1
     assert "the data of a chart" in differences(report)[0]
@@ -121,7 +121,7 @@ def test_a_changed_chart_and_an_added_script_are_found(report, text):
 def test_charts_packed_by_another_zlib_are_the_same(report, text):
     chart = re.search(r'<script type="application/gzip">([^<]*)', text)
     assert chart is not None
-    other = base64.b64encode(gzip.compress(gzip.decompress(base64.b64decode(chart[1])), 1)).decode()
+    other = in_text.written(gzip.compress(gzip.decompress(in_text.read(chart[1])), 1))
     report.write_text(text.replace(chart[1], other))
     assert differences(report) == []
 

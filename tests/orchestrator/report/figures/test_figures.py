@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import math
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.report import in_text
 from orchestrator.report.figures.base import broken, plain, row_px
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -26,7 +26,7 @@ COLOURS = stack_colours(RUN)
 
 
 def unpacked(figure):
-    return json.loads(gzip.decompress(base64.b64decode(figure.packed)))
+    return json.loads(gzip.decompress(in_text.read(figure.packed)))
 
 
 def near(values):
