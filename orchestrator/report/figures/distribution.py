@@ -20,7 +20,7 @@ HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
 _LOWEST, _HIGHEST = 0.12, 0.9  # shares at which curves bear their names
 _APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than half a pixel each
-_DIGITS = 4  # a thousandth is less than half a pixel on these axes, and shares are read to 0.01 %
+_DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
 Points: TypeAlias = Sequence[tuple[float, float]]
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
@@ -58,7 +58,7 @@ def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) ->
     lines = [
         _line(
             curve,
-            group.unit.scaled((latency for _, latency in points), _DIGITS),
+            group.unit.scaled(latency for _, latency in points),
             [significant(share, _DIGITS) for share, _ in points],
             hover=f"%{{y:.2%}} of {group.samples} within %{{x}} {group.unit.name}",
         )
@@ -93,7 +93,7 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
         _line(
             curve,
             [significant(_nines(share, curve.of), _DIGITS) for share, _ in points],
-            group.unit.scaled((latency for _, latency in points), _DIGITS),
+            group.unit.scaled(latency for _, latency in points),
             hover="%{y} " + group.unit.name,
         )
         for curve in curves

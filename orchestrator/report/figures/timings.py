@@ -15,7 +15,6 @@ from orchestrator.report.palette import series
 
 HEIGHT_PX = 200
 _DIGITS = 4  # of bins and seconds: a strip is 200 pixels high; the slowest keep five
-_BAND_DIGITS = 3  # nobody reads a number from the band
 
 
 def time_strip(cell: CellSummary, group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
@@ -51,8 +50,8 @@ def _band(strip: Strip, unit: Unit, colour: str) -> go.Scatter:
         seconds = [significant(entry[0], _DIGITS) for entry in bins]
         x += [*seconds, *reversed(seconds), None]
         y += [
-            *unit.scaled((entry[4] for entry in bins), _BAND_DIGITS),
-            *reversed(unit.scaled((entry[2] for entry in bins), _BAND_DIGITS)),
+            *unit.scaled((entry[4] for entry in bins), _DIGITS),
+            *reversed(unit.scaled((entry[2] for entry in bins), _DIGITS)),
             None,
         ]
     return go.Scatter(

@@ -32,7 +32,7 @@ def test_it_is_the_base85_of_python_but_for_three_letters(content):
 
 @pytest.mark.parametrize("text", ["<0000", "0000é", "00 00", "0", "000000", "~~~~~", "0000\n"])
 def test_what_it_never_writes_is_refused(text):
-    with pytest.raises(ValueError, match="it is cut off|no digits|no four bytes"):
+    with pytest.raises(ValueError, match=r"it is cut off|no digits|no four bytes"):
         in_text.read(text)
 
 
