@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import io
@@ -63,9 +64,33 @@ def test_the_block_runs_nothing_and_the_policy_is_what_it_was(dataset, text):
     assert text.index(block.KIND) > text.index("</main>")
 
 
+def test_a_block_in_base64_is_read_too(report, text, dataset):
+    found = BLOCK.search(text)
+    assert found is not None
+    earlier = found[1].replace(' data-text="85"', "") + base64.b64encode(in_text.read(found[2])).decode() + found[3]
+    report.write_text(text.replace(found[0], earlier))
+    assert block.read_page(report).dataset.about == dataset.about
+    report.write_text(text.replace(' data-text="85"', ""))
+    with pytest.raises(InvalidMeasurement, match="truncated or altered"):
+        block.read_page(report)
+
+
+def test_of_a_run_with_more_samples_a_smaller_part_is_inside(folder):
+    part = made.packed(folder, most_rows=6_000)
+    assert part.of == 7_620
+    assert part.inside <= 0.3 * 6_000 + 20 * len(part.about.rows)
+    assert made.packed(folder, most_rows=7_620).is_whole
+
+
+def test_a_file_that_declares_other_rows_than_it_holds_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(RunFolder, "rows", lambda _self, _path: 21)
+    with pytest.raises(InvalidMeasurement, match="another number of rows than it declares"):
+        made.packed(folder)
+
+
 def test_a_report_says_how_much_is_inside(folder, text):
     assert "This file carries all 7,620 samples of the run" in text
-    part = made.page(made.packed(folder, most_rows=3_000))
+    part = made.page(made.packed(folder, most_rows=6_000))
     assert re.search(r"<strong>\d,\d{3} of\s+7,620 samples</strong>", part)
 
 
@@ -175,7 +200,7 @@ def test_a_page_saved_by_a_browser_is_called_that_and_no_forgery(report, text):
 
 @pytest.mark.slow
 def test_a_part_of_the_samples_bounds_medians(folder, report):
-    page = made.page(made.packed(folder, most_rows=3_000))
+    page = made.page(made.packed(folder, most_rows=6_000))
     report.write_text(page)
     found = checked.check(block.read_page(report))
     assert found.bounded > 5
@@ -228,7 +253,7 @@ def test_a_truncated_file_two_blocks_and_a_block_that_is_none(report, text):
     report.write_text(text.replace("</body>", f"{found[0]}</body>"))
     with pytest.raises(InvalidMeasurement, match="carries 2 data blocks"):
         block.read_page(report)
-    report.write_text(text.replace(found[2], "no base64!"))
+    report.write_text(text.replace(found[2], "no digits!"))
     with pytest.raises(InvalidMeasurement, match="truncated or altered"):
         block.read_page(report)
 
