@@ -5,7 +5,8 @@ run whose latencies and pauses spread as measured ones do, and calls `orch repor
 `orch verify FILE.html` as a person does, imports and all. It says what of the page is what, what a sample takes, and the CPU
 time, wall time and peak memory of each call. With `--browser` chromium opens each page, as it is and with a processor
 four times as slow: when the first text is painted, and when the first chart can be used. `--run FOLDER` measures a run that
-was made instead. Raw output goes to `benchmarks/results/reports.json`, beside the machine's load.
+was made instead. Raw output goes to `benchmarks/results/reports.json` (of `--run`: `reports_of_a_run.json`), beside the
+machine's load.
 
 The targets, for all sizes: 10 s, 2 GB, 1.5 MB, the first screen after 1.5 s.
 """
@@ -68,7 +69,8 @@ def main() -> None:
             measured.append(_measured(folder, Path(scratch) / f"{number}.html", has_browser=words.browser))
             _say(measured[-1])
     machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "load_average": os.getloadavg()[0]}
-    RESULT.write_text(json.dumps({"targets": TARGETS, "machine": machine, "reports": measured}, indent=1) + "\n")
+    result = RESULT.with_name("reports_of_a_run.json") if words.run else RESULT
+    result.write_text(json.dumps({"targets": TARGETS, "machine": machine, "reports": measured}, indent=1) + "\n")
     print(f"load average {machine['load_average']:.1f} on {machine['cpus']} CPUs; targets: {TARGETS}")
 
 

@@ -56,8 +56,8 @@ def observe(samples: Samples) -> Carried:
     return Carried(
         measured=samples.measured,
         ok=int(carried.size),
-        connections=int(np.unique(carried).size),
-        used=int(np.unique(samples.connection[samples.connection >= 0]).size),
+        connections=distinct(carried),
+        used=distinct(samples.connection[samples.connection >= 0]),
         first=_first(samples),
     )
 

@@ -124,7 +124,7 @@ def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
         return (received - sent)[:-1], following
-    if np.unique(connection).size < samples.in_flight:
+    if distinct(connection) < samples.in_flight:
         return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
     kept = connection[order][1:] == connection[order][:-1]
