@@ -21,8 +21,8 @@ def written(content: bytes) -> str:
     """The bytes as text without spaces and without any letter that HTML reads."""
     spare = -len(content) % _BYTES
     words = np.frombuffer(content + bytes(spare), dtype=">u4").astype(np.int64)
-    letters = _DIGITS[words[:, None] // _PLACES % len(DIGITS)]
-    return letters.tobytes()[: letters.size - spare].decode("ascii")
+    letters = _DIGITS[words[:, None] // _PLACES % len(DIGITS)].tobytes()
+    return str(letters[: len(letters) - spare], "ascii")
 
 
 def read(text: str) -> bytes:

@@ -21,6 +21,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY
+from orchestrator.analysis.statistics import distinct
 from services.python.contract.limits import RESUMED, SESSION
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
