@@ -19,7 +19,7 @@ from orchestrator.report.palette import text as text_colour
 HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
 _LOWEST, _HIGHEST = 0.12, 0.9  # shares at which curves bear their names
-_APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than half a pixel each
+_APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than a pixel each
 _DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
 Points: TypeAlias = Sequence[tuple[float, float]]
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
