@@ -23,7 +23,7 @@ from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
-from orchestrator.report import palette, quantities
+from orchestrator.report import in_text, palette, quantities
 from orchestrator.report.groups import anchor
 from orchestrator.results.documents import whole_file
 
@@ -56,7 +56,7 @@ def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), 
             policy=policy,
             every_page=every_page,
             every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
-            library=base64.b64encode(_library()).decode() if charts else None,
+            library=_library_text() if charts else None,
             **context,
         )
     )
@@ -86,8 +86,8 @@ def _escape(code: int, backslash: str) -> str:
 
 
 def pack(text: str) -> str:
-    """Text as the page's script unpacks it: gzip without a time stamp, then base64."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+    """Text as the page's script unpacks it: gzip without a time stamp, then `in_text`."""
+    return in_text.written(gzip.compress(text.encode(), compresslevel=9, mtime=0))
 
 
 def write_page(text: str, path: Path, option: str = "--out") -> Path:
@@ -149,6 +149,11 @@ def _call_words(values: Values) -> str:
 @cache
 def _library() -> bytes:
     return resources.files("orchestrator.report").joinpath("assets", _PLOTLY_JS).read_bytes()
+
+
+@cache
+def _library_text() -> str:
+    return in_text.written(_library())
 
 
 def _text(name: str) -> str:

@@ -280,6 +280,12 @@ class RunFolder:
             raise damaged(path, "the files so far hold more rows than measured times fit into so few bytes")
         return found
 
+    def rows(self, relative_path: str) -> int:
+        """How many rows a samples file declares; what it holds, `samples` tells. InvalidMeasurement as there."""
+        from orchestrator.results.columns import declared_rows
+
+        return declared_rows(self._file(relative_path)[0], self.held(relative_path))
+
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
         samples_path(self.path, samples)

@@ -27,6 +27,7 @@ from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import inside, read_bytes
 
 MOST_ROWS = 200_000
+_PART = 0.3  # of that, of a run with more: a part only bounds its figures, where all samples give them again
 _LEAST_OF_A_FILE = 20  # rows of each, where not all are inside
 # What earlier runs' files lack of a record's columns.
 _LAYOUTS = (COLUMNS, COLUMNS[:-2], COLUMNS[:-4])
@@ -38,6 +39,9 @@ class Folder(Run, Protocol):
     @property
     def id(self) -> str:
         """The run's id."""
+
+    def rows(self, relative_path: str) -> int:
+        """How many rows a samples file declares; InvalidMeasurement where it declares more than it can hold."""
 
 
 def write_report(folder: Folder, path: Path, *, keep_names: bool = False, summary: RunSummary | None = None) -> Path:
@@ -63,7 +67,7 @@ def packed(
 ) -> Dataset:
     """What a report of this run carries.
 
-    With more than `most_rows` samples it is as many as that of them, the same share of each trial, and the summary of all.
+    Of a run with more than `most_rows` samples it is 30 % as many, the same share of each trial, and the summary of all.
     InvalidMeasurement when a file of the run is damaged, or no trial has finished.
     """
     manifest = folder.manifest()
@@ -126,13 +130,18 @@ def _columns(
     for path in manifest.files:
         if _kind(path) not in layouts:
             layouts[_kind(path)] = _layout(folder, path)
-    of = {path: int(folder.samples(path, COLUMNS[:1])["sequence"].size) for path in manifest.files}
+    of = {path: folder.rows(path) for path in manifest.files}
     total = sum(of.values())
     found = {}
     for path, count in of.items():
-        most = count if total <= most_rows else max(min(count, _LEAST_OF_A_FILE), count * most_rows // total)
+        most = (
+            count if total <= most_rows else max(min(count, _LEAST_OF_A_FILE), int(count / total * _PART * most_rows))
+        )
         places = rows.chosen(count, most)
-        found[path] = {name: values[places] for name, values in folder.samples(path, layouts[_kind(path)]).items()}
+        columns = folder.samples(path, layouts[_kind(path)])
+        if columns["sequence"].size != count:
+            raise InvalidMeasurement(f"{folder.path / path}: it holds another number of rows than it declares")
+        found[path] = {name: values[places] for name, values in columns.items()}
     return of, found
 
 
