@@ -29,11 +29,11 @@ from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
-    "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"  # pragma: allowlist secret (a digest)
+    "99784e3abfb07b142a15e521a439e6d9addceadb3f79553fd24c72774f0649ba"  # pragma: allowlist secret (a digest)
 )
 # Controls, marks that reorder text, what has no width or is no character: no page of ours has any but tab and newline.
 _UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff{unseen.CLASS}]")
-_PLOTLY_JS = "plotly-cartesian.min.js.gz"
+_PLOTLY_JS = "plotly-basic.min.js.gz"
 
 
 def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:

@@ -1,4 +1,4 @@
-"""Pack Plotly's cartesian bundle for reports: `python orchestrator/report/assets/vendor.py package/plotly-cartesian.min.js`.
+"""Pack Plotly's basic bundle for reports: `python orchestrator/report/assets/vendor.py package/plotly-basic.min.js`.
 
 Deterministic: the same bundle gives the same bytes (no time stamp, no file name in the gzip header). It is packed with
 libdeflate (Debian: libdeflate0) at its highest level, 4 % smaller than with zlib; any program unpacks it.
@@ -39,5 +39,5 @@ def smallest(text: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    digest = pack(Path(sys.argv[1]), Path(__file__).with_name("plotly-cartesian.min.js.gz"))
+    digest = pack(Path(sys.argv[1]), Path(__file__).with_name("plotly-basic.min.js.gz"))
     sys.stdout.write(f"{digest}\n")
