@@ -48,6 +48,7 @@ VERBS: dict[str, str] = {
     "delete": "Delete runs: their folders, their reports, and what was noted of them.",
     "import": "Take in runs that were made elsewhere, and raw files of request and response stamps.",
     "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",
+    "serve": "Show runs, comparisons and trends in a browser: a web page on this machine.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",
     "teardown": "Take down what is running: every run's hosts or, on this machine, its processes.",

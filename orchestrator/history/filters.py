@@ -9,12 +9,22 @@ from datetime import UTC, date, datetime, time, timedelta
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.history.record import VALIDITIES
 
+_MOST_WORDS = 8
+_SEARCHED = (
+    "(instr(lower(runs.id || ' ' || runs.name || ' ' || runs.question || ' ' || runs.verdict || ' ' || runs.stacks"
+    " || ' ' || runs.placements || ' ' || runs.state), lower(?))"
+    " OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND instr(lower(tags.tag), lower(?)))"
+    " OR EXISTS (SELECT 1 FROM notes WHERE notes.run = runs.id AND instr(lower(notes.text), lower(?))))"
+)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded."""
+    """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded.
+
+    `text`: words that must all be found in a run's id, experiment, question, answer, stacks, tags or notes, whatever their case.
+    """
 
     experiment: str | None = None
     stack: str | None = None
@@ -25,7 +35,9 @@ class Filters:
     verdict: str | None = None
     tag: str | None = None
     run: str | None = None
+    text: str | None = None
     limit: int | None = None
+    offset: int = 0
 
     def sql(self) -> tuple[str, list[str]]:
         """A condition on the table `runs`, and the values for its question marks."""
@@ -41,7 +53,8 @@ class Filters:
             (self.tag, "EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND tags.tag = ?)", 1),
             (self.run, "runs.id = ?", 1),
         )
-        given = [(value, text, times) for value, text, times in conditions if value is not None]
+        words = ((word, _SEARCHED, _SEARCHED.count("?")) for word in (self.text or "").split()[:_MOST_WORDS])
+        given = [(value, text, times) for value, text, times in (*conditions, *words) if value is not None]
         values = [value for value, _, times in given for _ in range(times)]
         return " AND ".join(text for _, text, _ in given) or "1", values
 
