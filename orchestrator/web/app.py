@@ -5,12 +5,13 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from orchestrator import __version__
-from orchestrator.web import assets, problems
+from orchestrator.web import api, assets, problems
 from orchestrator.web.context import Context
 from orchestrator.web.guard import Guard
 from orchestrator.web.index import Runs
 from orchestrator.web.names import Names
-from orchestrator.web.pages import runs
+from orchestrator.web.judged import JudgedRuns
+from orchestrator.web.pages import changes, compare, documentation, files, run, runs, trends
 from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace
 
@@ -35,10 +36,11 @@ def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, na
         is_loopback=is_loopback,
         names=names or Names(),
         runs=Runs(workspace),
+        judged=JudgedRuns(workspace),
     )
     app.state.context = found
-    for router in (assets.router, runs.router):
-        app.include_router(router)
+    for part in (assets, runs, run, changes, files, compare, trends, documentation, api):
+        app.include_router(part.router)
     # The live view and the runs that the page starts: `live.router`, `jobs.router`, and `jobs.Jobs(workspace)`, which the
     # lifespan closes.
     problems.handle(app)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from orchestrator.report import palette
-from orchestrator.web.problems import Refused
+from orchestrator.web.refused import Refused
 
 router = APIRouter(include_in_schema=False)
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

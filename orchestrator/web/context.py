@@ -11,6 +11,7 @@ from fastapi.templating import Jinja2Templates
 
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.web.index import Runs
+from orchestrator.web.judged import JudgedRuns
 from orchestrator.web.names import Names
 from orchestrator.web.work import Work
 from orchestrator.workspace import Workspace
@@ -22,7 +23,8 @@ class Context:
 
     `token` opens the page where it is not on loopback, and is needed to change anything everywhere: whoever has it was shown
     this process's terminal. A page that may change something carries `form_token`, which cannot be turned back into it.
-    `names` are those that the page answers to, `runs` the index of runs, `work` what takes longer than a moment.
+    `names` are those that the page answers to, `runs` the index of runs, `judged` those
+    that were looked at lately, `work` what takes longer than a moment.
     """
 
     workspace: Workspace
@@ -32,6 +34,7 @@ class Context:
     clock: Clock = SYSTEM
     names: Names = field(default_factory=Names)
     runs: Runs
+    judged: JudgedRuns
     work: Work = field(default_factory=Work)
 
     @property

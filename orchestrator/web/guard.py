@@ -18,7 +18,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.web.context import Context
-from orchestrator.web.problems import Refused, response
+from orchestrator.web.problems import response
+from orchestrator.web.refused import Refused
 
 MOST_BYTES = 1 << 18
 """Of a request's body."""

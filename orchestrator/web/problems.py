@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, UsageError
 from orchestrator.web.context import context
+from orchestrator.web.refused import Refused
 
 _TITLES = {
     400: "That cannot be answered",
@@ -25,14 +26,6 @@ _TITLES = {
     500: "orch failed",
     503: "This machine lacks something",
 }
-
-
-class Refused(Exception):
-    """A request that gets no answer: the status of HTTP, why, and what to do."""
-
-    def __init__(self, status: int, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.status, self.message, self.hint = status, message, hint
 
 
 def response(request: Request, status: int, message: str, hint: str | None) -> Response:
