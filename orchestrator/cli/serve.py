@@ -64,7 +64,9 @@ def command(
         console.result(address)
         console.out.flush()
         if not listening.is_loopback(bound):
-            console.warning("others can reach this page, and what they and you send is not encrypted; the token lets them in")
+            console.warning(
+                "others can reach this page, and what they and you send is not encrypted; the token lets them in"
+            )
         console.progress("Ctrl-C ends it")
         if opens:
             show_address(address, "the address is above")

@@ -79,9 +79,7 @@ def _details(of: Context, run: str) -> shapes.RunDetails:
         answer=list(sentences(summary)),
         invalid=sentence(summary.cells, summary.checks),
         remarks=[*found.remarks, *summary.warnings],
-        checks=shapes.CheckCounts(
-            passed=by_verdict["pass"], warned=by_verdict["warn"], failed=by_verdict["fail"]
-        ),
+        checks=shapes.CheckCounts(passed=by_verdict["pass"], warned=by_verdict["warn"], failed=by_verdict["fail"]),
         conditions=dict(summary.conditions),
         repeat_command=summary.repeat_command,
     )

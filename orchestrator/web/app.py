@@ -9,8 +9,8 @@ from orchestrator.web import api, assets, problems
 from orchestrator.web.context import Context
 from orchestrator.web.guard import Guard
 from orchestrator.web.index import Runs
-from orchestrator.web.names import Names
 from orchestrator.web.judged import JudgedRuns
+from orchestrator.web.names import Names
 from orchestrator.web.pages import changes, compare, documentation, files, run, runs, trends
 from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace
@@ -27,7 +27,12 @@ def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, na
     `names`: what it answers to; by default this machine's own, at any port.
     """
     app = FastAPI(
-        title="orch", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+        title="orch",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
     )
     found = Context(
         workspace=workspace,

@@ -50,7 +50,9 @@ class Compared:
 def compared(of: Context, runs: Sequence[str], statistic: Statistic) -> Compared:
     """UsageError for none, or too many, or one that is named twice; errors as `judged`."""
     if not 1 <= len(runs) <= MOST:
-        raise UsageError(f"between 1 and {MOST} runs can be compared, not {len(runs)}", hint="tick them in the list of runs")
+        raise UsageError(
+            f"between 1 and {MOST} runs can be compared, not {len(runs)}", hint="tick them in the list of runs"
+        )
     found = tuple(of.judged.judged(run) for run in runs)
     if len({run.folder.path for run in found}) < len(found):
         raise UsageError("a run is named twice", hint="name each run once")

@@ -20,7 +20,9 @@ async def fields(request: Request) -> dict[str, str]:
     if kind != _FORM:
         raise Refused(400, "this takes a form", hint=f"send {_FORM}, or use /api")
     try:
-        sent = parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        sent = parse_qs(
+            (await request.body()).decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
+        )
     except ValueError as error:
         raise Refused(400, "the form cannot be read", hint="load the page again, then try again") from error
     found = {name: values[-1] for name, values in sent.items()}

@@ -134,7 +134,8 @@ class Guard:
         """Refused where a browser says that another page sends the request."""
         site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
         if is_reading:
-            if site in ("cross-site", "same-site") and mode != "navigate":
+            is_shown = mode == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
+            if site in ("cross-site", "same-site") and not is_shown:
                 raise Refused(403, "another page asks for this", hint="open it by its address")
             return
         origin = headers.get("origin")
@@ -147,7 +148,9 @@ class Guard:
             return False
         kind, _, token = given.partition(" ")
         if kind.lower() != "bearer" or not _is_same(token.strip(), self._context.token):
-            raise Refused(401, "the token is wrong", hint="send `Authorization: Bearer TOKEN` as `orch serve` printed it")
+            raise Refused(
+                401, "the token is wrong", hint="send `Authorization: Bearer TOKEN` as `orch serve` printed it"
+            )
         return True
 
     def _is_session(self, headers: Headers) -> bool:

@@ -60,7 +60,9 @@ class JudgedRuns:
         path = path_of(self._workspace, run)
         if imported.is_imported(path):
             raise Refused(
-                404, f"{path.name} is an imported file of stamps: nothing can be judged", hint="its page shows what it holds"
+                404,
+                f"{path.name} is an imported file of stamps: nothing can be judged",
+                hint="its page shows what it holds",
             )
         signature = _signature(path)
         with self._lock:
@@ -89,7 +91,9 @@ def path_of(workspace: Workspace, run: str) -> Path:
     except (OSError, ValueError) as error:
         raise Refused(404, "that is no id of a run", hint="the list of runs is at /") from error
     if path.is_symlink():
-        raise Refused(404, f"{path.name} is a link, and this page shows folders alone", hint="`orch import` copies a run")
+        raise Refused(
+            404, f"{path.name} is a link, and this page shows folders alone", hint="`orch import` copies a run"
+        )
     return path
 
 

@@ -24,7 +24,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"--host {host!r} is no address", hint="--host 127.0.0.1, or an address of this machine") from error
+        raise UsageError(
+            f"--host {host!r} is no address", hint="--host 127.0.0.1, or an address of this machine"
+        ) from error
     family, kind, protocol, _, address = found[0]
     bound = socket.socket(family, kind, protocol)
     try:
@@ -46,7 +48,9 @@ def _refused(host: str, port: int, error: OSError) -> Exception:
         return UsageError(f"{host} is not an address of this machine", hint="omit --host to listen on loopback")
     if error.errno == errno.EACCES:
         return MissingError(f"this user may not listen on port {port}", hint="--port 8642, or 0 for a free one")
-    return MissingError(f"cannot listen on port {port} of {host}: {error.strerror}", hint="name another --host or --port")
+    return MissingError(
+        f"cannot listen on port {port} of {host}: {error.strerror}", hint="name another --host or --port"
+    )
 
 
 def is_loopback(bound: socket.socket) -> bool:

@@ -21,11 +21,13 @@ _MUTED, _FAIL, _PASS = "var(--muted)", "var(--fail)", "var(--pass)"
 
 def picture(of: Trend, unit: Unit, slug: str) -> Markup | None:
     """The SVG; None with fewer than two runs that have a value. Runs stand at even distances, oldest first."""
-    placed = [(place, point, value) for place, point in enumerate(of.points) if (value := _value(point, of)) is not None]
+    placed = [
+        (place, point, value) for place, point in enumerate(of.points) if (value := _value(point, of)) is not None
+    ]
     if len(placed) < 2:
         return None
     times = 1.0 if of.statistic == "throughput" else unit.per_ms
-    bounds = [bound for _, point, value in placed for bound in (_interval(point, of) or (value, value))]
+    bounds = [bound for _, point, value in placed for bound in (value, *(_interval(point, of) or ()))]
     low, high = min(bounds) * times, max(bounds) * times
     room = (high - low or high or 1.0) * _ROOM
     extent = (low - room, high + room)
@@ -46,7 +48,9 @@ def picture(of: Trend, unit: Unit, slug: str) -> Markup | None:
         "yaxis": {
             "range": list(extent),
             "tickvals": ticks,
-            "ticktext": [rate(tick) if times == 1.0 and of.statistic == "throughput" else tick_text(tick) for tick in ticks],
+            "ticktext": [
+                rate(tick) if times == 1.0 and of.statistic == "throughput" else tick_text(tick) for tick in ticks
+            ],
             "title": {"text": name},
         },
         "shapes": [_mark(place, point) for place, point, _ in placed if point.is_change],
@@ -78,8 +82,10 @@ def _line(of: Trend, placed: Sequence[tuple[int, Point, float]], number: int, ti
         "line": {"color": series(number), "width": 1},
         "marker": {"color": series(number), "size": 6},
         "error_y": {
-            "array": [(high - value) * times for (_, _, value), (_, high) in zip(mine, intervals, strict=True)],
-            "arrayminus": [(value - low) * times for (_, _, value), (low, _) in zip(mine, intervals, strict=True)],
+            "array": [max(high - value, 0.0) * times for (_, _, value), (_, high) in zip(mine, intervals, strict=True)],
+            "arrayminus": [
+                max(value - low, 0.0) * times for (_, _, value), (low, _) in zip(mine, intervals, strict=True)
+            ],
             "color": series(number),
             "thickness": 1,
         },
@@ -95,7 +101,15 @@ def _mark(place: int, point: Point) -> dict[str, Any]:
 def _note(place: int, point: Point, top: float) -> dict[str, Any]:
     colour = _FAIL if point.verdict == "regressed" else _PASS
     said = point.verdict if point.ratio is None else f"{point.verdict} {factor(point.ratio)}×"
-    return {"text": said, "x": place - 0.5, "y": top, "xanchor": "right", "xshift": -3, "yshift": -8, "font": {"color": colour}}
+    return {
+        "text": said,
+        "x": place - 0.5,
+        "y": top,
+        "xanchor": "right",
+        "xshift": -3,
+        "yshift": -8,
+        "font": {"color": colour},
+    }
 
 
 def _ticked(points: Sequence[Point], places: Sequence[int]) -> list[tuple[int, str]]:

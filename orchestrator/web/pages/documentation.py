@@ -78,7 +78,11 @@ def schemas(document: dict[str, Any]) -> Iterator[Shape]:
         required = of.get("required", ())
         fields = tuple(
             Field(
-                name=field, type=_type(each), place="", is_required=field in required, meaning=each.get("description", "")
+                name=field,
+                type=_type(each),
+                place="",
+                is_required=field in required,
+                meaning=each.get("description", ""),
             )
             for field, each in of.get("properties", {}).items()
         )

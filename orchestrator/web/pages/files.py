@@ -69,9 +69,7 @@ def export(of: Context, run: str, name: str, *, raw: bool) -> tuple[Path, Path]:
 
 
 def _exported(of: Context, found: Judged) -> JudgedRun:
-    return JudgedRun(
-        folder=found.folder, summary=found.summary, report=report_of(found.folder, of.workspace.reports)
-    )
+    return JudgedRun(folder=found.folder, summary=found.summary, report=report_of(found.folder, of.workspace.reports))
 
 
 @router.get("/runs/{run}/report")

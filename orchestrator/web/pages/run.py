@@ -23,7 +23,7 @@ from orchestrator.history.live import IN_PROGRESS, live
 from orchestrator.history.record import Listed
 from orchestrator.report.groups import Group, cell_colours, cell_names, groups
 from orchestrator.report.quantities import DASH
-from orchestrator.report.verdicts import check_groups
+from orchestrator.report.verdicts import QUIET, check_groups
 from orchestrator.web.context import Context, context
 from orchestrator.web.judged import Judged, path_of
 from orchestrator.web.refused import Refused
@@ -140,9 +140,15 @@ def _values(of: Context, name: str) -> dict[str, Any]:
         row = listed_of(of, path.name)  # it has only just been made
     written = noted.read(of.workspace.notes, path.name)
     values: dict[str, Any] = {
-        "run": row, "notes": written.notes, "tags": written.tags, "most_letters": noted.MOST_CHARACTERS,
-        "is_live": row.state == IN_PROGRESS, "formats": FORMATS.values(), "judged": None, "trouble": "",
-    }  # fmt: skip
+        "run": row,
+        "notes": written.notes,
+        "tags": written.tags,
+        "most_letters": noted.MOST_CHARACTERS,
+        "is_live": row.state == IN_PROGRESS,
+        "formats": FORMATS.values(),
+        "judged": None,
+        "trouble": "",
+    }
     if imported.is_imported(path):
         record = imported.read_record(path)
         unit = words.unit_for([cell.median for cell in record.cells if cell.median is not None] or [1.0])
@@ -166,6 +172,7 @@ def _of_summary(found: Judged) -> dict[str, Any]:
         "sentences": sentences(summary),
         "invalid": sentence(summary.cells, summary.checks) if invalid else "",
         "checks": check_groups(summary),
+        "quiet": QUIET,
         "checks_in_words": in_words(counts(summary.checks)),
         "cell_names": cell_names(groups(summary), in_full=True),
     }

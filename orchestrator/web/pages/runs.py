@@ -38,9 +38,7 @@ class Wanted:
         given = {name: value.strip() or None for name, value in vars(self).items() if value is not None}
         since, until = given.pop("since", None), given.pop("until", None)
         require_verdict(given.get("verdict"))
-        return Filters(
-            **given, since=moment_of(since, "since"), until=moment_of(until, "until", is_end=True)
-        )
+        return Filters(**given, since=moment_of(since, "since"), until=moment_of(until, "until", is_end=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,5 +72,11 @@ async def runs(
     of = context(request)
     found = await of.work.quick(listing, of, wanted.filters(), page)
     given = {name: value for name, value in vars(wanted).items() if value}
-    values = {"found": found, "wanted": wanted, "given": given, "verdicts": VALIDITIES, "has_filters": bool(given.keys() - {"text"})}
+    values = {
+        "found": found,
+        "wanted": wanted,
+        "given": given,
+        "verdicts": VALIDITIES,
+        "has_filters": bool(given.keys() - {"text"}),
+    }
     return of.templates.TemplateResponse(request, "runs.html", values)
