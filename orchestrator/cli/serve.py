@@ -1,6 +1,6 @@
 """Show runs, comparisons and trends in a browser: a web page on this machine, for its user alone.
 
-It ends with Ctrl-C. It prints one address; whoever opens it there may also change notes and tags, delete runs, and start some.
+It ends with Ctrl-C. It prints one address; whoever opens that may also change notes and tags, delete runs, and start some.
 """
 
 from __future__ import annotations

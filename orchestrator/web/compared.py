@@ -57,10 +57,7 @@ def compared(of: Context, runs: Sequence[str], statistic: Statistic) -> Compared
     if len({run.folder.path for run in found}) < len(found):
         raise UsageError("a run is named twice", hint="name each run once")
     first, *others = found
-    if others:
-        against = tuple(_against(first, other, statistic) for other in others)
-    else:
-        against = (_within(first, statistic),)
+    against = tuple(_against(first, other, statistic) for other in others) or (_within(first, statistic),)
     unit, table = _table(found, statistic)
     return Compared(runs=found, unit=unit, table=table, against=against)
 

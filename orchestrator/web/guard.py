@@ -33,7 +33,7 @@ _POLICY = (
 _HEADERS = {
     "content-security-policy": _POLICY,
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # `no-referrer` would make the Origin of our own forms `null`, too
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",

@@ -1,4 +1,4 @@
-"""Runs with what analysis says of them, as pages need them: found by name, judged once, kept while the folder stays as it is."""
+"""Runs with what analysis says of them: found by name, judged once, and kept while the folder stays as it is."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judg
 
 
 def stored_summary(folder: RunFolder) -> RunSummary | None:
-    """What analysis left of a finished run that was made here, as it is now; None where there is none, or it is of another."""
+    """What analysis left of a run that was made here, and of its present state; None where there is none."""
     if folder.is_in_progress or not folder.is_ours:
         return None
     try:

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there. UsageError where the address is not this machine's, MissingError where the port is taken."""
+    """A socket that listens there; UsageError for no address of this machine, MissingError where the port is taken."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:

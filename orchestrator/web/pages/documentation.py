@@ -57,7 +57,7 @@ def calls(document: dict[str, Any]) -> Iterator[Call]:
         for method, of in methods.items():
             body = of.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             right = next(answer for status, answer in of["responses"].items() if status.startswith("2"))
-            answer = next(iter(right.get("content", {}).values()), {}).get("schema", {})
+            answer = right.get("content", {}).get("application/json", {}).get("schema", {})
             yield Call(
                 method=method.upper(),
                 path=path,

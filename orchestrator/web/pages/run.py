@@ -1,4 +1,4 @@
-"""A run: its short answer, its figures, its distributions, its checks and conditions, its notes, and what can be had of it."""
+"""A run: its short answer, figures and distributions, its checks and conditions, its notes, and its files."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
@@ -35,7 +35,7 @@ class Wanted:
 
     def filters(self) -> Filters:
         """As the index takes them; UsageError for a date or a verdict that is none. What is empty is not asked for."""
-        given = {name: value.strip() or None for name, value in vars(self).items() if value is not None}
+        given: dict[str, Any] = {name: text.strip() or None for name, text in vars(self).items() if text is not None}
         since, until = given.pop("since", None), given.pop("until", None)
         require_verdict(given.get("verdict"))
         return Filters(**given, since=moment_of(since, "since"), until=moment_of(until, "until", is_end=True))

@@ -132,7 +132,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(shared, path):
     assert policy["script-src"] == policy["style-src"] == "'self'"
     assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["cache-control"] == ("no-cache" if path.startswith("/assets") else "no-store")
     assert "access-control-allow-origin" not in headers

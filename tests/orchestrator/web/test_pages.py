@@ -122,7 +122,7 @@ def test_a_run_that_cannot_be_judged_says_why_and_keeps_its_notes(own):
 def test_runs_that_were_killed_or_only_begun_have_a_page(own):
     names = [begun(own.results).id, killed(own.results, at_s=1_795_229_900.0).id]
     asked = client(own)
-    assert asked.get("/").text.count("interrupted") == 1
+    assert "interrupted" in asked.get("/").text
     for name in names:
         assert asked.get(f"/runs/{name}").status_code == 200
 
