@@ -1,9 +1,9 @@
 """How long the page's list takes where 5,000 runs are, and 1,000 requests at once: `python -m benchmarks.serve`.
 
-The workspace is that of `benchmarks.history`. `orch serve` runs as a process of its own, as a person starts it, and is asked
-over loopback. The target is 0.3 s for the list, folders looked at anew each time (requests are further apart than `FRESH_S`).
-Then 1,000 connections ask at once for the list, filters, a cell over runs, the API, and addresses that name nothing: each must
-be answered. Raw output goes to `benchmarks/results/serve.json`.
+The workspace is that of `benchmarks.history`. `orch serve` runs as a process of its own, as a person starts it, and is
+asked over loopback. The target is 0.3 s for the list, folders looked at anew each time (requests are further apart than
+`FRESH_S`). Then 1,000 connections ask at once for the list, filters, cells, the API, and addresses that name nothing: each must be
+answered. Raw output goes to `benchmarks/results/serve.json`.
 """
 
 from __future__ import annotations

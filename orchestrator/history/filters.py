@@ -23,8 +23,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Filters:
     """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded.
 
-    `text`: words that must all be found in a run's id, experiment, question, answer, state, stacks, placements, tags or notes,
-    whatever their case.
+    `text`: words that must all be found in a run's id, experiment, question, answer, state, stacks, placements, tags or
+    notes, whatever their case.
     """
 
     experiment: str | None = None

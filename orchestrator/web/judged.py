@@ -13,19 +13,19 @@ from typing import Any, TypeVar
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.errors import OrchError
+from orchestrator.errors import OrchError, UsageError
 from orchestrator.history import imported
 from orchestrator.history.named import folder_of
 from orchestrator.measure.in_progress import how_unfinished
 from orchestrator.results.documents import read_sealed
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.folder import LATEST, RunFolder
+from orchestrator.results.names import is_run
 from orchestrator.web.refused import Refused
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
 _MOST_KEPT = 16
 _MOST_LETTERS = 255  # of a folder's name
-_MOST_OF_A_HINT = 200
 _TELLING = ("journal.jsonl", "manifest.json", "plan.json", "imported.json")
 
 
@@ -77,19 +77,19 @@ class JudgedRuns:
 
 
 def path_of(workspace: Workspace, run: str) -> Path:
-    """The folder of that id, unique beginning of one, or `latest`, below `results`.
+    """The folder of that id, or of `latest`, below `results`.
 
     Refused for one that is not there, and for a link: what it points to may be anything.
     """
     if not run or len(run) > _MOST_LETTERS or run.startswith(".") or any(char in run for char in "/\\\0"):
         raise Refused(404, "that is no id of a run", hint="the list of runs is at /")
+    path = workspace.results / run
     try:
-        path = folder_of(workspace, run)
-    except OrchError as error:
-        hint = error.hint if error.hint and len(error.hint) <= _MOST_OF_A_HINT else ""
-        raise Refused(404, f"no run {run!r} is here", hint=hint or "the list of runs is at /") from error
-    except (OSError, ValueError) as error:
-        raise Refused(404, "that is no id of a run", hint="the list of runs is at /") from error
+        if run != LATEST and not (is_run(path) or imported.is_imported(path)):  # no other folder is looked at for it
+            raise UsageError("there is no such folder")
+        path = folder_of(workspace, run if run == LATEST else str(path))
+    except (OrchError, OSError, ValueError) as error:
+        raise Refused(404, f"no run {run!r} is here", hint="the list of runs is at /") from error
     if path.is_symlink():
         raise Refused(
             404, f"{path.name} is a link, and this page shows folders alone", hint="`orch import` copies a run"

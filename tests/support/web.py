@@ -24,9 +24,9 @@ RUNS = tuple(f"2026111{day}-025500-made-{day:04x}" for day in range(6))
 WITH_SAMPLES = "20261109-025500-samples-00ff"
 
 
-def made_up(root: Path) -> Workspace:
-    """Six judged runs, each a day later, every other one with a hostile name, the last slower; and one with samples."""
-    for day, name in enumerate(RUNS):
+def made_up(root: Path, runs: int = len(RUNS)) -> Workspace:
+    """Judged runs, each a day later, every other one with a hostile name, the sixth slower; and one with samples."""
+    for day, name in enumerate(RUNS[:runs]):
         a_past_run(
             root / "results" / name,
             started=f"2026-11-1{day}T02:55:00+00:00",

@@ -123,8 +123,7 @@ def _floors(group: Group) -> list[tuple[str, str]]:
 
 def listed_of(of: Context, name: str) -> Listed:
     """The run as the list has it; Refused where the index does not know it yet."""
-    with of.runs.index() as (index, _):
-        found = index.runs(Filters(run=name, limit=1))
+    found = of.runs.read(("run", name), lambda index, _: index.runs(Filters(run=name, limit=1)))
     if not found:
         of.runs.forget()
         raise Refused(404, f"no run {name!r} is listed", hint="load the page again in a moment")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from orchestrator.history.filters import Filters, moment_of, require_verdict
+from orchestrator.history.index import Index
 from orchestrator.history.live import live
 from orchestrator.history.record import VALIDITIES, Listed
 from orchestrator.web.context import Context, context
@@ -54,12 +55,15 @@ class Listing:
 
 def listing(of: Context, wanted: Filters, page: int, per_page: int = PER_PAGE) -> Listing:
     """The runs of that page, from 1, or of the last one."""
-    with of.runs.index() as (index, troubles):
+
+    def read(index: Index, troubles: tuple[str, ...]) -> Listing:
         every = index.count(wanted)
         pages = max(1, -(-every // per_page))
-        page = min(page, pages)
-        found = index.runs(replace(wanted, limit=per_page, offset=(page - 1) * per_page))
-    return Listing(runs=tuple(map(live, found)), of=every, page=page, pages=pages, troubles=troubles)
+        place = min(page, pages)
+        found = index.runs(replace(wanted, limit=per_page, offset=(place - 1) * per_page))
+        return Listing(runs=tuple(map(live, found)), of=every, page=place, pages=pages, troubles=troubles)
+
+    return of.runs.read(("listing", wanted, page, per_page), read)
 
 
 @router.get("/")

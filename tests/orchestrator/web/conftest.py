@@ -16,8 +16,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 @pytest.fixture
 def own(tmp_path) -> Workspace:
-    """Runs that a test may change."""
-    return made_up(tmp_path)
+    """A run that a test may change, and the one with samples."""
+    return made_up(tmp_path, runs=1)
 
 
 @pytest.fixture(autouse=True)

