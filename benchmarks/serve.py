@@ -1,9 +1,9 @@
 """How long the page's list takes where 5,000 runs are, and 1,000 requests at once: `python -m benchmarks.serve`.
 
 The workspace is that of `benchmarks.history`. `orch serve` runs as a process of its own, as a person starts it, and is
-asked over loopback. The target is 0.3 s for the list, folders looked at anew each time (requests are further apart than
-`FRESH_S`). Then 1,000 connections ask at once for the list, filters, cells, the API, and addresses that name nothing: each must be
-answered. Raw output goes to `benchmarks/results/serve.json`.
+asked over loopback. The target is 0.3 s of CPU for the list, as that of `orch runs` is; each time the folders are looked
+at anew, as requests are further apart than `FRESH_S`. Then 1,000 connections ask at once for the list, filters, cells, the
+API, and addresses that name nothing: each must be answered. Raw output goes to `benchmarks/results/serve.json`.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def main() -> None:
         finally:
             process.terminate()
             process.communicate(timeout=60)
-    wall_s = statistics.median(wall for wall, _ in lists)
-    print(f"the list of {history.RUNS:,} runs: {wall_s:.3f} s (median of {CALLS}; slowest {max(lists)[0]:.3f} s)")
-    print(f"  target {TARGET_S} s: {'met' if wall_s < TARGET_S else 'MISSED'}")
+    wall_s, cpu_s = (statistics.median(part) for part in zip(*lists, strict=True))
+    print(f"the list of {history.RUNS:,} runs: wall {wall_s:.3f} s, CPU {cpu_s:.3f} s (median of {CALLS})")
+    print(f"  target CPU {TARGET_S} s: {'met' if cpu_s < TARGET_S else 'MISSED'}")
     statuses = Counter(status for status, _ in at_once)
     slowest = max(wall for _, wall in at_once)
     print(f"{AT_ONCE:,} requests at once: {whole_s:.1f} s, slowest {slowest:.1f} s, CPU {cpu:.1f} s")
@@ -73,7 +73,7 @@ def main() -> None:
     machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "load_average": os.getloadavg()[0]}
     document: dict[str, Any] = {
         "runs": history.RUNS,
-        "target_s": TARGET_S,
+        "target_cpu_s": TARGET_S,
         "machine": machine,
         "list": [{"wall_s": wall, "cpu_s": spent} for wall, spent in lists],
         "at_once": {
