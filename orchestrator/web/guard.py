@@ -139,7 +139,8 @@ class Guard:
                 raise Refused(403, "another page asks for this", hint="open it by its address")
             return
         origin = headers.get("origin")
-        if site not in (None, "same-origin") or (origin is not None and origin != f"http://{headers['host']}"):
+        is_own = origin is None or origin in self._context.names.origins(headers["host"])
+        if site not in (None, "same-origin") or not is_own:
             raise Refused(403, "this came from another page", hint="use the forms of this page")
 
     def _is_bearer(self, headers: Headers) -> bool:

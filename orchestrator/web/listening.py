@@ -64,13 +64,14 @@ def names(host: str, bound: socket.socket, more: Iterable[str]) -> Names:
         if not _NAME.fullmatch(name):
             raise UsageError(f"--name {name!r} is no host name", hint="--name bench.example")
     address, port = bound.getsockname()[:2]
-    hosts = {*(name.lower() for name in more), in_address(host).lower(), in_address(address)}
+    hosts = {in_address(host).lower(), in_address(address)}
     is_any = address in _ANY
     if is_any:
         hosts.add(socket.gethostname().lower())
     if is_any or is_loopback(bound):
         hosts |= LOOPBACK
-    return Names(hosts=frozenset(hosts), port=port, is_any_address=is_any)
+    named = frozenset(name.lower() for name in more)
+    return Names(hosts=frozenset(hosts), port=port, named=named, is_any_address=is_any)
 
 
 def shown(host: str, more: Iterable[str]) -> str:

@@ -75,6 +75,7 @@ def test_the_names_that_are_answered_follow_the_address():
         assert listening.is_loopback(bound)
         for host in ("localhost", "127.0.0.1", "[::1]", "BENCH.example"):
             assert names.has(f"{host}:{port}")
+        assert names.has("bench.example")  # of a proxy
         for host in (f"127.0.0.1:{port + 1}", "localhost", f"10.0.0.1:{port}", f"evil.example:{port}"):
             assert not names.has(host)
         with pytest.raises(UsageError, match="no host name"):
