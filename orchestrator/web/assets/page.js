@@ -1,4 +1,4 @@
-// What pages do beyond what they do without a script: `/` goes to the search, and a deletion asks once more.
+// What pages do beyond what they do without a script: `/` goes to the search.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
