@@ -45,18 +45,12 @@ def command(
 
 
 def _reports(doomed: Doomed) -> list[Path]:
-    """The report of that very run, if one is there; none of a run that does not say what it is."""
-    from orchestrator.errors import OrchError
-    from orchestrator.report import path_of
+    """The report of that very run, if one is there."""
+    from orchestrator.report.stored import report_of
     from orchestrator.results.folder import RunFolder
 
-    folder = RunFolder(doomed.path, root=WORKSPACE.results)
-    try:
-        begin, name = folder.journal_state().begin, folder.plan().name
-        path = path_of(name, str(begin["at"]), str(begin["run_id"]), WORKSPACE.reports, folder.origin())
-    except (OrchError, KeyError, OSError):
-        return []
-    return [path] if path.is_file() and not path.is_symlink() else []
+    found = report_of(RunFolder(doomed.path, root=WORKSPACE.results), WORKSPACE.reports)
+    return [] if found is None else [found]
 
 
 def ask(count: int, verb: str = "delete") -> None:

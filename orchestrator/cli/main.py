@@ -50,6 +50,7 @@ VERBS: dict[str, str] = {
     "publish": "Put runs into a team's index (PostgreSQL) and its dataset of samples (folder, S3, Google Cloud Storage).",
     "unpublish": "Take runs out of a team's index and dataset.",
     "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",
+    "serve": "Show runs, comparisons and trends in a browser: a web page on this machine.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",
     "teardown": "Take down what is running: every run's hosts or, on this machine, its processes.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,8 +63,10 @@ def command(
         verdict=verdict,
         tag=tag,
     )
+    from orchestrator.history.live import live
+
     with an_index(index, of_team=team, schema=schema) as (opened, _):
-        found = [_live(run) for run in opened.runs(replace(wanted, limit=limit))]
+        found = [live(run) for run in opened.runs(replace(wanted, limit=limit))]
         every = len(found) if len(found) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in found]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": every})
@@ -76,15 +77,6 @@ def command(
         console.result("no run is like that" if is_any else none)
     else:
         _print(found, every)
-
-
-def _live(run: Listed) -> Listed:
-    """A run that never said how it ended is in progress, or was killed: its journal's lock tells."""
-    if run.state != "running" or run.kind != "run":
-        return run
-    from orchestrator.results.hold import is_held
-
-    return replace(run, state="in progress" if is_held(Path(run.path) / "journal.jsonl") else "interrupted")
 
 
 def _print(found: list[Listed], every: int) -> None:

@@ -9,12 +9,23 @@ from datetime import UTC, date, datetime, time, timedelta
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.history.record import VALIDITIES
 
+_MOST_WORDS = 8
+_SEARCHED = (
+    "(lower(runs.id || ' ' || runs.name || ' ' || runs.question || ' ' || runs.verdict || ' ' || runs.stacks"
+    " || ' ' || runs.placements || ' ' || runs.state) LIKE ? ESCAPE '!'"
+    " OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND lower(tags.tag) LIKE ? ESCAPE '!')"
+    " OR EXISTS (SELECT 1 FROM notes WHERE notes.run = runs.id AND lower(notes.text) LIKE ? ESCAPE '!'))"
+)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded."""
+    """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded.
+
+    `text`: words that must all be found in a run's id, experiment, question, answer, state, stacks, placements, tags or
+    notes, whatever their case.
+    """
 
     experiment: str | None = None
     stack: str | None = None
@@ -25,7 +36,9 @@ class Filters:
     verdict: str | None = None
     tag: str | None = None
     run: str | None = None
+    text: str | None = None
     limit: int | None = None
+    offset: int = 0
 
     def sql(self) -> tuple[str, list[str]]:
         """A condition on the table `runs`, and the values for its question marks."""
@@ -45,6 +58,9 @@ class Filters:
         if self.host is not None:
             texts.append("(runs.provider = ? OR lower(runs.hosts) LIKE ? ESCAPE '!')")
             values += [self.host, f"%{like(self.host)}%"]
+        for word in (self.text or "").split()[:_MOST_WORDS]:
+            texts.append(_SEARCHED)
+            values += [f"%{like(word)}%"] * _SEARCHED.count("?")
         return " AND ".join(texts) or "1 = 1", values
 
 

@@ -86,7 +86,7 @@ class Index:
     def runs(self, wanted: Filters) -> list[Listed]:
         """The runs that a listing shows, newest first; those of which no time is known stand last."""
         where, values = wanted.sql()
-        limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)}"
+        limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)} OFFSET {int(wanted.offset)}"
         found = self._all(f"SELECT * FROM runs WHERE {where} {_NEWEST}{limit}", values)  # noqa: S608 - no value in it
         tags, notes = self._tags(), self._notes()
         return [rows.listed(row, tags.get(row["id"], ()), notes.get(row["id"], ())) for row in found]
