@@ -139,7 +139,6 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         saturated=SATURATED,
         rate_groups=rate_groups(summary),
         rate_references={row.reference_cell for row in summary.rate_comparisons},
-        rate_heads=capacity_words.HEADS,
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,
         scorecards=_scorecards(summary),

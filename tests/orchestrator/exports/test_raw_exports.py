@@ -156,7 +156,7 @@ def test_of_work_in_parts_only_samples_have_a_latency(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_far", [False, True])
 def test_events_have_the_latency_that_the_report_gives(tmp_path: Path, is_far: bool) -> None:
-    planned = {"placements": [FAR], "provider": "lab"} if is_far else {}
+    planned = {"placements": [FAR], "provider": "gcp"} if is_far else {}
     run = a_stream_run(a_stream_plan(blocks=3, **planned))
     write_run(run, tmp_path / "results" / "events")
     path, _ = exported(tmp_path, "events", format="csv", raw=True, out=tmp_path / "x.csv")
