@@ -167,7 +167,9 @@ def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:
 
     browser = chromium.find()
     draw = None if browser is None else partial(chromium.draw, browser)
-    written = write_pictures(summary, folder, draw, console.live, ("light", "dark") if theme is Theme.both else (theme.value,))
+    written = write_pictures(
+        summary, folder, draw, console.live, ("light", "dark") if theme is Theme.both else (theme.value,)
+    )
     if browser is None:
         console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
     for trouble in written.troubles:

@@ -87,7 +87,9 @@ def _found(rows: Sequence[FoundRate], colours: dict[str, int]) -> go.Scatter:
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [significant(max(high - rate, 0.0)) for (_, high), (_, _, rate) in zip(intervals, shown, strict=True)],
+            "array": [
+                significant(max(high - rate, 0.0)) for (_, high), (_, _, rate) in zip(intervals, shown, strict=True)
+            ],
             "arrayminus": [
                 significant(max(rate - low, 0.0)) for (low, _), (_, _, rate) in zip(intervals, shown, strict=True)
             ],
