@@ -82,8 +82,8 @@ LATENCY = Column(
     name="latency_ms",
     type="number",
     unit="ms",
-    meaning="latency of a right sample, as the report counts it: of an event its delivery, or over a distance the gap since the"
-    " event before it; empty for every other row",
+    meaning="latency of a right sample, as the report counts it: of an event its delivery, or over a distance the gap"
+    " since the event before it; empty for every other row",
 )
 COLUMNS: tuple[Column, ...] = (RUN, CELL, TRIAL, VALID, FAILED, RTT, LATENCY, *_columns())
 """The columns of a row for each sample, in this order; the same for every run."""

@@ -1,7 +1,8 @@
 """The pictures of a run as files of their own: SVG, and PNG where a browser is there to draw it.
 
 An SVG has the colours of a theme as numbers, a ground, and its title in the picture, so that it looks alike in a document,
-in a word processor and in a browser. What no reader may miss, an emulated distance say, stands in each, as pictures travel alone.
+in a word processor and in a browser. Pictures travel alone, so what no reader may miss, an emulated distance say, is in
+each.
 """
 
 from __future__ import annotations
