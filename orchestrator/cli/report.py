@@ -11,7 +11,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -165,11 +165,12 @@ def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.picture_files import write_pictures
 
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    if theme is not Theme.both:
+        themes = ("dark",) if theme is Theme.dark else ("light",)
     browser = chromium.find()
     draw = None if browser is None else partial(chromium.draw, browser)
-    written = write_pictures(
-        summary, folder, draw, console.live, ("light", "dark") if theme is Theme.both else (theme.value,)
-    )
+    written = write_pictures(summary, folder, draw, console.live, themes)
     if browser is None:
         console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
     for trouble in written.troubles:

@@ -13,6 +13,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.experiment.plan.find import Find
 from orchestrator.report import render
 from orchestrator.report.page import write_page
 from tests.orchestrator.analysis.test_capacity import a_search, capacity
@@ -22,7 +23,7 @@ from tests.support.curves import a_run_with_curves
 from tests.support.event_runs import a_stream_run
 from tests.support.pages import Document
 from tests.support.runs import a_run as a_measured_run
-from tests.support.searched import a_search_run
+from tests.support.searched import P50, a_search_run
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
@@ -31,22 +32,36 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
+FEW_STEPS = Find(goals=P50, lowest=100.0, highest=1600.0, steps=6)
 CALLS = ("rest", "grpc", "cbor", "avro", "graphql", "socketio")
 KINDS: dict[str, Callable[[], RunSummary]] = {
     "calls": lambda: summarise(a_measured_run(blocks=3, stacks=CALLS)),
     "events": lambda: summarise(a_stream_run()),
     "codecs": lambda: summarise(a_codec_run()),
-    "rates": lambda: summarise(a_search_run(a_search(), capacity())),
+    "rates": lambda: summarise(a_search_run(a_search(repeats=3, find=FEW_STEPS), capacity())),
     "curves": a_run_with_curves,
     "settings": lambda: a_run(placements=2, operations=2),
     "failed": failed_run,
 }
 ALL = pytest.mark.parametrize("kind", list(KINDS))
 LEAST_CONTRAST = 4.5  # of text (WCAG 2.2, 1.4.3), 3 where it is large
-HIGH_PX = 30_000  # of a window in which all charts come into view, and are drawn
-MOST_STOPS = 100  # of the Tab key, with all parts closed
+MOST_STOPS = 150  # of the Tab key, of which each folded part is one
 
-DRAWN = "[...document.querySelectorAll('.chart')].every((one) => !one.checkVisibility() || one.dataset.live)"
+# Scrolls to each chart that is seen and waits for it, for at most a minute each; true when all are drawn.
+DRAW_ALL = """
+(async () => {
+  for (const chart of document.querySelectorAll(".chart")) {
+    if (!chart.checkVisibility()) continue;
+    chart.scrollIntoView();
+    const end = Date.now() + 60_000;
+    while (!chart.querySelector("svg.main-svg")) {
+      if (Date.now() > end) return false;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  return true;
+})()
+"""
 OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 
 STOPS = """[...document.querySelectorAll("a[href], button, summary, input, select, [tabindex]")]
@@ -134,10 +149,9 @@ def written(kind: str, folder: Path) -> Path:
 def test_each_chart_is_wide_enough_and_nothing_scrolls_sideways(
     page: Page, tmp_path: Path, kind: str, width: int
 ) -> None:
-    page.open(written(kind, tmp_path), width=width, height=HIGH_PX)
+    page.open(written(kind, tmp_path), width=width)
     page.evaluate(OPEN)
-    if width >= 640:
-        page.wait_for(DRAWN)
+    assert width < 640 or page.evaluate(DRAW_ALL)
     widths = page.evaluate(
         "[...document.querySelectorAll('.chart .static, .chart .main-svg')].filter((one) => one.checkVisibility())"
         ".map((one) => one.getBoundingClientRect().width)"
@@ -151,10 +165,9 @@ def test_each_chart_is_wide_enough_and_nothing_scrolls_sideways(
 @ALL
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light"), (1280, "dark")])
 def test_every_text_stands_out_from_its_ground(page: Page, tmp_path: Path, kind: str, width: int, scheme: str) -> None:
-    page.open(written(kind, tmp_path), width=width, height=HIGH_PX, scheme=scheme)
+    page.open(written(kind, tmp_path), width=width, scheme=scheme)
     page.evaluate(OPEN)
-    if width >= 640:
-        page.wait_for(DRAWN)
+    assert width < 640 or page.evaluate(DRAW_ALL)
     found = page.evaluate(FAINT_TEXT)
     assert found["count"] > 100
     assert found["faint"] == []
@@ -164,10 +177,10 @@ def test_every_text_stands_out_from_its_ground(page: Page, tmp_path: Path, kind:
 def test_nothing_moves_when_charts_are_drawn(page: Page, tmp_path: Path, kind: str) -> None:
     """The room of a chart is that of the drawn one from the beginning."""
     heights = "[...document.querySelectorAll('.chart')].map((one) => Math.round(one.getBoundingClientRect().height))"
-    page.open(written(kind, tmp_path), height=HIGH_PX, before="delete window.DecompressionStream")
+    page.open(written(kind, tmp_path), before="delete window.DecompressionStream")
     still = page.evaluate(heights)
-    page.open(written(kind, tmp_path), height=HIGH_PX)
-    page.wait_for(DRAWN)
+    page.open(written(kind, tmp_path))
+    assert page.evaluate(DRAW_ALL)
     assert page.evaluate(heights) == still
 
 
