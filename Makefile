@@ -14,7 +14,7 @@ IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -100,6 +100,9 @@ test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real mea
 
 test-all: ## all of them, as CI does
 	@status=0; for tests in test test-slow test-heavy; do $(MAKE) $$tests || status=$$?; done; exit $$status
+
+example: $(VENV)/.orch-dev-ready ## reports/example.html, its picture and the README's block anew, from a quiet run (RUN=its folder; by default the latest)
+	$(BIN)/python -m benchmarks.example $(or $(RUN),latest)
 
 lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running it
 	$(BIN)/ruff format --check .

@@ -92,7 +92,11 @@ class Page:
 
     def pages_on_paper(self) -> int:
         """How many A4 pages it is printed on."""
-        return len(_PAGE.findall(self._shown.pdf(format="A4", prefer_css_page_size=True)))
+        return len(_PAGE.findall(self.paper()))
+
+    def paper(self) -> bytes:
+        """It as a PDF, on A4."""
+        return self._shown.pdf(format="A4", prefer_css_page_size=True)
 
     def close(self) -> None:
         """Leave the page, and all that it has stored."""

@@ -22,6 +22,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, s
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
 BETTER = " ←\u00a0better"
 """Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
+MORE_IS_BETTER = " better\u00a0→"
 
 
 @dataclass(frozen=True, kw_only=True)
