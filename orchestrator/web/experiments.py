@@ -1,4 +1,4 @@
-"""What can be started from the page: experiments of the workspace and plans that were made of them, and what each would do."""
+"""What can be started from the page: experiments of the workspace and plans made of them, and what each would do."""
 
 from __future__ import annotations
 

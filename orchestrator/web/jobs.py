@@ -89,7 +89,7 @@ class Jobs:
     def start(self, plan: Plan) -> Job:
         """Start a run of that plan. UsageError while another one that was started here is in progress.
 
-        MissingError for a full disk. Whether the machine is free otherwise is for `orch run` to find out: what it says is kept.
+        MissingError for a full disk. Whether the machine is free otherwise `orch run` finds out: what it says is kept.
         """
         with self._lock:
             going = next((job for job in self._jobs.values() if job.exit_code is None), None)

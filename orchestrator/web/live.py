@@ -180,7 +180,7 @@ async def page(request: Request, run: str) -> Response:
     return found.templates.TemplateResponse(request, "live.html", values)
 
 
-@router.get("/live/{run}/events", response_class=EventSourceResponse, include_in_schema=False)
+@router.get("/live/{run}/events", include_in_schema=False)
 async def events(request: Request, run: str) -> Response:
     """Server-sent events: `now` with what is new since the last id, and `end` when nobody works on the run any more."""
     seat = await watching(request).seat(run)
@@ -212,6 +212,8 @@ class _Events(EventSourceResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
+        except asyncio.CancelledError:  # the server ends, and waits for no stream: this one ends as it should
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._seat.give_up()
 
