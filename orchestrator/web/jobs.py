@@ -32,9 +32,9 @@ from orchestrator.errors import OrchError, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.processes import Known, known
 from orchestrator.measure.interrupts import SESSION
+from orchestrator.report.page import shown
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import JOURNAL
-from orchestrator.unseen import UNSEEN
 from orchestrator.web import experiments
 from orchestrator.web.context import context
 from orchestrator.web.forms import changing
@@ -204,7 +204,7 @@ def last_words(job: Job) -> str:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - _LAST_WORDS_BYTES))
         text = file.read(_LAST_WORDS_BYTES).decode(errors="replace")
-        lines = [UNSEEN.sub("\N{REPLACEMENT CHARACTER}", line) for line in text.splitlines()]
+        lines = [shown(line) for line in text.split("\n")]
         return "\n".join(lines[1:] if size > _LAST_WORDS_BYTES else lines)
     return ""
 

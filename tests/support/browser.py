@@ -35,7 +35,7 @@ class Page:
 
     def open(
         self,
-        path: Path,
+        path: Path | str,
         *,
         width: int = 1280,
         height: int = 900,
@@ -43,7 +43,7 @@ class Page:
         script: bool = True,
         before: str = "",
     ) -> None:
-        """Load a file from disk, in a window of this size whose system prefers this colour scheme.
+        """Load a file from disk, or an address, in a window of this size whose system prefers this colour scheme.
 
         `before` runs ahead of the page's own scripts; without `script` none of them runs.
         """
@@ -61,7 +61,7 @@ class Page:
         self._tab.on("request", lambda request: self.requests.append(request.url))
         self._tab.on("pageerror", lambda error: self.problems.append(str(error)))
         self._tab.on("console", self._note)
-        self._tab.goto(path.as_uri())
+        self._tab.goto(path if isinstance(path, str) else path.as_uri())
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""
