@@ -94,6 +94,19 @@ class Page:
         """How many A4 pages it is printed on."""
         return len(_PAGE.findall(self._shown.pdf(format="A4", prefer_css_page_size=True)))
 
+    def reload(self) -> None:
+        """Load the page again, as the browser's button does."""
+        self._shown.reload()
+
+    def submit(self, button: str) -> None:
+        """Press the button of a form, by its selector, and wait for the page that follows."""
+        with self._shown.expect_navigation():
+            self._shown.locator(button).click()
+
+    def wait_for_text(self, text: str) -> None:
+        """Return when a reader sees this text, also where the page's scripts do not run; an error after a minute."""
+        self._shown.get_by_text(text).first.wait_for()
+
     def close(self) -> None:
         """Leave the page, and all that it has stored."""
         if self._tab is not None:
