@@ -37,8 +37,8 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import JOURNAL
 from orchestrator.web import experiments
 from orchestrator.web.context import context
-from orchestrator.web.forms import changing
 from orchestrator.web.live import of_page, watching
+from orchestrator.web.posted import changing
 from orchestrator.web.progress import View
 from orchestrator.workspace import Workspace
 

@@ -16,7 +16,7 @@ from orchestrator.experiment.plan import store
 from orchestrator.hosts.busy import MachineNow
 from orchestrator.hosts.processes import known
 from orchestrator.results.folder import RunFolder
-from orchestrator.web import experiments, forms, jobs, progress
+from orchestrator.web import experiments, jobs, posted, progress
 from orchestrator.web.jobs import Jobs
 from orchestrator.web.progress import Reader
 from orchestrator.workspace import Workspace
@@ -330,7 +330,7 @@ def test_without_our_form_nothing_is_started_or_stopped(workspace, ours):
 @pytest.mark.parametrize(
     ("content", "kind", "status"),
     [
-        (b"x" * (forms.MOST_BYTES + 1), "application/x-www-form-urlencoded", 413),
+        (b"x" * (posted.MOST_BYTES + 1), "application/x-www-form-urlencoded", 413),
         (b"a=1&a=2", "application/x-www-form-urlencoded", 400),
         (b"a=1&b", "application/x-www-form-urlencoded", 400),
         (b"a=%ff", "application/x-www-form-urlencoded", 400),
