@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.analysis.words import count
+from orchestrator.analysis.words import count, size
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.plan import store
@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_neede
 from orchestrator.experiment.plan.external import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.experiment.read.units import format_duration
 from orchestrator.hosts.busy import look
 from orchestrator.hosts.kernel import warnings as lacked
 from orchestrator.hosts.plan_warnings import warnings
@@ -146,7 +146,7 @@ def offer(plan: Plan, *, is_looked: bool = True) -> Offer:
                 "Time",
                 f"about {format_duration(round(expected.duration_s))}, at most {format_duration(plan.limits.wall_s)}",
             ),
-            ("Disk", f"up to {format_size(expected.disk_bytes)}"),
+            ("Disk", f"up to {size(expected.disk_bytes)}"),
             ("Cost", cost),
             ("Hosts", f"{len(zones)}, made by {provider.title}" if zones else "this machine"),
             *(("Asks", told) for told in announcements(plan)),
