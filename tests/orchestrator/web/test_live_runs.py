@@ -122,6 +122,18 @@ def test_a_run_is_stopped_from_its_page_and_followed_through_its_clean_up(page, 
     assert folder.manifest().state == "interrupted"
 
 
+@pytest.mark.alone
+def test_what_the_page_showed_is_started_and_followed_to_its_end(page, address, tmp_path):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "tiny.yaml").write_text(EXPERIMENT)
+    page.open(f"{address}/start?{urlencode({'experiment': 'tiny.yaml', 'token': TOKEN})}")
+    assert "4 trials of 1 cell" in page.text()
+    page.submit("form[action='/start'] button")
+    page.wait_for_text("trials are done.")  # its own page has opened, and tells the end
+    assert "The run is complete. 4 of 4 trials are done." in page.text()
+    assert only(tmp_path).manifest().state == "complete"
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LEAST_BETWEEN_LOOKS_S", 0.05)
