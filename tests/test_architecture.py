@@ -372,8 +372,8 @@ FLOORS = {
     ),
     "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
     "orchestrator/hosts": (
-        {"base", "processes", "pinning"},
-        {"busy", "capture", "lifecycle", "output_limits", "ping", "runtimes"},
+        {"base", "processes", "pinning", "congestion"},
+        {"busy", "capture", "lifecycle", "output_limits", "ping", "plan_warnings", "runtimes"},
         {"local", "remote", "load_generators", "chromium"},
         {"provision"},
         {"probes"},

@@ -26,7 +26,7 @@ from orchestrator.results.documents import (
     write_json,
 )
 from orchestrator.results.hold import is_held, try_hold
-from orchestrator.results.journal import Journal
+from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
@@ -203,6 +203,10 @@ class RunFolder:
     def events(self) -> Iterator[dict[str, Any]]:
         """The journal, oldest first."""
         return self._journal.events()
+
+    def tail(self) -> Tail:
+        """The journal from its beginning, for who follows what another process adds to it."""
+        return Tail(self._journal.path)
 
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""

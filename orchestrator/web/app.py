@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from orchestrator import __version__
-from orchestrator.web import api, assets, problems
+from orchestrator.web import api, assets, jobs, live, problems
 from orchestrator.web.context import Context
 from orchestrator.web.guard import Guard
 from orchestrator.web.index import Runs
@@ -44,10 +44,8 @@ def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, na
         judged=JudgedRuns(workspace),
     )
     app.state.context = found
-    for part in (assets, runs, run, changes, files, compare, trends, documentation, api):
+    for part in (assets, runs, run, changes, files, compare, trends, documentation, live, jobs, api):
         app.include_router(part.router)
-    # The live view and the runs that the page starts: `live.router`, `jobs.router`, and `jobs.Jobs(workspace)`, which the
-    # lifespan closes.
     problems.handle(app)
     app.add_middleware(Guard, context=found)
     return app

@@ -24,7 +24,7 @@ _TITLES = {
     421: "Not this page's name",
     422: "This run cannot be judged",
     500: "orch failed",
-    503: "This machine lacks something",
+    503: "Not possible now",
 }
 
 

@@ -14,8 +14,8 @@ from orchestrator.hosts.provision.registry import Registry
 from orchestrator.report.stored import report_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.web.context import Context, context
-from orchestrator.web.forms import back_to, fields
 from orchestrator.web.judged import path_of
+from orchestrator.web.posted import back_to, changing
 from orchestrator.web.refused import Refused
 from orchestrator.web.templating import run_at
 
@@ -62,7 +62,7 @@ def delete(of: Context, run: str) -> list[str]:
 @router.post("/runs/{run}/notes")
 async def post_note(request: Request, run: str) -> Response:
     """Add a note."""
-    of, sent = context(request), await fields(request)
+    of, sent = context(request), await changing(request)
     await of.work.quick(add_note, of, run, sent.get("text", ""))
     return back_to(f"{run_at(run)}#notes")
 
@@ -70,7 +70,7 @@ async def post_note(request: Request, run: str) -> Response:
 @router.post("/runs/{run}/tags")
 async def post_tags(request: Request, run: str) -> Response:
     """Add the tags of `add`, or remove the one of `remove`."""
-    of, sent = context(request), await fields(request)
+    of, sent = context(request), await changing(request)
     is_removal = bool(sent.get("remove"))
     tags = [sent["remove"]] if is_removal else sent.get("add", "").split()
     if not tags:
@@ -90,7 +90,7 @@ async def ask(request: Request, run: str) -> Response:
 @router.post("/runs/{run}/delete")
 async def post_delete(request: Request, run: str) -> Response:
     """Delete it, where its whole id was sent along."""
-    of, sent = context(request), await fields(request)
+    of, sent = context(request), await changing(request)
     name = path_of(of.workspace, run).name
     if sent.get("confirm") != name:
         raise Refused(400, "nothing was deleted: the id that was typed is another one", hint=f"type {name}")
