@@ -24,7 +24,7 @@ VARIABLE = "_ORCH_COMPLETE"
 _BASH = "complete_bash"
 _END = "    return 0\n"
 # The whole answer to zsh where there is one candidate, and one that goes on.
-_GOES_ON_IN_ZSH = re.compile(r"""_arguments '\*: :\(\("([\w.,:@%+/=-]*[=/])"\)\)'""", re.ASCII)
+_GOES_ON_IN_ZSH = re.compile(r"""_arguments '\*: :\(\("([\w./][\w.,:@%+/=-]*[=/])"\)\)'""", re.ASCII)
 _NO_SPACE = "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace\n"
 
 
