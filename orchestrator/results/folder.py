@@ -32,7 +32,7 @@ from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
-from orchestrator.results.stored_manifest import NAME, Stored
+from orchestrator.results.stored_manifest import NAME, Holder, Stored
 from orchestrator.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class RunFolder:
         self._is_new = False  # made by this object
         self._is_noted = False  # made here, as was found out before anything was written
         self._hold: BinaryIO | None = None
+        self._stored_manifest = Holder(path, self._journal, self.plan)
         self._manifest: Manifest | None = None
         self._held: dict[str, sizes.Held] | None = None  # by each samples file
         self._recovered_files: dict[str, Path] = {}  # of a killed run from elsewhere: in the temporary folder
@@ -367,7 +368,7 @@ class RunFolder:
         return tuple(found)
 
     def _stored(self) -> Stored | None:
-        return stored_manifest.stored(self.path, self._journal, self.plan)
+        return self._stored_manifest.stored()
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
         return stored_manifest.derived(self._journal, self.plan, state=state)

@@ -37,7 +37,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import JOURNAL
 from orchestrator.web import experiments
 from orchestrator.web.context import context
-from orchestrator.web.live import of_page, watching
+from orchestrator.web.live import watching
 from orchestrator.web.posted import changing
 from orchestrator.web.progress import View
 from orchestrator.web.refused import Refused
@@ -251,7 +251,7 @@ def jobs(request: Request) -> Jobs:
 async def start_page(request: Request, experiment: str = "", plan: str = "") -> Response:
     """The experiments and plans there are, and of one that is chosen what it would do."""
     found = context(request)
-    values: dict[str, Any] = {"chosen": experiment or plan, "offer": None, "trouble": None, **of_page(request)}
+    values: dict[str, Any] = {"chosen": experiment or plan, "offer": None, "trouble": None}
     values["experiment"], values["plan"] = ("", plan) if plan else (experiment, "")
     async with jobs(request).planning:
         if experiment or plan:
@@ -273,7 +273,7 @@ async def job_page(request: Request, job: str) -> Response:
     found = await run_in_threadpool(_job, request, job)
     if found.run and not found.trouble:
         return RedirectResponse(f"/live/{quote(found.run, safe='')}", status_code=303)
-    values = {"job": found, "words": await run_in_threadpool(last_words, found), **of_page(request)}
+    values = {"job": found, "words": await run_in_threadpool(last_words, found)}
     return context(request).templates.TemplateResponse(request, "job.html", values)
 
 

@@ -168,7 +168,7 @@ async def overview(request: Request) -> Response:
     found = context(request)
     now_s = found.clock.monotonic_s()
     runs = [document(view, now_s) for view in await watching(request).going(now_s)]
-    return found.templates.TemplateResponse(request, "live_runs.html", {"runs": runs, **of_page(request)})
+    return found.templates.TemplateResponse(request, "live_runs.html", {"runs": runs})
 
 
 @router.get("/live/{run}", response_class=HTMLResponse, include_in_schema=False)
@@ -177,7 +177,7 @@ async def page(request: Request, run: str) -> Response:
     found = context(request)
     view = await run_in_threadpool(watching(request).reader(run).look)
     shown = document(view, found.clock.monotonic_s())
-    values = {"shown": shown, "ended": ENDED, **of_page(request)}
+    values = {"shown": shown, "ended": ENDED}
     return found.templates.TemplateResponse(request, "live.html", values)
 
 
@@ -293,9 +293,3 @@ def _cell(row: Row) -> dict[str, Any]:
     figures = row.median_ms, row.least_ms, row.most_ms
     median, least, most = ("" if of is None else words.ms(of) for of in figures)
     return {**asdict(row), "median": median, "range": f"{least} to {most}" if row.done > 1 and least else ""}
-
-
-def of_page(request: Request) -> dict[str, Any]:
-    """What every page of ours has, where nothing else gives it."""
-    found = context(request)
-    return {"may_change": True, "form_token": found.form_token, "here": request.url.path}

@@ -156,7 +156,7 @@ def test_a_form_that_cannot_be_read_is_refused(own, body):
 
 
 def test_what_is_no_form_is_refused(own):
-    assert client(own).post(NOTES, content=b"{}", headers={**BEARER, "content-type": "text/plain"}).status_code == 400
+    assert client(own).post(NOTES, content=b"{}", headers={**BEARER, "content-type": "text/plain"}).status_code == 415
 
 
 def test_a_fault_of_our_own_is_a_page_without_a_traceback(shared, monkeypatch):
