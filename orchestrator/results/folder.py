@@ -20,16 +20,16 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
-    disk_full_is_an_error,
     manifest_to_dict,
     sha256_of,
+    whole_file,
     write_json,
 )
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import is_run, run_folders
-from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
+from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
 from orchestrator.results.stored_manifest import NAME, Holder, Stored
@@ -225,12 +225,8 @@ class RunFolder:
 
     def log(self, name: str, text: str) -> None:
         """Keep the last words of something that failed under logs/."""
-        path = inside(self.path, f"logs/{name}")
-        with disk_full_is_an_error(path):
-            path.parent.mkdir(exist_ok=True)
-            descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text + "\n")
+        with whole_file(inside(self.path, f"logs/{name}")) as partial:
+            partial.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
     def hold(self) -> None:
         """Make this process the run's only writer; UsageError when it has another one."""
