@@ -19,12 +19,7 @@ from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageErr
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
-from orchestrator.results.documents import (
-    manifest_to_dict,
-    sha256_of,
-    whole_file,
-    write_json,
-)
+from orchestrator.results.documents import manifest_to_dict, sha256_of, whole_file, write_json
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
