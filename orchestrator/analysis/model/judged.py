@@ -1,0 +1,139 @@
+"""Holds the model and its rivals against the sealed cells, which no fit has seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from orchestrator.analysis import words
+from orchestrator.analysis.equivalence import MATTERS
+from orchestrator.analysis.model.predict import Places, at, interval
+from orchestrator.analysis.model.rivals import RIVALS
+from orchestrator.analysis.model.shapes import (
+    INTERPOLATION,
+    MODEL,
+    MOST_MISSED,
+    ONE_ROUND_TRIP,
+    Fit,
+    Judged,
+    Method,
+    ModelCell,
+    Score,
+    SealedCell,
+)
+
+_PLAINEST_FIRST: tuple[Method, ...] = (ONE_ROUND_TRIP, INTERPOLATION, MODEL)
+
+
+def judged(fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MATTERS) -> Judged | None:
+    """Every sealed cell of the series that were fitted; None without any."""
+    of_series = {fit.series.id: fit for fit in fits}
+    sealed = [_sealed(of_series[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in of_series]
+    if not sealed:
+        return None
+    scores = tuple(_score(method, sealed) for method in (MODEL, *RIVALS))
+    used = min(_PLAINEST_FIRST, key=lambda method: next(s.median for s in scores if s.method == method))
+    coverage = sum(cell.is_covered for cell in sealed) / len(sealed)
+    by_series = {
+        name: _percentile([abs(cell.errors[used]) for cell in sealed if cell.series == name], 90)
+        for name in dict.fromkeys(cell.series for cell in sealed)
+    }
+    winners = _winners(of_series, cells, matters)
+    return Judged(
+        cells=tuple(sealed),
+        scores=scores,
+        coverage=coverage,
+        used=used,
+        by_series=by_series,
+        winners=winners,
+        said=_said(sealed, scores, used, coverage, by_series, of_series),
+    )
+
+
+def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
+    """One sealed cell; its interval is that of a cell of the same blocks, whose drift it shares."""
+    rtt, measured = float(np.mean(cell.rtt)), float(np.mean(cell.median))
+    found = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
+    latency = float(found.latency)
+    bounds = interval(latency, float(found.sd_beside), found.freedom)
+    rivals = {method: rival(fitted.cells, rtt, cell.size) for method, rival in RIVALS.items()}
+    return SealedCell(
+        cell=cell.cell,
+        series=cell.series,
+        label=fitted.series.label,
+        setting=fitted.series.setting,
+        placement=cell.placement,
+        rtt=rtt,
+        size=cell.size,
+        in_flight=cell.in_flight,
+        measured=measured,
+        predicted=latency,
+        interval=bounds,
+        is_covered=bounds[0] <= measured <= bounds[1],
+        errors={MODEL: latency / measured - 1, **{m: value / measured - 1 for m, value in rivals.items()}},
+    )
+
+
+def _score(method: Method, sealed: Sequence[SealedCell]) -> Score:
+    errors = [abs(cell.errors[method]) for cell in sealed]
+    return Score(method=method, cells=len(errors), median=_percentile(errors, 50), p90=_percentile(errors, 90))
+
+
+def _percentile(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(values, percent))
+
+
+def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float) -> tuple[int, int]:
+    """Places with a sealed cell at which one stack was ahead by more than matters; at how many it was the predicted one."""
+    places: dict[tuple[object, ...], list[ModelCell]] = {}
+    for cell in cells:
+        if (fitted := fits.get(cell.series)) is not None:
+            key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size, cell.in_flight)
+            places.setdefault(key, []).append(cell)
+    outcomes = list(_outcomes(fits, places.values(), matters))
+    return len(outcomes), sum(outcomes)
+
+
+def _outcomes(fits: Mapping[str, Fit], places: Sequence[ModelCell] | object, matters: float) -> Iterator[bool]:
+    for members in places:  # type: ignore[attr-defined]
+        if len(members) < 2 or not any(cell.is_sealed for cell in members):
+            continue
+        measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
+        if measured[1][0] <= measured[0][0] * (1 + matters):
+            continue
+        latencies = [
+            (
+                float(at(fits[c.series], Places.one(float(np.mean(c.rtt)), c.size, c.rate_mbit, c.in_flight)).latency),
+                c.series,
+            )
+            for c in members
+        ]
+        yield min(latencies)[1] == measured[0][1]
+
+
+def _said(
+    sealed: Sequence[SealedCell],
+    scores: Sequence[Score],
+    used: Method,
+    coverage: float,
+    by_series: Mapping[str, float],
+    fits: Mapping[str, Fit],
+) -> str:
+    score = {each.method: each for each in scores}
+    rivals = " and ".join(f"{method} {words.percent(score[method].median)}" for method in RIVALS)
+    text = (
+        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {words.percent(score[MODEL].median)} at"
+        f" the median and {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.percent(coverage)} lay in its 90 % intervals."
+    )
+    if used != MODEL:
+        text += f" The model does not beat {used}, so {used} predicts."
+    missed = [
+        f"{fits[name].series.label}, {fits[name].series.setting}"
+        for name, p90 in by_series.items()
+        if p90 > MOST_MISSED
+    ]
+    if missed:
+        text += f" Missed by more than {words.margin(MOST_MISSED)}, and not predicted: {'; '.join(missed)}."
+    return text
