@@ -25,9 +25,8 @@ from orchestrator.analysis import words
 from orchestrator.analysis.intervals import FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.model.network import Floats, Grid, network_ms
 from orchestrator.analysis.model.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Windows
+from orchestrator.experiment.plan.series import FEWEST_DISTANCES, FEWEST_SIZES
 
-FEWEST_DISTANCES = 3
-FEWEST_SIZES = 3
 _LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance
 _WHOLE = 0.25  # round trips that a slope may be off a whole number: what makes either end slower with the distance
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
@@ -205,9 +204,11 @@ def _candidates(series: Series) -> tuple[list[Windows], Floats]:
     steady = None if series.window is None else float(series.window)
     known = Windows(first=first, growth=2.0, steady=steady, is_stepped=True)
     step = 1.0 if is_new else 0.25  # octaves
-    around = [2.0**power for power in np.arange(12.0, 24.0 + step, step)]
+    around = [float(2.0**power) for power in np.arange(12.0, 24.0 + step, step)]
     steadies: list[float | None] = [steady, *([None] if steady is not None else []), *around]
-    firsts = [first, *(first * 2.0**power for power in np.arange(-1.5, 3.25, 0.25) if power)] if first else [None]
+    firsts = (
+        [first, *(float(first * 2.0**power) for power in np.arange(-1.5, 3.25, 0.25) if power)] if first else [None]
+    )
     growths = _GROWTHS if is_new else (2.0,)
     found, beyond = [], []
     for one, growth, limit, is_stepped in product(firsts, growths, steadies, (True, False)):
@@ -249,7 +250,7 @@ def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
     trips = off / data.mean_rtt
     is_unlike = (trips > _UNLIKE) & (off > 0.1 * data.mean_y) & (off > 2 * noise)
     if is_unlike.any():
-        worst = int(np.argmax(np.where(is_unlike, off / data.mean_y, 0.0)))
+        worst = int(np.argmax(np.where(is_unlike, off, 0.0)))
         cell, more = data.cells[worst], "more" if of.residuals[worst] > 0 else "fewer"
         raise NotFittedError(
             f"{words.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"

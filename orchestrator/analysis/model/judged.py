@@ -123,8 +123,8 @@ def _said(
     score = {each.method: each for each in scores}
     rivals = " and ".join(f"{method} {words.percent(score[method].median)}" for method in RIVALS)
     text = (
-        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {words.percent(score[MODEL].median)} at"
-        f" the median and {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by"
+        f" {words.percent(score[MODEL].median)} at the median and {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
         f" {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:

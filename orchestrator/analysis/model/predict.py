@@ -39,9 +39,9 @@ class Places:
 
 @dataclass(frozen=True, kw_only=True)
 class At:
-    """What the model says of places: arrays of their shape, ms. Standard deviations are of the run's own blocks, and of others.
+    """What the model says of places: arrays of their shape, ms.
 
-    `sd_beside` is of a cell of the same blocks, `sd_elsewhere` holds what slowed whole blocks as well.
+    Standard deviations: `sd_beside` is of a cell of the same blocks, `sd_elsewhere` holds what slowed whole blocks as well.
     """
 
     latency: Floats

@@ -1,7 +1,7 @@
 """Two plain ways to predict a latency, which the cost model must beat: else the plainer one is used, and named. Pure.
 
-*One round trip*: what was measured at the nearest distance, and one round trip for all that is farther. *Interpolation*: lines
-between neighbours, in logarithms of distance, size and latency; beyond the last neighbour the last line goes on.
+*One round trip*: what was measured at the nearest distance, and one round trip for all that is farther. *Interpolation*:
+lines between neighbours, in logarithms of distance, size and latency; beyond the last neighbour the last line goes on.
 """
 
 from __future__ import annotations

@@ -190,8 +190,8 @@ class Judged:
 class Modelled:
     """The cost model of a run: its fits, what the sealed cells say of it, and why what is missing was not fitted.
 
-    `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None where no
-    cell was sealed.
+    `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None
+    where no cell was sealed.
     """
 
     series: tuple[Series, ...]

@@ -164,6 +164,10 @@ def read_plan(raw: Any) -> Plan:
         require(cell.id == expected, f"cells.{number}.id", cell.id)
     if (strange := strange_timing_rules(plan)) is not None:
         require(False, *strange)
+    require(plan.hold_out == 0 or 0.05 <= plan.hold_out <= 0.5, "hold_out", plan.hold_out)
+    require(bool(plan.sealed) == (plan.hold_out > 0), "sealed", plan.sealed)
+    for number, sealed in enumerate(plan.sealed):
+        require(sealed in cells and sealed not in plan.sealed[:number], f"sealed.{number}", sealed)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
