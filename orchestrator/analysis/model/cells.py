@@ -43,7 +43,9 @@ def read(
         name = series_id(cell.cell, cell.operation, cell.placement, cell.stack)
         if name is not None:
             of_series.setdefault(name, []).append(cell)
-    found, modelled, refused = [], [], {}
+    found: list[Series] = []
+    modelled: list[ModelCell] = []
+    refused: dict[str, str] = {}
     for name, members in of_series.items():
         found.append(_series(run, name, members))
         for cell in members:

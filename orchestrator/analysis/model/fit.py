@@ -92,11 +92,11 @@ class _Data:
 
     @cached_property
     def mean_rtt(self) -> Floats:
-        return self.rtt.mean(axis=1)
+        return np.asarray(self.rtt.mean(axis=1))
 
     @cached_property
     def mean_y(self) -> Floats:
-        return self.y.mean(axis=1)
+        return np.asarray(self.y.mean(axis=1))
 
     def network(self, opening: int, windows: Windows) -> Floats:
         """What the network takes of each cell in each block."""

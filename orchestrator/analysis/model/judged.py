@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -95,8 +95,8 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
     return len(outcomes), sum(outcomes)
 
 
-def _outcomes(fits: Mapping[str, Fit], places: Sequence[ModelCell] | object, matters: float) -> Iterator[bool]:
-    for members in places:  # type: ignore[attr-defined]
+def _outcomes(fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], matters: float) -> Iterator[bool]:
+    for members in places:
         if len(members) < 2 or not any(cell.is_sealed for cell in members):
             continue
         measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
@@ -122,10 +122,10 @@ def _said(
 ) -> str:
     score = {each.method: each for each in scores}
     rivals = " and ".join(f"{method} {words.percent(score[method].median)}" for method in RIVALS)
+    off = words.percent(score[MODEL].median)
     text = (
-        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by"
-        f" {words.percent(score[MODEL].median)} at the median and {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
-        f" {words.percent(coverage)} lay in its 90 % intervals."
+        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
+        f" {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:
         text += f" The model does not beat {used}, so {used} predicts."

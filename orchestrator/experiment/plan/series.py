@@ -54,9 +54,9 @@ def by_series(
     rtts_s: Mapping[str, float],
 ) -> dict[str, list[Member]]:
     """The modelled cells by their series. `rtts_s` is the wanted, published or guessed round trip by placement."""
-    of_stack, of_operation, of_placement = (
-        {part.id: part for part in parts} for parts in (stacks, operations, placements)
-    )
+    of_stack = {stack.id: stack for stack in stacks}
+    of_operation = {operation.id: operation for operation in operations}
+    of_placement = {placement.id: placement for placement in placements}
     found: dict[str, list[Member]] = {}
     for cell in cells:
         operation, placement = of_operation[cell.operation], of_placement[cell.placement]
@@ -95,7 +95,8 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
     corner = max(members, key=lambda m: (m.cell.load.concurrency == 1, m.rtt_s, m.size))
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
     random.Random(f"{seed}/sealed/{name}").shuffle(others)  # noqa: S311 - a choice, not a secret
-    kept, sealed = list(members), []
+    kept = list(members)
+    sealed: list[str] = []
     for member in (corner, *others):
         if len(sealed) >= max(1, round(share * len(members))):
             break

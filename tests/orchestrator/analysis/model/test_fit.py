@@ -186,7 +186,7 @@ def test_two_links_with_different_windows_are_refused() -> None:
     free, held = Lab((REST,)).cells(), Lab((replace(HELD, name="rest"),)).cells()
     mixed = [theirs if "50ms" in theirs.placement else mine for mine, theirs in zip(free, held, strict=True)]
     said = why_not(REST, mixed)
-    assert "1 MB over distance-50ms" in said
+    assert "1.00 MB over distance-50ms" in said
     assert "different windows" in said
 
 
