@@ -133,21 +133,16 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
     scatter = Scatter(hosts=_BEGIN[0], network=_BEGIN[1])
     for each in series:
         try:
-            found.append(_structure(_Data(each, of_series.get(each.id, [])), scatter))
+            of = _structure(_Data(each, of_series.get(each.id, [])), scatter)
+            _require_like_windows(of, scatter)  # before its scatter would count for that of all
         except NotFittedError as why:
             refused[each.id] = str(why)
+        else:
+            found.append(of)
     for _ in range(2):
         scatter = _scatter(found, scatter)
         found = [_with_hosts(of.data, of.opening, of.windows, of.beyond_default, scatter) for of in found]
-    fits = []
-    for of in found:
-        try:
-            _require_like_windows(of, scatter)
-        except NotFittedError as why:
-            refused[of.data.series.id] = str(why)
-        else:
-            fits.append(_told(of, scatter))
-    return tuple(fits), refused
+    return tuple(_told(of, scatter) for of in found), refused
 
 
 # ---- structure: round trips and windows
@@ -206,9 +201,8 @@ def _candidates(series: Series) -> tuple[list[Windows], Floats]:
     step = 1.0 if is_new else 0.25  # octaves
     around = [float(2.0**power) for power in np.arange(12.0, 24.0 + step, step)]
     steadies: list[float | None] = [steady, *([None] if steady is not None else []), *around]
-    firsts = (
-        [first, *(float(first * 2.0**power) for power in np.arange(-1.5, 3.25, 0.25) if power)] if first else [None]
-    )
+    octaves = [*np.arange(-1.5, 3.0, 0.25), *np.arange(3.0, 8.0)]
+    firsts = [first, *(float(first * 2.0**power) for power in octaves if power)] if first else [None]
     growths = _GROWTHS if is_new else (2.0,)
     found, beyond = [], []
     for one, growth, limit, is_stepped in product(firsts, growths, steadies, (True, False)):

@@ -26,8 +26,10 @@ from orchestrator.analysis.model.shapes import (
 _PLAINEST_FIRST: tuple[Method, ...] = (ONE_ROUND_TRIP, INTERPOLATION, MODEL)
 
 
-def judged(fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MATTERS) -> Judged | None:
-    """Every sealed cell of the series that were fitted; None without any."""
+def judged(
+    fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MATTERS, planned: int = 0
+) -> Judged | None:
+    """Every sealed cell of the series that were fitted, of so many that were planned; None without any."""
     of_series = {fit.series.id: fit for fit in fits}
     sealed = [_sealed(of_series[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in of_series]
     if not sealed:
@@ -47,7 +49,8 @@ def judged(fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MAT
         used=used,
         by_series=by_series,
         winners=winners,
-        said=_said(sealed, scores, used, coverage, by_series, of_series),
+        not_judged=max(0, planned - len(sealed)),
+        said=_said(sealed, scores, used, coverage, by_series, of_series) + _left(planned - len(sealed)),
     )
 
 
@@ -112,6 +115,13 @@ def _outcomes(fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], ma
         yield min(latencies)[1] == measured[0][1]
 
 
+def _left(not_judged: int) -> str:
+    if not_judged <= 0:
+        return ""
+    were = "was" if not_judged == 1 else "were"
+    return f" {not_judged} more {were} sealed, and cannot be judged: invalid, not measured, or without a fit."
+
+
 def _said(
     sealed: Sequence[SealedCell],
     scores: Sequence[Score],
@@ -125,7 +135,8 @@ def _said(
     off = words.percent(score[MODEL].median)
     text = (
         f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
-        f" {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and {words.percent(coverage)} lay in its 90 % intervals."
+        f" {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:
         text += f" The model does not beat {used}, so {used} predicts."

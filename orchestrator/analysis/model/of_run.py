@@ -29,7 +29,7 @@ def modelled(
     return Modelled(
         series=series,
         fits=fits,
-        judged=judged(fits, found, run.plan.matters),
+        judged=judged(fits, found, run.plan.matters, len(run.plan.sealed)),
         refusals=(),
         not_fitted={**unlike, **not_fitted},
     )

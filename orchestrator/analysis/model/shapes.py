@@ -174,7 +174,8 @@ class Judged:
     """How the model did on the sealed cells. `used` is the method that predicts: the model where it beats both rivals.
 
     `by_series` has the 90th percentile of the errors of the method used. `winners` are places at which several stacks were
-    sealed and did not tie: how many there are, and at how many the same one was ahead as predicted.
+    sealed and did not tie: how many there are, and at how many the same one was ahead as predicted. `not_judged` counts
+    sealed cells that are invalid, were not measured, or whose series has no fit.
     """
 
     cells: tuple[SealedCell, ...]
@@ -183,6 +184,7 @@ class Judged:
     used: Method
     by_series: dict[str, float]
     winners: tuple[int, int]
+    not_judged: int
     said: str
 
 

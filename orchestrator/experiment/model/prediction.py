@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from orchestrator.experiment.model.base import Strict
 from orchestrator.experiment.read.fields import Share
+
+LEAST, MOST = 0.05, 0.5  # of the cells
+
+
+def _enough(share: float) -> float:
+    if not LEAST <= share <= MOST:
+        raise ValueError(f"{share * 100:g} % is not 5 % to 50 %: less tests nothing, more leaves too little to fit")
+    return share
 
 
 class PredictSpec(Strict):
@@ -15,5 +23,6 @@ class PredictSpec(Strict):
 
     hold_out: Annotated[
         Share,
-        Field(ge=0.05, le=0.5, description="The share of each series that is kept from the fit: 5 to 50 %."),
+        AfterValidator(_enough),
+        Field(description="The share of each series that is kept from the fit: 5 to 50 %."),
     ] = 0.2

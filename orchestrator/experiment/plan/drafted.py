@@ -182,5 +182,8 @@ def _call(cells: Sequence[Cell], instead: Mapping[str, Value]) -> list[str]:
 
 
 def _value(factor: Factor, value: Value) -> str:
-    is_size = factor.kind == "bytes" and isinstance(value, int)
-    return f"{value} B" if is_size else json.dumps(value)
+    """A value as an experiment file has it, numbers with their unit."""
+    if isinstance(value, str) or factor.numbers is None:
+        return json.dumps(value)
+    units = {"size": " B", "time": "ms", "rate": "/s", "count": ""}
+    return f"{value}{units[factor.numbers.measure]}"
