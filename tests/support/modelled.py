@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from orchestrator.analysis.model.network import Grid, network_ms, on_the_wire
+from orchestrator.analysis.model.network import network_ms, on_the_wire
 from orchestrator.analysis.model.predict import in_flight_ms
 from orchestrator.analysis.model.shapes import ModelCell, Series, Windows
 
@@ -57,7 +57,7 @@ class Truth:
         """Without noise, ms."""
         wire = on_the_wire(size + 120.0)
         rtt = np.asarray(rtt, dtype=float)
-        parts = network_ms(self.opening, wire, wire, rtt, np.asarray(rate), Grid.of(self.windows))
+        parts = network_ms(self.opening, wire, wire, rtt, np.asarray(rate), self.windows)
         alone = self.own + self.per_kb * size / 1000 + sum(parts)
         if in_flight == 1:
             return np.asarray(alone)

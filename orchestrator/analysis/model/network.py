@@ -8,6 +8,7 @@ transfer may begin held back by its window, and end held back by the link.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,10 +90,21 @@ def waits_ms(size: float | Floats, rtt_ms: float | Floats, rate_mbit: float | Fl
 
 
 def network_ms(
-    opening: int, up: Floats, down: Floats, rtt_ms: Floats, rate_mbit: Floats, windows: Grid
+    opening: int, up: Floats, down: Floats, rtt_ms: Floats, rate_mbit: Floats, windows: Windows | Grid
 ) -> tuple[Floats, Floats, Floats]:
     """Milliseconds of distance, wire and windows: of opening, of one round trip, and of both messages."""
     distance = (opening + 1) * np.asarray(rtt_ms, dtype=np.float64)
     wire = wire_ms(up, rate_mbit) + wire_ms(down, rate_mbit)
-    held = waits_ms(up, rtt_ms, rate_mbit, windows) + waits_ms(down, rtt_ms, rate_mbit, windows)
+    if isinstance(windows, Windows) and windows.rounds:
+        forced = rounds_at(windows.rounds, np.maximum(up, down)) * np.asarray(rtt_ms, dtype=np.float64)
+        return distance, wire, np.maximum(0.0, forced - distance - wire)
+    grid = Grid.of(windows) if isinstance(windows, Windows) else windows
+    held = waits_ms(up, rtt_ms, rate_mbit, grid) + waits_ms(down, rtt_ms, rate_mbit, grid)
     return distance, wire, held
+
+
+def rounds_at(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats:
+    """Round trips in all of a message of so many bytes: on lines between places, in logarithms of bytes."""
+    places = np.log([place for place, _ in rounds])
+    found: Floats = np.interp(np.log(size), places, np.array([trips for _, trips in rounds]))
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from orchestrator.analysis.intervals import t_quantile
 from orchestrator.analysis.model.fit import block_noise, drift
-from orchestrator.analysis.model.network import Floats, Grid, network_ms, wire_ms
+from orchestrator.analysis.model.network import Floats, network_ms, wire_ms
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Predicted
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
@@ -58,7 +58,7 @@ def at(fitted: Fit, places: Places) -> At:
     size = size.astype(np.float64)
     up, down = (along(sizes, np.array(of), size) for of in (fitted.up, fitted.down))
     hosts = _hosts(fitted, size)
-    distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, Grid.of(fitted.windows))
+    distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
     alone = hosts + distance + wire + windows
     requester, responder = (_cpu(of, sizes, size) for of in (fitted.requester_cpu, fitted.responder_cpu))
     client = np.minimum(requester, hosts)
