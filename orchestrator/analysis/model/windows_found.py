@@ -21,7 +21,7 @@ from orchestrator.analysis.model.shapes import Series, Windows
 _WHOLE = 0.25  # round trips that a slope may be off a whole number: what makes either end slower with the distance
 _GROWTHS = (2.0, 1.5, 2.77)  # of slow start: RFC 5681; with delayed acknowledgements; of BBR
 _FREE = Windows(first=None, growth=2.0, steady=None, is_stepped=True)
-_TRIPS = 1.02 ** np.arange(0, 240)  # times the fewest round trips, up to a hundred times as many
+_TRIPS: Floats = np.float64(1.02) ** np.arange(240.0)  # times the fewest round trips, up to a hundred times as many
 
 
 def find(data: Data) -> tuple[int, Windows, int]:
@@ -99,7 +99,7 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
             first = data.series.first_window
             if places and places[-1][0] < first < size and places[-1][1] == opening + 1:
                 places.append((first, trips))
-            near = np.asarray(tried[best] * np.linspace(1 / _TRIPS[1], _TRIPS[1], 41), dtype=np.float64)
+            near: Floats = tried[best] * np.linspace(1 / _TRIPS[1], _TRIPS[1], 41)
             fine = _left_over(near, y, w, rtt, least)
             trips, left = float(near[np.argmin(fine)]), float(fine.min())
         else:

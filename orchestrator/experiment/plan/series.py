@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from orchestrator.experiment.model.factors import short
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Stack
 
 FEWEST_DISTANCES = 3
 FEWEST_SIZES = 3
-_FEWEST_OF_A_SIZE = 2  # cells of each size, and of each distance, that stay in the fit
+_FEWEST_ALIKE, _STAY = 2, 0.6  # cells of a size, and of a distance, that stay in the fit: so many, and such a share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +91,8 @@ def why_not_fitted(members: Sequence[Member]) -> str | None:
 def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple[str, ...]:
     """The ids of the cells of a series that are kept from the fit: a share, at least one, drawn by the seed.
 
-    The farthest distance with the largest payload is always among them. What stays can be fitted: two cells of each size
-    and of each distance, and three distances of the smallest size.
+    The farthest distance with the largest payload is always among them. What stays can be fitted: most cells of each size
+    and of each distance, three distances of the smallest size, and one of the two farthest of each.
     """
     corner = max(members, key=lambda m: (m.cell.load.concurrency == 1, m.rtt_s, m.size))
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
@@ -112,6 +114,15 @@ def _can_be_fitted(kept: Sequence[Member], members: Sequence[Member]) -> bool:
     if len({m.rtt_s for m in alone if m.size == smallest}) < FEWEST_DISTANCES:
         return False
     every = [m for m in members if m.cell.load.concurrency == 1]
-    of_sizes = [sum(m.size == size for m in alone) for size in {m.size for m in every}]
-    of_distances = [sum(m.rtt_s == rtt for m in alone) for rtt in {m.rtt_s for m in every}]
-    return min(*of_sizes, *of_distances) >= _FEWEST_OF_A_SIZE
+    far = sorted({m.rtt_s for m in every})[-2:]
+    sizes = {m.size for m in every}
+    if not all(any(m.size == size and m.rtt_s in far for m in alone) for size in sizes):
+        return False
+    of_size, of_rtt = Counter(m.size for m in alone), Counter(m.rtt_s for m in alone)
+    return all(of_size[size] >= _stay(count) for size, count in Counter(m.size for m in every).items()) and all(
+        of_rtt[rtt] >= _stay(count) for rtt, count in Counter(m.rtt_s for m in every).items()
+    )
+
+
+def _stay(count: int) -> int:
+    return min(count, max(_FEWEST_ALIKE, ceil(_STAY * count)))

@@ -66,6 +66,7 @@ def test_what_stays_can_be_fitted_whatever_the_seed_and_the_share(tmp_path: Path
             kept = [m for m in members if m.cell.id not in plan.sealed]
             assert all(sum(m.size == size for m in kept) >= 2 for size in (100, 10_000, 300_000))
             assert len({m.rtt_s for m in kept if m.size == 100}) >= 3
+            assert all(any(m.size == size and m.rtt_s > 0.02 for m in kept) for size in (100, 10_000, 300_000))
 
 
 def test_the_seed_chooses_and_the_choice_is_in_the_hash(tmp_path: Path) -> None:
