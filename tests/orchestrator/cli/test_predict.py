@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli import predict
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts import round_trip
+from orchestrator.results.folder import RunFolder
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import MemoryRun, write_run
 
@@ -35,6 +38,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("predict")
     write_run(the_run(), made / "results" / "mapped")
     return made
+
+
+@pytest.fixture(scope="module")
+def summary(folder: Path) -> RunSummary:
+    """What analysis finds in it, once for all tests."""
+    return summarise(RunFolder.open("mapped", root=folder / "results"), is_modelled=True)
+
+
+@pytest.fixture
+def once(summary: RunSummary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is judged once, and not for each call."""
+    monkeypatch.setattr(predict, "judged_with_model", lambda _: summary)
 
 
 @pytest.fixture(autouse=True)
@@ -63,12 +78,14 @@ def test_a_place_that_was_not_measured_has_latencies_causes_and_a_winner(out: io
     assert "Measured on lab; it holds for no other machine, window or congestion control." in text
 
 
+@pytest.mark.usefixtures("once")
 def test_what_matters_is_the_readers(out: io.StringIO) -> None:
     predict.command("mapped", **AT, connection="reuse", matters="0.1%")
     assert "does not matter" not in out.getvalue()
     assert "a new connection" not in out.getvalue()
 
 
+@pytest.mark.usefixtures("once")
 def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
     predict.command("mapped", **AT, rate="500Mbit/s", concurrency=2, as_json=True)
     document = json.loads(out.getvalue())
@@ -81,6 +98,7 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
             assert found["interval"][0] <= found["latency"] <= found["interval"][1]
 
 
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -101,6 +119,7 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
     assert error.exit_code == 2
 
 
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -119,6 +138,7 @@ def test_words_that_say_nothing_are_refused(options: dict[str, Any], why: str) -
     assert why in refused(**options).message
 
 
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize(
     "options", [{"rtt": "300ms"}, {"size": "5 MB"}, {"rate": "50Mbit/s"}, {"concurrency": 16}, {"window": "64KiB"}]
 )
@@ -137,6 +157,7 @@ def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp
         assert {cell.factors["tcp_window"] for cell in plan.cells} == {65_536}
 
 
+@pytest.mark.usefixtures("once")
 def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts(
     out: io.StringIO, tmp_path: Path
 ) -> None:
@@ -151,6 +172,7 @@ def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts
     assert len(plan.cells) == 2
 
 
+@pytest.mark.usefixtures("once")
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     there = tmp_path / "gap.yaml"
     there.write_text("mine")
@@ -158,6 +180,7 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     assert there.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("once")
 def test_the_round_trip_can_be_pinged(out: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(round_trip, "round_trip_to", lambda name: asked.append(name) or 42.0)
