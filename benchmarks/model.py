@@ -3,7 +3,8 @@
     python -m benchmarks.model [--runs 200] [--seed 1] [--write]
 
 Cells are those of `tests/support/modelled.py`: five distances, five sizes, kept and new connections, some with a window. The
-fit of 500 cells is timed from cells to predictions on a map of 60 x 40 places for every series. `--write` puts the table into docs/model.md.
+fit of 500 cells is timed from cells to predictions on a map of 60 x 40 places for every series. `--write` puts
+the table into docs/model.md.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def table(runs: int, seed: int) -> Iterator[str]:
     print(
         f"{cells} cells: fit {fit_s:.2f} s, maps of {MAP[0]} x {MAP[1]} places {map_s:.2f} s, in all {fit_s + map_s:.2f} s"
     )
-    yield "| blocks | drift of a block, SD | off at the median | at p90 | sealed cells in their 90 % | parameters in theirs |"
+    yield "| blocks | SD of whole blocks | off at the median | at p90 | sealed cells in their 90 % | parameters in theirs |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for blocks, drift in product((3, 5), (0.0, 0.03)):
         median, p90, covered, held = simulate(blocks, drift, runs, seed)

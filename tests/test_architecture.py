@@ -373,7 +373,7 @@ FLOORS = {
         {"base", "processes", "pinning"},
         {"busy", "capture", "lifecycle", "output_limits", "ping", "runtimes"},
         {"local", "remote", "load_generators", "chromium"},
-        {"provision"},
+        {"provision", "round_trip"},
         {"probes"},
     ),
 }

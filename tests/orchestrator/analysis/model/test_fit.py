@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.analysis.model.answer import answer
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import Grid, waits_ms, wire_ms
 from orchestrator.analysis.model.predict import in_flight_ms, predicted
-from orchestrator.analysis.model.shapes import INTERPOLATION, MODEL, ONE_ROUND_TRIP, Fit, ModelCell, Windows
+from orchestrator.analysis.model.refusals import Asked
+from orchestrator.analysis.model.shapes import INTERPOLATION, MODEL, ONE_ROUND_TRIP, Fit, ModelCell, Modelled, Windows
 from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, sealed_at
 
 REST = Truth()
@@ -87,6 +89,27 @@ def test_a_window_that_no_size_is_a_multiple_of_is_found_well_enough_to_predict_
     assert predicted(found, 30.0, 400_000.0, 1000.0).latency == pytest.approx(exactly, rel=0.12)
 
 
+def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
+    """As a control that paces what it sends: 1.9 round trips for 20 kB, 2.3 for 300 kB, whatever the link has besides."""
+    paced = Windows(
+        first=None,
+        growth=2.0,
+        steady=None,
+        is_stepped=True,
+        rounds=((200.0, 1.0), (15_000.0, 1.0), (21_000.0, 1.9), (312_000.0, 2.3), (1_100_000.0, 3.1)),
+    )
+    truth = Truth(windows=paced)
+    cells = sealed_at(Lab((truth,), sizes=(100, 20_000, 300_000, 1_000_000)).cells(), 0.15, 3)
+    fits, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    assert [trips for _, trips in fits[0].windows.rounds] == pytest.approx([1.0, 1.0, 1.9, 2.3, 3.1], rel=0.02)
+    found = judged(fits, cells)
+    assert found is not None
+    assert found.scores[0].p90 < 0.03
+    small = predicted(fits[0], 60.0, 10_000, 1000.0)  # within the first window: nothing waits
+    assert small.latency == pytest.approx(float(truth.latency(np.array(60.0), 10_000)), rel=0.02)
+
+
 def test_grpc_over_tls_may_need_as_few_round_trips_as_its_handshakes() -> None:
     """A server's SETTINGS may travel with the end of TLS's handshake: fewest and most are both known to occur."""
     early = replace(GRPC_NEW, opening=1, known=(1, 2))
@@ -100,6 +123,19 @@ def test_with_several_in_flight_no_more_pass_than_the_busiest_end_lets_through()
     many = float(in_flight_ms(alone, demands, 400))
     assert 400 / many == pytest.approx(1 / 2.0, rel=0.001)
     assert float(in_flight_ms(alone, demands, 2)) > 40.0
+
+
+def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time_of_both_ends() -> None:
+    truth = replace(REST, cpu=(0.4, 1.5), noise=1e-4, network_noise=1e-4, own=2.0)
+    cells = Lab((truth,), in_flight=(1, 8)).cells()
+    cells = [replace(cell, is_sealed=cell.in_flight == 8) for cell in cells]
+    fits, _ = fit_all([truth.series], cells)
+    assert fits[0].in_flight_range == (1, 8)
+    found = judged(fits, cells)
+    assert found is not None
+    assert {cell.in_flight for cell in found.cells} == {8}
+    assert found.scores[0].p90 < 0.01
+    assert found.scores[1].median > 0.05  # a rival that knows of no queue
 
 
 # ---- sealed cells
@@ -121,21 +157,40 @@ def test_the_model_beats_both_rivals_where_windows_and_distance_decide() -> None
     assert all(cell.is_sealed for cell in cells if cell.size == max(SIZES) and np.mean(cell.rtt) > 99)
 
 
-def test_a_rival_wins_where_one_round_trip_is_all_there_is_and_is_named() -> None:
-    """Hosts slower at some distances than at others, and nothing held back: what is nearest is all one needs to know."""
-    truth = replace(REST, noise=1e-6, network_noise=1e-6, per_kb=0.0, own=2.0)
-    cells = []
-    for cell in sealed_at(Lab((truth,), rate=None).cells(), 0.2, 2):
-        middle = 0.2 * (cell.size == 1_000)
-        is_near = np.mean(cell.rtt) < 2
-        slower = tuple(median + middle * is_near for median in cell.median)
-        cells.append(replace(cell, median=slower))
-    fits, refused = fit_all([truth.series], cells)
-    assert refused == {}
+def as_one_round_trip() -> list[ModelCell]:
+    """Sealed cells that take exactly what was measured at the nearest distance, and one round trip for what is farther."""
+    cells = sealed_at(Lab((REST,)).cells(), 0.2, 2)
+    near = {cell.size: cell for cell in cells if np.mean(cell.rtt) < 2}
+    found = []
+    for cell in cells:
+        if cell.is_sealed:
+            here = float(np.mean(near[cell.size].median)) - float(np.mean(near[cell.size].rtt))
+            cell = replace(cell, median=tuple(here + rtt for rtt in cell.rtt))
+        found.append(cell)
+    return found
+
+
+def test_a_rival_wins_where_it_is_nearer_to_the_sealed_cells_and_is_named() -> None:
+    cells = as_one_round_trip()
+    fits, _ = fit_all([REST.series], cells)
     found = judged(fits, cells)
     assert found is not None
-    if found.used != MODEL:
-        assert f"The model does not beat {found.used}, so {found.used} predicts." in found.said
+    assert found.used == ONE_ROUND_TRIP
+    assert "The model does not beat one round trip, so one round trip predicts." in found.said
+
+
+def test_a_rival_that_won_predicts_for_one_in_flight_without_causes() -> None:
+    cells = as_one_round_trip()
+    fits, _ = fit_all([REST.series], cells)
+    modelled = Modelled(series=(REST.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
+    told = answer(modelled, Asked(rtt=70.0, size=1_000), 0.05)
+    (row,) = told.settings[0].rows
+    assert told.method == row.predicted.method == ONE_ROUND_TRIP
+    assert row.predicted.causes == {}
+    assert row.predicted.latency == pytest.approx(70.0 + 0.8, rel=0.01)
+    several = answer(modelled, Asked(rtt=70.0, size=1_000, in_flight=2), 0.05)
+    assert several.settings == ()
+    assert "one round trip predicts, which knows one request in flight alone" in several.refused[0].why
 
 
 def test_without_sealed_cells_nothing_is_judged() -> None:
