@@ -153,7 +153,7 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
     found = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        found.append(f"{words.count(blocks, 'block')} of at least {FEWEST_BLOCKS} were measured: plan more `repeats`.")
+        found.append(f"only {words.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`.")
     return tuple(found)
 
 
