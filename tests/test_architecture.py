@@ -375,7 +375,7 @@ FLOORS = {
         {"base", "processes", "pinning", "congestion"},
         {"busy", "capture", "lifecycle", "output_limits", "ping", "plan_warnings", "runtimes"},
         {"local", "remote", "load_generators", "chromium"},
-        {"provision"},
+        {"provision", "round_trip"},
         {"probes"},
     ),
 }

@@ -39,7 +39,7 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     assert missing(page) == ["tests/nowhere.py", "gone.md"]
 
 
-PLANNED = ("database", "languages", "streams", "mix", "stability", "one-query-or-three")
+PLANNED = ("database", "model", "languages", "streams", "mix", "stability", "one-query-or-three")
 HEAD = {"name": "x", "question": "Why?", "stacks": ["rest", "grpc"], "operations": "timestamp"}
 
 

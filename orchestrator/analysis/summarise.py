@@ -34,6 +34,7 @@ from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.excused import excused
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.judge import rule_figures
+from orchestrator.analysis.model.of_run import modelled
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.scorecard import scorecard
 from orchestrator.analysis.series import Delivered
@@ -50,8 +51,8 @@ from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import is_shared
 
 
-def summarise(run: Run) -> RunSummary:
-    """Read and judge a run.
+def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
+    """Read and judge a run. Its cost model is fitted where the plan asks for it, or where it `is_modelled`.
 
     InvalidMeasurement when no trial has finished or a file is damaged; UsageError when the manifest is of a newer
     version than this program knows.
@@ -142,6 +143,11 @@ def summarise(run: Run) -> RunSummary:
         client_shares=client_shares,
         links=links,
         timing_rules=timing_rules,
+        prediction=(
+            modelled(evidence, cells, links, floors, invalid)
+            if searched is None and (plan.hold_out or is_modelled)
+            else None
+        ),
         manifest_sha256=_manifest_sha256(run),
     )
     return replace(

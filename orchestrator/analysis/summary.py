@@ -18,6 +18,7 @@ from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
+from orchestrator.analysis.model.shapes import Modelled
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.requester_host import RequesterHost
 from orchestrator.analysis.scores import Scorecard
@@ -218,9 +219,7 @@ class CellSummary:
     tcp_floor: float | None  # median of the tcp baseline that stands beside it
     ping_floor: float | None
     over_floor: float | None  # median - tcp_floor
-    client_share: (
-        float | None
-    )  # (this median - raw client's median of the same responder) / this median, where measured
+    client_share: float | None  # (this median - raw client's of the same responder) / this median
     strip: Strip | None
     not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
     not_sent_reasons: tuple[str, ...] = ()  # in words
@@ -413,6 +412,7 @@ class RunSummary:
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     conclusion: Conclusion | None = None  # the short answer; likewise
+    prediction: Modelled | None = None  # the cost model, where the plan asks for it (`predict`)
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
     from orchestrator.results.folder import RunFolder
 
 
-def judged(folder: RunFolder) -> RunSummary:
+def judged_with_model(folder: RunFolder) -> RunSummary:
+    """As `judged`, with the cost model whether the plan asked for it or not."""
+    return judged(folder, is_modelled=True)
+
+
+def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     """The run's summary; warnings say what speaks against its manifest or signature, and that it is not complete."""
     from orchestrator.analysis.summarise import summarise
 
     for remark in folder.remarks():
         console.warning(f"{folder.path}: {remark}")
-    summary = summarise(folder)
+    summary = summarise(folder, is_modelled=is_modelled)
     if (why := _not_complete(folder)) is not None:
         console.warning(why)
     return summary

@@ -37,6 +37,7 @@ VERBS: dict[str, str] = {
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Write a run's report again, from its stored data or from a report alone.",
     "export": "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people.",
+    "predict": "Predict latencies at your own distance, payload and link, from a run.",
     "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
     "verify": "Compare a stored run with what was recorded when it was made, or a report with the samples in it.",
     "sign": "Sign a finished run with your SSH key.",

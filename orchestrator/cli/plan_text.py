@@ -11,10 +11,10 @@ from typing import Any
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.spread import SPREADS
-from orchestrator.analysis.words import count, listed, margin, sample
+from orchestrator.analysis.words import count, listed, margin, percent, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, said
+from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
 from orchestrator.experiment.plan import documents, languages
 from orchestrator.experiment.plan.contrasts import all_pairs, compared
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
@@ -135,6 +135,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     if document["stability"]:
         yield f"stability  {document['stability']}"
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
+    yield from _sealed_lines(plan)
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     yield from (f"external   {told}" for told in document["external"])
     if behind := behind_loopback(plan.stacks):
@@ -165,6 +166,24 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"warning: {document['machine_now']['warning']}"
     yield f"plan {document['id']} is current: {document['path']}"
     yield "next: orch run"
+
+
+def _sealed_lines(plan: Plan) -> Iterator[str]:
+    """The cells that are kept from the fit of the cost model, a line for what is sealed at each payload and distance."""
+    if not plan.sealed:
+        return
+    of_share = f"{percent(len(plan.sealed) / len(plan.cells), 0)} of {count(len(plan.cells), 'cell')}"
+    yield f"sealed     {count(len(plan.sealed), 'cell')} ({of_share}), kept from the fit by seed {plan.seed}:"
+    operations = {operation.id: operation.label for operation in plan.operations}
+    places: dict[str, list[str]] = {}
+    for cell in plan.cells:
+        if cell.id in plan.sealed:
+            place = f"{operations[cell.operation]}, {cell.placement}"
+            places.setdefault(place, []).append(" ".join((_label(plan, cell.stack), *short(cell.factors))))
+    shown = list(places.items())
+    yield from (f"             {place}: {', '.join(cells)}" for place, cells in shown[:_CELLS_SHOWN])
+    if len(shown) > _CELLS_SHOWN:
+        yield f"             ... and {len(shown) - _CELLS_SHOWN} more places; --json has all of them (plan.sealed)"
 
 
 def _is_search(plan: Plan) -> bool:

@@ -29,6 +29,7 @@ from orchestrator.experiment.model.options import (
     WarmupSpec,
 )
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
+from orchestrator.experiment.model.prediction import PredictSpec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
     Duration,
@@ -331,6 +332,10 @@ class Experiment(Strict):
         bool,
         Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."),
     ] = False
+    predict: Annotated[
+        PredictSpec | None,
+        Field(description="Fit the cost model, and test it on cells that are kept from the fit (docs/model.md)."),
+    ] = None
     placements: Annotated[
         OneOrMany[
             Annotated[

@@ -213,7 +213,7 @@ class _Part:
     @property
     def sent_bytes(self) -> float:
         """Bytes on the wire from one requester and back."""
-        rtt_s, costs = _rtt_s(self._placement), self._costs
+        rtt_s, costs = round_trip_s(self._placement), self._costs
         exchanges = min(costs.floor_requests, costs.floor_at_most_s / rtt_s)
         return self._trial_bytes + self._floor_bytes(exchanges)
 
@@ -231,7 +231,7 @@ def _cores(plan: Plan) -> float:
     return min(1.0, machine.cores) if machine else 1.0
 
 
-def _rtt_s(placement: Placement) -> float:
+def round_trip_s(placement: Placement) -> float:
     """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
     if placement.kind == "local":
         return _LOOPBACK_RTT_S
@@ -301,7 +301,7 @@ class _Trial:
         if not makes_hosts:
             starting = self._costs.start_s
         starting *= (self._workers + self._processes) / 2
-        return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
+        return starting / self._cores + self._costs.between_s + remote_s + 5 * round_trip_s(self._placement)
 
     def _each_s(self) -> float:
         """Seconds between two requests of a closed loop with as many in flight."""
@@ -338,7 +338,7 @@ class _Trial:
         wire_s = (
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
         )
-        return round_trips * _rtt_s(self._placement) + self._operation.calls * wire_s
+        return round_trips * round_trip_s(self._placement) + self._operation.calls * wire_s
 
 
 def requests_of(plan: Plan, stacks: Container[str]) -> int:
@@ -355,7 +355,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
     """One reading of the floor: pings, and a short tcp exchange per size class and connection policy."""
-    rtt_s = _rtt_s(placement)
+    rtt_s = round_trip_s(placement)
     exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
     start_s = costs.start_s / 2 / _cores(plan) + costs.between_s
     return costs.ping_s + 50 * rtt_s + floors * (exchange_s + start_s)

@@ -323,6 +323,8 @@ class Plan:
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
     stability: bool = False  # whether it is asked which stack is the most predictable
+    hold_out: float = 0.0  # the share of cells that the cost model is tested on; 0 where nothing is predicted
+    sealed: tuple[str, ...] = ()  # ids of these cells, chosen by the seed
     payload_files: tuple[PayloadFile, ...] = ()
     makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
@@ -340,6 +342,8 @@ class Plan:
                 del operation["made_of"]
         if not self.makes_stores:
             del document["makes_stores"]  # a plan without them is what it was
+        if not self.hold_out:
+            del document["hold_out"], document["sealed"]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
@@ -374,7 +378,7 @@ class Plan:
         parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
         parts["limits"] = Limits(**raw["limits"])
         parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
-        parts["overrides"] = tuple(raw["overrides"])
+        parts["overrides"], parts["sealed"] = tuple(raw["overrides"]), tuple(raw.get("sealed", ()))
         return cls(**parts)
 
     @property

@@ -14,15 +14,17 @@ from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.process_factors import REQUESTERS
 from orchestrator.experiment.plan import programs, timing_rules
 from orchestrator.experiment.plan.databases import makes_stores
-from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
+from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
-from orchestrator.experiment.plan.matrix import build_matrix
+from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Limits, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.plan.series import Member, by_series, seal, why_not_fitted
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
+FEWEST_BLOCKS = 3  # of a run that predicts: with fewer there is no interval
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
 
 
@@ -49,6 +51,7 @@ def make_plan(
         programs.note_unusable(located, matrix.named, located.experiment.provider)
         located.raise_problems()
     experiment = located.experiment
+    sealed = _sealed(located, matrix)
     plan = Plan(
         name=experiment.name,
         question=experiment.question,
@@ -67,6 +70,8 @@ def make_plan(
         reference=matrix.reference,
         contrasts=matrix.contrasts,
         stability=experiment.stability,
+        hold_out=0.0 if experiment.predict is None else experiment.predict.hold_out,
+        sealed=sealed,
         payload_files=matrix.payload_files,
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=str(path),
@@ -134,6 +139,37 @@ def _check_stability(located: Located, plan: Plan) -> None:
             ("stability",), "how far events lie apart is their schedule's: streams have no `stability`; leave it out."
         )
     located.raise_problems()
+
+
+def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
+    """The cells that the cost model is tested on; none unless it is asked for. ExperimentError where it cannot be fitted."""
+    wanted = located.experiment.predict
+    if wanted is None:
+        return ()
+    rtts_s = {placement.id: round_trip_s(placement) for placement in matrix.placements}
+    series = by_series(matrix.cells, matrix.stacks, matrix.operations, matrix.placements, rtts_s)
+    if not series:
+        located.add(
+            ("predict",),
+            "no cell is modelled: add `distance`, and call operations with payloads in a closed loop of 1.",
+        )
+    if located.experiment.repeats < FEWEST_BLOCKS:
+        located.add(("repeats",), f"`predict` needs at least {FEWEST_BLOCKS} blocks to know how far it may be off.")
+    labels = {stack.id: stack.label for stack in matrix.stacks}
+    for why, members in _unfit(series).items():
+        shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
+        located.add(("predict",), f"the cost model cannot be fitted to {shown}: {why}.")
+    located.raise_problems()
+    share, seed = wanted.hold_out, located.experiment.seed
+    return tuple(cell for name, members in series.items() for cell in seal(members, share, seed, name))
+
+
+def _unfit(series: Mapping[str, list[Member]]) -> dict[str, list[Member]]:
+    found: dict[str, list[Member]] = {}
+    for members in series.values():
+        if why := why_not_fitted(members):
+            found.setdefault(why, []).extend(members)
+    return found
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:

@@ -15,6 +15,7 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.goal import ERRORS, SHARES
 from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
+from orchestrator.experiment.model.prediction import LEAST, MOST
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.databases import has_no_driver
@@ -164,6 +165,10 @@ def read_plan(raw: Any) -> Plan:
         require(cell.id == expected, f"cells.{number}.id", cell.id)
     if (strange := strange_timing_rules(plan)) is not None:
         require(False, *strange)
+    require(plan.hold_out == 0 or LEAST <= plan.hold_out <= MOST, "hold_out", plan.hold_out)
+    require(bool(plan.sealed) == (plan.hold_out > 0), "sealed", plan.sealed)
+    for number, sealed in enumerate(plan.sealed):
+        require(sealed in cells and sealed not in plan.sealed[:number], f"sealed.{number}", sealed)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)

@@ -1,0 +1,89 @@
+"""How long the cost model takes, how far it is off, and how often its intervals hold, on cells whose truth is known.
+
+    python -m benchmarks.model [--runs 200] [--seed 1] [--write]
+
+Cells are those of `tests/support/modelled.py`: five distances, five sizes, kept and new connections, some with a window. The
+fit of 500 cells is timed from cells to predictions on a map of 60 x 40 places for every series. `--write` puts
+the table into docs/model.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.simulated import print_table
+from orchestrator.analysis.model.fit import fit_all
+from orchestrator.analysis.model.judged import judged
+from orchestrator.analysis.model.predict import Places, at
+from orchestrator.analysis.model.shapes import MODEL, ModelCell, Windows
+from tests.support.modelled import NEW, Lab, Truth, sealed_at
+
+TARGET = Path(__file__).parents[1] / "docs" / "model.md"
+BEGIN = "<!-- model: made by python -m benchmarks.model --write -->"
+END = "<!-- end of model -->"
+KEPT = Truth()
+OPENED = Truth(name="new", opening=1, windows=NEW, own=1.2)
+HELD = Truth(name="held", windows=Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
+TRUTHS = (KEPT, OPENED, replace(OPENED, name="grpc", opening=2, own=1.0), HELD)
+SERIES = 20  # of 25 cells each
+MAP = (60, 40)  # distances x sizes
+
+
+def simulate(blocks: int, drift: float, runs: int, seed: int) -> tuple[float, ...]:
+    """Median and p90 of the errors on sealed cells, coverage of their intervals, and of the hosts' parameters."""
+    errors, covered, held = [], [], []
+    for number in range(runs):
+        cells = sealed_at(Lab(TRUTHS, seed=seed + number, blocks=blocks, drift=drift).cells(), 0.2, seed + number)
+        fits, _ = fit_all([truth.series for truth in TRUTHS], cells)
+        found = judged(fits, cells)
+        if found is None:
+            continue
+        errors += [abs(cell.errors[MODEL]) for cell in found.cells]
+        covered += [cell.is_covered for cell in found.cells]
+        of_series = {truth.series.id: truth for truth in TRUTHS}
+        for fit in fits:
+            truth = of_series[fit.series.id]
+            held.append(fit.own.interval[0] <= truth.own <= fit.own.interval[1])
+            held.append(fit.per_kb.interval[0] <= truth.per_kb <= fit.per_kb.interval[1])
+    return (*(float(np.percentile(errors, p)) for p in (50, 90)), float(np.mean(covered)), float(np.mean(held)))
+
+
+def timed() -> tuple[int, float, float]:
+    """How many cells, seconds of the fit, and seconds of the maps of all series."""
+    truths = [replace(TRUTHS[number % len(TRUTHS)], name=f"stack-{number}") for number in range(SERIES)]
+    cells: Sequence[ModelCell] = sealed_at(Lab(tuple(truths)).cells(), 0.2, 1)
+    begun = time.perf_counter()
+    fits, _ = fit_all([truth.series for truth in truths], cells)
+    judged(fits, cells)
+    fitted = time.perf_counter()
+    places = Places(
+        rtt=np.geomspace(0.5, 200, MAP[0])[:, None],
+        size=np.geomspace(50, 2e6, MAP[1])[None, :],
+        rate_mbit=np.array(1000.0),
+    )
+    for fit in fits:
+        at(fit, places)
+    return len(cells), fitted - begun, time.perf_counter() - fitted
+
+
+def table(runs: int, seed: int) -> Iterator[str]:
+    """The lines of the table; the time that 500 cells take is printed, as it is this machine's."""
+    cells, fit_s, map_s = timed()
+    print(
+        f"{cells} cells: fit {fit_s:.2f} s, maps of {MAP[0]} x {MAP[1]} places {map_s:.2f} s, in all {fit_s + map_s:.2f} s"
+    )
+    yield "| blocks | SD of whole blocks | off at the median | at p90 | sealed cells in their 90 % | parameters in theirs |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for blocks, drift in product((3, 5), (0.0, 0.03)):
+        median, p90, covered, held = simulate(blocks, drift, runs, seed)
+        yield f"| {blocks} | {drift:.0%} | {median:.2%} | {p90:.2%} | {covered:.1%} | {held:.1%} |"
+
+
+if __name__ == "__main__":
+    print_table("python -m benchmarks.model", table, TARGET, between=(BEGIN, END), runs=200)

@@ -1,0 +1,161 @@
+"""Holds the model and its rivals against the sealed cells, which no fit has seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from orchestrator.analysis import words
+from orchestrator.analysis.equivalence import MATTERS
+from orchestrator.analysis.model.predict import Places, at, interval
+from orchestrator.analysis.model.rivals import RIVALS
+from orchestrator.analysis.model.shapes import (
+    INTERPOLATION,
+    MODEL,
+    MOST_MISSED,
+    ONE_ROUND_TRIP,
+    Fit,
+    Judged,
+    Method,
+    ModelCell,
+    Score,
+    SealedCell,
+)
+
+_PLAINEST_FIRST: tuple[Method, ...] = (ONE_ROUND_TRIP, INTERPOLATION, MODEL)
+
+
+def judged(
+    fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MATTERS, planned: int = 0
+) -> Judged | None:
+    """Every sealed cell of the series that were fitted, of so many that were planned; None without any."""
+    of_series = {fit.series.id: fit for fit in fits}
+    sealed = [_sealed(of_series[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in of_series]
+    if not sealed:
+        return None
+    scores = tuple(_score(method, sealed) for method in (MODEL, *RIVALS))
+    used = min(_PLAINEST_FIRST, key=lambda method: next(s.median for s in scores if s.method == method))
+    coverage = sum(cell.is_covered for cell in sealed) / len(sealed)
+    by_series = {
+        name: _percentile([abs(cell.errors[used]) for cell in sealed if cell.series == name], 90)
+        for name in dict.fromkeys(cell.series for cell in sealed)
+    }
+    winners = _winners(of_series, cells, matters)
+    return Judged(
+        cells=tuple(sealed),
+        scores=scores,
+        coverage=coverage,
+        used=used,
+        by_series=by_series,
+        winners=winners,
+        not_judged=max(0, planned - len(sealed)),
+        said="".join(
+            (
+                _said(sealed, scores, used, coverage, by_series, of_series),
+                _won(*winners),
+                _left(planned - len(sealed)),
+            )
+        ),
+    )
+
+
+def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
+    """One sealed cell; its interval is that of a cell of the same blocks, whose drift it shares."""
+    rtt, measured = float(np.mean(cell.rtt)), float(np.mean(cell.median))
+    found = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
+    latency = float(found.latency)
+    bounds = interval(latency, float(found.sd_beside), found.freedom)
+    rivals = {method: rival(fitted.cells, rtt, cell.size) for method, rival in RIVALS.items()}
+    return SealedCell(
+        cell=cell.cell,
+        series=cell.series,
+        label=fitted.series.label,
+        setting=fitted.series.setting,
+        placement=cell.placement,
+        rtt=rtt,
+        size=cell.size,
+        in_flight=cell.in_flight,
+        measured=measured,
+        predicted=latency,
+        interval=bounds,
+        is_covered=bounds[0] <= measured <= bounds[1],
+        errors={MODEL: latency / measured - 1, **{m: value / measured - 1 for m, value in rivals.items()}},
+    )
+
+
+def _score(method: Method, sealed: Sequence[SealedCell]) -> Score:
+    errors = [abs(cell.errors[method]) for cell in sealed]
+    return Score(method=method, cells=len(errors), median=_percentile(errors, 50), p90=_percentile(errors, 90))
+
+
+def _percentile(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(values, percent))
+
+
+def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float) -> tuple[int, int]:
+    """Places with a sealed cell at which one stack was ahead by more than matters; at how many it was the predicted one."""
+    places: dict[tuple[object, ...], list[ModelCell]] = {}
+    for cell in cells:
+        if (fitted := fits.get(cell.series)) is not None:
+            key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size, cell.in_flight)
+            places.setdefault(key, []).append(cell)
+    outcomes = list(_outcomes(fits, places.values(), matters))
+    return len(outcomes), sum(outcomes)
+
+
+def _outcomes(fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], matters: float) -> Iterator[bool]:
+    for members in places:
+        if len(members) < 2 or not any(cell.is_sealed for cell in members):
+            continue
+        measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
+        if measured[1][0] <= measured[0][0] * (1 + matters):
+            continue
+        yield min((_latency(fits[cell.series], cell), cell.series) for cell in members)[1] == measured[0][1]
+
+
+def _latency(fitted: Fit, cell: ModelCell) -> float:
+    """What the model has for the cell, ms."""
+    place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
+    return float(at(fitted, place).latency)
+
+
+def _won(places: int, right: int) -> str:
+    if not places:
+        return ""
+    return f" Where one stack was ahead there, it was the one predicted at {right} of {words.count(places, 'place')}."
+
+
+def _left(not_judged: int) -> str:
+    if not_judged <= 0:
+        return ""
+    were = "was" if not_judged == 1 else "were"
+    return f" {not_judged} more {were} sealed, and cannot be judged: invalid, not measured, or without a fit."
+
+
+def _said(
+    sealed: Sequence[SealedCell],
+    scores: Sequence[Score],
+    used: Method,
+    coverage: float,
+    by_series: Mapping[str, float],
+    fits: Mapping[str, Fit],
+) -> str:
+    score = {each.method: each for each in scores}
+    rivals = " and ".join(f"{method} {words.percent(score[method].median)}" for method in RIVALS)
+    off = words.percent(score[MODEL].median)
+    text = (
+        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
+        f" {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.percent(coverage)} lay in its 90 % intervals."
+    )
+    if used != MODEL:
+        text += f" The model does not beat {used}, so {used} predicts."
+    missed = [
+        f"{fits[name].series.label}, {fits[name].series.setting}"
+        for name, p90 in by_series.items()
+        if p90 > MOST_MISSED
+    ]
+    if missed:
+        text += f" Missed by more than {words.margin(MOST_MISSED)}, and not predicted: {'; '.join(missed)}."
+    return text

@@ -1,0 +1,89 @@
+"""Where the model must not speak: beyond what was measured, under other conditions, and for stacks that it missed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orchestrator.analysis import words
+from orchestrator.analysis.model.shapes import MOST_MISSED, Fit, Judged, Series
+
+BEYOND = 2.0
+"""How many times the measured range a prediction may reach, to either side."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
+
+    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured.
+    """
+
+    rtt: float
+    size: int
+    rate_mbit: float | None = None
+    connection: str | None = None
+    in_flight: int = 1
+    operation: str | None = None
+    window: int | None = None
+    congestion: str | None = None
+    machine: str | None = None
+
+
+def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:
+    """Why nothing is predicted of a series there, a clause each; empty where it is."""
+    return (
+        *_beyond(fitted, asked),
+        *elsewhere(fitted.series, asked),
+        *_missed(fitted, judged),
+    )
+
+
+def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
+    """What was asked for that the series did not have."""
+    if asked.window is not None and asked.window != series.window:
+        had = "the library's own" if series.window is None else words.size(series.window)
+        yield f"measured with a window of {had}, not {words.size(asked.window)}"
+    if asked.congestion is not None and asked.congestion != series.congestion:
+        had = series.congestion or "one that nobody told"
+        yield f"measured with the congestion control {had}, not {asked.congestion}"
+    if asked.machine is not None and asked.machine != series.machine:
+        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
+
+
+def rate_of(fitted: Fit, asked: Asked) -> float | None:
+    """The rate to predict at: the one asked for, else the run's own; None where the run knows none."""
+    if asked.rate_mbit is not None or fitted.rate_range is None:
+        return asked.rate_mbit
+    return fitted.rate_range[0]
+
+
+def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
+    yield from _range("a round trip", asked.rtt, fitted.rtt_range, words.ms)
+    yield from _range("a payload", float(asked.size), fitted.size_range, words.size)
+    if asked.rate_mbit is not None and fitted.rate_range is None:
+        yield "the rate of the links is not known, so no other one can be predicted: leave --rate out"
+    elif asked.rate_mbit is not None and fitted.rate_range is not None:
+        yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+    elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
+        low, high = fitted.rate_range
+        yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
+    if asked.in_flight > 1 and fitted.series.shares_load:
+        yield "several processes share its load, and how requests queue for them is not modelled"
+    most = fitted.in_flight_range[1]
+    if asked.in_flight > BEYOND * most:
+        yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
+
+
+def _range(what: str, value: float, measured: tuple[float, float], text: object) -> Iterator[str]:
+    low, high = measured
+    if not low / BEYOND <= value <= high * BEYOND:
+        assert callable(text)  # noqa: S101 - narrows the type
+        side = "above" if value > high else "below"
+        yield f"{what} of {text(value)} is {side} twice the measured range, {text(low)} to {text(high)}"
+
+
+def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
+    p90 = None if judged is None else judged.by_series.get(fitted.series.id)
+    if p90 is not None and p90 > MOST_MISSED:
+        yield f"its sealed cells were missed by {words.percent(p90)} at p90, more than {words.margin(MOST_MISSED)}"

@@ -1,0 +1,48 @@
+"""Two plain ways to predict a latency, which the cost model must beat: else the plainer one is used, and named. Pure.
+
+*One round trip*: what was measured at the nearest distance, and one round trip for all that is farther. *Interpolation*:
+lines between neighbours, in logarithms of distance, size and latency; beyond the last neighbour the last line goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import exp, log
+from typing import Final
+
+import numpy as np
+
+from orchestrator.analysis.model.predict import along
+from orchestrator.analysis.model.shapes import INTERPOLATION, ONE_ROUND_TRIP, Method, ModelCell
+
+Rival = Callable[[Sequence[ModelCell], float, float], float]
+
+
+def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
+    """Latency in ms from the cells of one series, all with one request in flight."""
+    nearest: dict[int, tuple[float, float]] = {}
+    for cell in cells:
+        here = float(np.mean(cell.rtt)), float(np.mean(cell.median))
+        nearest[cell.size] = min(nearest.get(cell.size, here), here)
+    sizes = sorted(nearest)
+    near, median = (np.array([nearest[of][place] for of in sizes]) for place in (0, 1))
+    places = np.array(sizes, dtype=np.float64), np.array(size)
+    return float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+
+
+def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
+    """Likewise; a size with a single distance counts as if latency did not change with it."""
+    by_size: dict[int, list[tuple[float, float]]] = {}
+    for cell in cells:
+        by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
+    sizes = sorted(by_size)
+    rows = [_line(sorted(by_size[of]), log(rtt)) for of in sizes]
+    return exp(_line([(log(of), row) for of, row in zip(sizes, rows, strict=True)], log(size)))
+
+
+def _line(points: Sequence[tuple[float, float]], at: float) -> float:
+    x, y = (np.array([point[place] for point in points]) for place in (0, 1))
+    return float(along(x, y, np.array(at)))
+
+
+RIVALS: Final[Mapping[Method, Rival]] = {ONE_ROUND_TRIP: one_round_trip, INTERPOLATION: interpolation}

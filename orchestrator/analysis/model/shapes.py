@@ -1,0 +1,216 @@
+"""What the cost model reads of a run, what it finds, and how well it met the sealed cells: shapes alone.
+
+Times are float milliseconds, sizes bytes, rates Mbit/s. `None` means "not known", never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+Interval = tuple[float, float]
+
+Method = Literal["model", "one round trip", "interpolation"]
+"""The cost model and its two plain rivals."""
+
+MODEL: Final[Method] = "model"
+ONE_ROUND_TRIP: Final[Method] = "one round trip"
+INTERPOLATION: Final[Method] = "interpolation"
+
+MOST_MISSED: Final = 0.10
+"""The 90th percentile of a series' errors on its sealed cells, as a share, beyond which nothing is predicted of it."""
+
+LEVEL: Final = 0.90
+"""Of the intervals of what is predicted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What is fitted together: cells of one stack that differ in distance, size and requests in flight alone.
+
+    `setting` is how its requests are made, in words. `opens` are the fewest and the most round trips that opening a
+    connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP or QUIC
+    sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes. `congestion` and
+    `machine` were in force at both ends; empty where nobody tells. `shares_load`: several processes ask or answer.
+    """
+
+    id: str
+    stack: str
+    label: str
+    setting: str
+    operation: str
+    connection: Literal["reuse", "per-request"]
+    tls: str
+    opens: tuple[int, int]
+    first_window: float
+    window: int | None
+    congestion: str
+    machine: str
+    shares_load: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCell:
+    """A cell as the model sees it. `rtt` and `median` are by block, in the order of `blocks`.
+
+    `size` is the content of the larger message, `up` and `down` what a request and its reply take on the wire, headers of
+    packets included. CPU times are per request, ms.
+    """
+
+    cell: str
+    series: str
+    placement: str
+    size: int
+    up: float
+    down: float
+    rate_mbit: float | None
+    in_flight: int
+    blocks: tuple[int, ...]
+    rtt: tuple[float, ...]
+    median: tuple[float, ...]
+    requester_cpu: float | None
+    responder_cpu: float | None
+    is_sealed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """What holds a transfer back: on a new connection the first window, which grows by a factor in each round trip.
+
+    `steady` is the largest window that any round trip has, None without one. With `is_stepped` a round trip passes when a
+    window is used up, else transfers go on while windows open bit by bit, and a part of one takes a part of a round trip.
+
+    `rounds` stands in place of all that where no such windows describe what was measured, as under a control that paces what
+    it sends: places of (bytes on the wire of the larger message, round trips in all, opening included), ascending.
+    """
+
+    first: float | None
+    growth: float
+    steady: float | None
+    is_stepped: bool
+    rounds: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A fitted number and its interval over the blocks."""
+
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """The model of one series. Tuples along `sizes` are what it has at each measured size; between two lies a line.
+
+    `hosts` is both hosts' own time, `by_block` the same for each block. `scatter_hosts` and `scatter_network` are by which
+    share of either a cell lies off the model, one standard deviation, with `freedom` degrees. `own` and `per_kb` are a line
+    through `hosts`: what a request takes without a byte, and what 1,000 bytes add. Ranges are those of the cells fitted;
+    `in_flight` that of all cells that were measured.
+    """
+
+    series: Series
+    opening: int
+    windows: Windows
+    sizes: tuple[int, ...]
+    up: tuple[float, ...]
+    down: tuple[float, ...]
+    hosts: tuple[float, ...]
+    by_block: tuple[tuple[float, ...], ...]
+    requester_cpu: tuple[float, ...]  # empty where not counted
+    responder_cpu: tuple[float, ...]
+    own: Parameter
+    per_kb: Parameter
+    scatter_hosts: float
+    scatter_network: float
+    freedom: float
+    off_by: float  # the median share by which the fitted cells lie off
+    cells: tuple[ModelCell, ...]  # that were fitted: what the rivals need
+    rtt_range: Interval
+    size_range: Interval
+    rate_range: Interval | None
+    in_flight_range: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """The median latency of one series at one place; `causes` add up to `latency`."""
+
+    series: str
+    label: str
+    setting: str
+    latency: float
+    interval: Interval
+    method: Method
+    causes: dict[str, float]  # distance, wire, windows, hosts, client, queue
+
+
+@dataclass(frozen=True, kw_only=True)
+class SealedCell:
+    """A cell that the fit never saw: measured, and what each method predicted. `errors` are predicted / measured - 1."""
+
+    cell: str
+    series: str
+    label: str
+    setting: str
+    placement: str
+    rtt: float
+    size: int
+    in_flight: int
+    measured: float
+    predicted: float
+    interval: Interval
+    is_covered: bool
+    errors: dict[str, float]  # by method
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How far a method was off over the sealed cells, as shares; coverage is of the model's intervals alone."""
+
+    method: Method
+    cells: int
+    median: float
+    p90: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """How the model did on the sealed cells. `used` is the method that predicts: the model where it beats both rivals.
+
+    `by_series` has the 90th percentile of the errors of the method used. `winners` are places at which several stacks were
+    sealed and did not tie: how many there are, and at how many the same one was ahead as predicted. `not_judged` counts
+    sealed cells that are invalid, were not measured, or whose series has no fit.
+    """
+
+    cells: tuple[SealedCell, ...]
+    scores: tuple[Score, ...]
+    coverage: float
+    used: Method
+    by_series: dict[str, float]
+    winners: tuple[int, int]
+    not_judged: int
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modelled:
+    """The cost model of a run: its fits, what the sealed cells say of it, and why what is missing was not fitted.
+
+    `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None
+    where no cell was sealed.
+    """
+
+    series: tuple[Series, ...]
+    fits: tuple[Fit, ...]
+    judged: Judged | None
+    refusals: tuple[str, ...]
+    not_fitted: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def fit_of(self, series: str) -> Fit | None:
+        """The fit of the series with that id; None where there is none."""
+        return next((fit for fit in self.fits if fit.series.id == series), None)

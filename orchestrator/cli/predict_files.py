@@ -1,0 +1,116 @@
+"""The experiments that `orch predict` writes: what a run cannot predict, and what would refute what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orchestrator.analysis import words
+from orchestrator.analysis.model.answer import Answer, answer
+from orchestrator.analysis.model.refusals import Asked
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.errors import UsageError
+from orchestrator.experiment import make_plan
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.plan.drafted import Wanted, nearest_pair, to_fill_a_gap, to_refute
+from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.series import series_id
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.knobs import CONGESTION, TCP_WINDOW
+
+
+def draft_of_gap(summary: RunSummary, found: Answer) -> str:
+    """What measures the place that was asked for, with all stacks that were asked about."""
+    plan = read_plan(summary.plan)
+    factors: dict[str, Value] = {}
+    if found.asked.window is not None:
+        factors[TCP_WINDOW] = found.asked.window
+    if found.asked.congestion is not None:
+        factors[CONGESTION] = found.asked.congestion
+    cells = _cells(plan, summary, found.asked)
+    return to_fill_a_gap(plan, cells, _wanted(found.asked, factors), summary.run_id)
+
+
+def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
+    """The two stacks that the prediction tells apart, or that it says are alike, at the pair of zones that is nearest."""
+    setting = next((each for each in found.settings if len(each.rows) > 1), None)
+    if setting is None or summary.prediction is None:
+        raise UsageError("--confirm needs two stacks that are predicted: there is nothing to refute")
+    plan = read_plan(summary.plan)
+    chosen = {setting.rows[0].predicted.series, setting.rows[1].predicted.series}
+    near, far, rtt = nearest_pair(found.asked.rtt)
+    asked = Asked(rtt=rtt, size=found.asked.size, rate_mbit=found.asked.rate_mbit, in_flight=found.asked.in_flight)
+    there = answer(summary.prediction, asked, summary.matters)
+    rows = [row for each in there.settings for row in each.rows if row.predicted.series in chosen]
+    if len(rows) < len(chosen):
+        raise UsageError(
+            f"nothing is predicted for the {words.ms(rtt)} between {near} and {far}, the nearest pair of zones",
+            hint="`--plan FILE` writes the experiment that measures nearer to it",
+        )
+    said = [f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}, {setting.setting}:"]
+    for row in rows:
+        low, high = row.predicted.interval
+        latency = words.ms(row.predicted.latency)
+        said.append(
+            f"  {row.predicted.label}: {latency}, between {words.ms(low)} and {words.ms(high)} in 90 of 100 cases"
+        )
+    said.append(
+        "It is refuted where a median lies outside, at the round trip that was measured; hosts of another type take"
+    )
+    said.append("another time of their own.")
+    cells = [cell for cell in _cells(plan, summary, found.asked) if _series(plan, cell) in chosen]
+    return to_refute(plan, cells, _wanted(found.asked, {}), said)
+
+
+def write(path: Path, text: str) -> Path:
+    """A new file that `orch validate` finds valid; never over one that is there. UsageError says why not."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} already exists", hint="give another name") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        make_plan(path, needs_programs=False)
+    except ExperimentError as error:
+        path.unlink()
+        raise UsageError(
+            f"no valid experiment measures this: {error.problems[0].message}",
+            hint="copy the experiment of the run, and change its payload, `distance` or `load`",
+        ) from error
+    return path
+
+
+def _wanted(asked: Asked, factors: dict[str, Value]) -> Wanted:
+    return Wanted(
+        rtt=asked.rtt,
+        size=asked.size,
+        rate_mbit=asked.rate_mbit,
+        in_flight=asked.in_flight,
+        machine=asked.machine,
+        factors=factors,
+    )
+
+
+def _cells(plan: Plan, summary: RunSummary, asked: Asked) -> list[Cell]:
+    assert summary.prediction is not None  # noqa: S101 - the verb has required it
+    wanted = {
+        series.id
+        for series in summary.prediction.series
+        if asked.connection in (None, series.connection) and asked.operation in (None, series.operation)
+    }
+    return [cell for cell in plan.cells if _series(plan, cell) in wanted]
+
+
+def _series(plan: Plan, cell: Cell) -> str | None:
+    operation, placement, stack = (
+        next(part for part in parts if part.id == name)
+        for parts, name in (
+            (plan.operations, cell.operation),
+            (plan.placements, cell.placement),
+            (plan.stacks, cell.stack),
+        )
+    )
+    return series_id(cell, operation, placement, stack)  # type: ignore[arg-type]

@@ -1,0 +1,74 @@
+"""A prediction as a terminal shows it: for each way to call a table of stacks with their milliseconds by cause."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from orchestrator.analysis import words
+from orchestrator.analysis.model.answer import Answer, Setting
+from orchestrator.analysis.model.predict import CAUSES
+from orchestrator.analysis.model.refusals import rate_of
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.tables import table
+
+_WIDTH = 100
+
+
+def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
+    """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted."""
+    yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
+    for setting in found.settings:
+        yield ""
+        yield f"{setting.setting}: {setting.said}"
+        yield from (f"  {line}" for line in _table(setting))
+    if found.refused:
+        yield ""
+    reasons: dict[tuple[str, ...], list[str]] = {}
+    for refused in found.refused:
+        reasons.setdefault(refused.why, []).append(f"{refused.label}, {refused.setting}")
+    for why, series in reasons.items():
+        yield from textwrap.wrap(
+            f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "
+        )
+    yield ""
+    yield from textwrap.wrap(found.trust, _WIDTH)
+    yield from textwrap.wrap(_conditions(summary), _WIDTH)
+
+
+def _where(summary: RunSummary, found: Answer) -> str:
+    asked = found.asked
+    rates = {rate_of(fit, asked) for fit in (summary.prediction.fits if summary.prediction else ())}
+    rate = [f"{value:g} Mbit/s" for value in rates if value is not None] if len(rates) == 1 else []
+    place = [f"a round trip of {words.ms(asked.rtt)}", words.size(asked.size), *rate]
+    return ", ".join([*place, f"{asked.in_flight} in flight"])
+
+
+def _table(setting: Setting) -> Iterator[str]:
+    shown = [cause for cause in CAUSES if any(row.predicted.causes.get(cause, 0.0) > 0 for row in setting.rows)]
+    rows = []
+    for row in setting.rows:
+        low, high = row.predicted.interval
+        rows.append(
+            (
+                row.predicted.label,
+                words.ms(row.predicted.latency),
+                f"{words.ms(low)} to {words.ms(high)}",
+                *(_cause(row.predicted.causes.get(cause)) for cause in shown),
+            )
+        )
+    yield from table(("stack", "latency", "90 % interval", *shown), rows)
+
+
+def _cause(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if abs(value) >= 0.01 else "0"
+
+
+def _conditions(summary: RunSummary) -> str:
+    """Under which conditions it holds, and under no other ones."""
+    series = summary.prediction.series if summary.prediction else ()
+    congestion = words.listed(sorted({each.congestion for each in series if each.congestion}))
+    machine = words.listed(sorted({each.machine for each in series if each.machine}))
+    on = f" on {machine}" if machine else ""
+    under = f", with congestion control by {congestion}" if congestion else ""
+    return f"Measured{on}{under}; it holds for no other machine, window or congestion control. Causes are in ms."

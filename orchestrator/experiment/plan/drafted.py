@@ -1,0 +1,189 @@
+"""Experiments that a prediction asks for, as text: the one that measures what is missing, and the one that would refute it.
+
+Both are made of a plan that was run, so that stacks, operations and the way to call stay what they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factor import Factor, Value
+from orchestrator.experiment.model.factors import OF_THE_CALL
+from orchestrator.experiment.plan.machines import usd_per_hour
+from orchestrator.experiment.plan.plan import Cell, Operation, Plan
+from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, profile, region_of
+from orchestrator.experiment.plan.series import size_of
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.read.units import exact_duration, format_size
+
+_PAIRS = ((HOME_ZONE, HOME_ZONE[:-1] + "b"), (HOME_ZONE, AWAY_ZONE))
+_TIMES = (0.25, 0.5, 1.0)  # of what was asked for, beside it: where too little was measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a draft is to measure: ms, bytes, Mbit/s; `factors` replace those of the call. `window` is of bytes."""
+
+    rtt: float
+    size: int
+    rate_mbit: float | None
+    in_flight: int
+    machine: str | None = None
+    factors: Mapping[str, Value] | None = None
+
+
+def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str) -> str:
+    """The experiment that measures a place which a run cannot predict: its range widened to hold the place, cells sealed."""
+    operation = _operation(plan, cells)
+    of_cell = {o.id: size_of(o) for o in plan.operations}
+    links = {p.id: p.link for p in plan.placements}
+    rtts = {rtt for cell in cells if (rtt := links[cell.placement].rtt_ms) is not None}
+    rates = {rate for cell in cells if (rate := links[cell.placement].rate_mbit) is not None}
+    sizes = _few({of_cell[cell.operation] for cell in cells}, wanted.size)
+    flights = sorted({1, *([wanted.in_flight] if wanted.in_flight > 1 else [])})
+    emulates = PROVIDERS[plan.provider].distance == "emulated"
+    if emulates:
+        asked_for = sorted(rates) if wanted.rate_mbit is None else [wanted.rate_mbit]
+        shown = [f"{value:g} Mbit/s" for value in asked_for]
+        distance = [
+            f"rtt: [{', '.join(map(_duration, _few(rtts, wanted.rtt)))}]",
+            *([f"rate: [{', '.join(shown)}]"] if shown else []),
+        ]
+        where = [f"distance: {{{', '.join(distance)}}}"]
+    else:
+        pairs = [f"{{from: {p.from_zone}, to: {p.to_zone}}}" for p in plan.placements if p.from_zone and p.to_zone]
+        where = [f"distance: {{zones: [{', '.join(dict.fromkeys(pairs))}]}}"]
+    machine = wanted.machine or plan.machine
+    return "\n".join(
+        [
+            f"# What run {from_run} cannot predict: measured, so that `orch predict` can. Written by `orch predict --plan`.",
+            "name: fill_the_gap",
+            f"question: What do requests of {format_size(wanted.size)} take at a round trip of {wanted.rtt:g} ms?",
+            f"provider: {plan.provider}",
+            *([f"machine: {machine}"] if machine else []),
+            *where,
+            *_stacks(plan, cells),
+            *_call(cells, wanted.factors or {}),
+            f"operations: {_payload(operation, sizes)}",
+            f"load: {{concurrency: {json.dumps(flights)}, requests: 20, at_most: 20s}}",
+            "warmup: {requests: 5, at_least: 0s, at_most: 10s}",
+            "predict: {hold_out: 20%}",
+            "repeats: 5",
+            f"matters: {plan.matters * 100:g} %",
+            "seed: 1",
+            "limits: {wall: 4h, ttl: 5h" + (", cost: 5.00 USD}" if PROVIDERS[plan.provider].costs_money else "}"),
+            "",
+        ]
+    )
+
+
+def nearest_pair(rtt: float) -> tuple[str, str, float]:
+    """The two zones of a real network whose published round trip (ms) is nearest to one."""
+    known = [(link.rtt_ms, pair) for pair in _PAIRS if (link := profile(*pair)) and link.rtt_ms is not None]
+    found, pair = min(known, key=lambda each: abs(each[0] - rtt))
+    return *pair, found
+
+
+def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Wanted, said: Iterable[str]) -> str:
+    """The cheapest run on real hosts that would refute a prediction: `said` tells what it predicts, a line each."""
+    operation = _operation(plan, cells)
+    cloud = next(provider for provider in PROVIDERS.values() if provider.costs_money)
+    near, far, _ = nearest_pair(wanted.rtt)
+    machine = plan.machine if plan.machine in cloud.machines else _cheapest(cloud.machines, near)
+    return "\n".join(
+        [
+            "# What would refute a prediction, for as little as it costs. Written by `orch predict --confirm`.",
+            *(f"# {line}" for line in said),
+            "name: confirm",
+            f"question: Does what was predicted for {format_size(wanted.size)} hold between {near} and {far}?",
+            f"provider: {cloud.name}",
+            f"machine: {machine}",
+            f"placements: {{name: {'same-zone' if near == far else 'apart'}, from: {near}, to: {far}}}",
+            *_stacks(plan, cells),
+            *_call(cells, wanted.factors or {}),
+            f"operations: {_payload(operation, [wanted.size])}",
+            f"load: {{concurrency: {wanted.in_flight}, requests: 50, at_most: 20s}}",
+            "warmup: {requests: 10, at_least: 0s, at_most: 10s}",
+            "repeats: 5",
+            f"matters: {plan.matters * 100:g} %",
+            "seed: 1",
+            "limits: {wall: 30m, ttl: 1h, cost: 1.00 USD}",
+            "",
+        ]
+    )
+
+
+def _duration(rtt_ms: float) -> str:
+    return exact_duration(float(f"{rtt_ms:.3g}") / 1000)
+
+
+def _cheapest(machines: Iterable[str], zone: str) -> str:
+    """Of the types with a whole core, which no quota stops: the model has no such waits."""
+    prices = {name: usd_per_hour(name, region_of(zone)) for name in machines if name.startswith("e2-standard")}
+    return min((price, name) for name, price in prices.items() if price is not None)[1]
+
+
+def _few(measured: Iterable[float], asked: float) -> list[float]:
+    """The least, the middle and the most of what was measured, and what is asked; more near it where that is too little."""
+    known = sorted(measured)
+    found = {known[0], known[len(known) // 2], known[-1], asked}
+    for times in _TIMES:
+        if len(found) < 4:
+            found.add(max(1.0, round(asked * times)))
+    return sorted(found)
+
+
+def _operation(plan: Plan, cells: Sequence[Cell]) -> Operation:
+    operations = {operation.id: operation for operation in plan.operations}
+    found = operations[cells[0].operation]
+    if found.payload.get("kind") not in ("bytes", "transfer"):
+        raise UsageError(
+            f"an experiment for {found.name} cannot be written for a payload of another size",
+            hint="copy the experiment of the run, and change its payload, `distance` or `load`",
+        )
+    return found
+
+
+def _payload(operation: Operation, sizes: Iterable[float]) -> str:
+    shown = ", ".join(f"{int(size)} B" for size in sizes)
+    if operation.payload["kind"] == "bytes":
+        return f"{{{operation.name}: {{bytes: [{shown}]}}}}"
+    other = min(operation.request_bytes, operation.reply_bytes)
+    large = "request" if operation.request_bytes >= operation.reply_bytes else "reply"
+    small = "reply" if large == "request" else "request"
+    return f"{{{operation.name}: {{{large}: [{shown}], {small}: {other} B}}}}"
+
+
+def _stacks(plan: Plan, cells: Sequence[Cell]) -> list[str]:
+    used = {cell.stack for cell in cells}
+    return [
+        "stacks:",
+        *(
+            f"  - {{protocol: {stack.protocol}, responder: {stack.responder}, client: {stack.client}}}"
+            for stack in plan.stacks
+            if stack.id in used
+        ),
+    ]
+
+
+def _call(cells: Sequence[Cell], instead: Mapping[str, Value]) -> list[str]:
+    """The factors of the call in which these cells differ, or that have no default, as keys of an experiment."""
+    lines = []
+    for factor in OF_THE_CALL:
+        values = list(dict.fromkeys(cell.factors.get(factor.name, factor.default) for cell in cells))
+        if factor.name in instead:
+            values = [instead[factor.name]]
+        if values != [factor.default] and None not in values:
+            lines.append(f"{factor.name}: [{', '.join(_value(factor, value) for value in values)}]")
+    return lines
+
+
+def _value(factor: Factor, value: Value) -> str:
+    """A value as an experiment file has it, numbers with their unit."""
+    if isinstance(value, str) or factor.numbers is None:
+        return json.dumps(value)
+    units = {"size": " B", "time": "ms", "rate": "/s", "count": ""}
+    return f"{value}{units[factor.numbers.measure]}"

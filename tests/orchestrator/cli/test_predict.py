@@ -1,0 +1,207 @@
+"""`orch predict`: what it prints for a reader's own place, what it refuses, and the experiments that it writes."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli import predict
+from orchestrator.cli.console import console
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.hosts import round_trip
+from orchestrator.results.folder import RunFolder
+from tests.support.modelled_runs import a_map, a_mapped_run, distances
+from tests.support.runs import MemoryRun, write_run
+
+MAP = Path(__file__).parents[3] / "experiments" / "decision_map.yaml"
+AT = {"rtt": "60ms", "size": "20kB"}
+
+
+@cache
+def the_run() -> MemoryRun:
+    """A run of the shipped map."""
+    overrides = ("load.requests=30", "distance.rate=1 Gbit/s")
+    return a_mapped_run(make_plan(MAP, overrides, needs_programs=False))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the run `mapped`."""
+    made = tmp_path_factory.mktemp("predict")
+    write_run(the_run(), made / "results" / "mapped")
+    return made
+
+
+@pytest.fixture(scope="module")
+def summary(folder: Path) -> RunSummary:
+    """What analysis finds in it, once for all tests."""
+    return summarise(RunFolder.open("mapped", root=folder / "results"), is_modelled=True)
+
+
+@pytest.fixture
+def once(summary: RunSummary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is judged once, and not for each call."""
+    monkeypatch.setattr(predict, "judged_with_model", lambda _: summary)
+
+
+@pytest.fixture(autouse=True)
+def out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard output of calls in that folder."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "out", io.StringIO())
+    return console.out  # type: ignore[return-value]
+
+
+def refused(**options: Any) -> UsageError:
+    with pytest.raises(UsageError) as error:
+        predict.command("mapped", **{**AT, **options})
+    return error.value
+
+
+def test_a_place_that_was_not_measured_has_latencies_causes_and_a_winner(out: io.StringIO) -> None:
+    predict.command("mapped", **AT)
+    text = out.getvalue()
+    assert "a round trip of 60 ms, 20.00 kB, 1000 Mbit/s, 1 in flight" in text
+    assert "connections kept open: It does not matter: all lie within 10 % of grpc." in text
+    assert "a new connection for each request: rest is ahead of grpc by 59.9 ms, 50 %." in text
+    assert "stack  latency  90 % interval" in text
+    assert "8 cells that the fit never saw: the model was off by" in text
+    assert "Measured on lab; it holds for no other machine, window or congestion control." in text
+
+
+@pytest.mark.usefixtures("once")
+def test_what_matters_is_the_readers(out: io.StringIO) -> None:
+    predict.command("mapped", **AT, connection="reuse", matters="0.1%")
+    assert "does not matter" not in out.getvalue()
+    assert "a new connection" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("once")
+def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
+    predict.command("mapped", **AT, rate="500Mbit/s", concurrency=2, as_json=True)
+    document = json.loads(out.getvalue())
+    assert document["asked"]["rate_mbit"] == 500.0
+    assert document["method"] == "model"
+    for setting in document["settings"]:
+        for row in setting["rows"]:
+            found = row["predicted"]
+            assert sum(found["causes"].values()) == pytest.approx(found["latency"])
+            assert found["interval"][0] <= found["latency"] <= found["interval"][1]
+
+
+@pytest.mark.usefixtures("once")
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rtt": "200ms"}, "a round trip of 200 ms is above twice the measured range"),
+        ({"rtt": "0.2ms"}, "a round trip of 200 µs is below twice the measured range"),
+        ({"size": "10MB"}, "is above twice the measured range"),
+        ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is below twice the measured range"),
+        ({"concurrency": 20}, "20 requests in flight are more than twice the 1 that were measured"),
+        ({"window": "64KiB"}, "measured with a window of the library's own, not 65.54 kB"),
+        ({"congestion": "bbr"}, "measured with the congestion control one that nobody told, not bbr"),
+        ({"machine": "f1-micro"}, "measured on lab, not on f1-micro"),
+    ],
+)
+def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any], why: str) -> None:
+    error = refused(**options)
+    assert why in error.message
+    assert "--plan FILE" in str(error.hint)
+    assert error.exit_code == 2
+
+
+@pytest.mark.usefixtures("once")
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rtt": None}, "either --rtt or --to"),
+        ({"to": "localhost"}, "either --rtt or --to"),
+        ({"size": None}, "give your payload: --bytes"),
+        ({"rtt": "60"}, "--rtt: '60' is not a duration"),
+        ({"size": "-1 kB"}, "--bytes: '-1 kB' is negative"),
+        ({"rate": "fast"}, "--rate: 'fast' is not a link rate"),
+        ({"matters": "500%"}, "--matters: '500%' is not a margin"),
+        ({"connection": "keep"}, "connections are kept or opened"),
+        ({"operation": "image"}, "operation 'image' was not measured"),
+    ],
+)
+def test_words_that_say_nothing_are_refused(options: dict[str, Any], why: str) -> None:
+    assert why in refused(**options).message
+
+
+@pytest.mark.usefixtures("once")
+@pytest.mark.parametrize(
+    "options", [{"rtt": "300ms"}, {"size": "5 MB"}, {"rate": "50Mbit/s"}, {"concurrency": 16}, {"window": "64KiB"}]
+)
+def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp_path: Path) -> None:
+    error = refused(**options, connection="reuse", plan=tmp_path / "gap.yaml")
+    assert "see the experiment that was written" in str(error.hint)
+    plan = make_plan(tmp_path / "gap.yaml", needs_programs=False)
+    assert {stack.protocol for stack in plan.stacks} == {"rest", "grpc"}
+    assert {cell.connection for cell in plan.cells} == {"reuse"}
+    assert plan.sealed
+    if "rtt" in options:
+        assert max(p.link.rtt_ms or 0 for p in plan.placements) == 300.0
+    if "concurrency" in options:
+        assert {cell.load.concurrency for cell in plan.cells} == {1, 16}
+    if "window" in options:
+        assert {cell.factors["tcp_window"] for cell in plan.cells} == {65_536}
+
+
+@pytest.mark.usefixtures("once")
+def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts(
+    out: io.StringIO, tmp_path: Path
+) -> None:
+    predict.command("mapped", **AT, connection="per-request", confirm=tmp_path / "confirm.yaml")
+    assert "confirm.yaml; next: orch plan " in out.getvalue()
+    text = (tmp_path / "confirm.yaml").read_text()
+    assert "#   rest: 7" in text
+    assert "It is refuted where a median lies outside" in text
+    plan = make_plan(tmp_path / "confirm.yaml", needs_programs=False)
+    assert plan.provider == "gcp"
+    assert plan.limits.cost_usd == 1.0
+    assert len(plan.cells) == 2
+
+
+@pytest.mark.usefixtures("once")
+def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    there = tmp_path / "gap.yaml"
+    there.write_text("mine")
+    assert "gap.yaml already exists" in refused(rtt="300ms", plan=there).message
+    assert there.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("once")
+def test_the_round_trip_can_be_pinged(out: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(round_trip, "round_trip_to", lambda name: asked.append(name) or 42.0)
+    predict.command("mapped", rtt=None, to="example", size="20kB")
+    assert asked == ["example"]
+    assert "a round trip of 42 ms" in out.getvalue()
+
+
+def test_this_machine_answers_a_ping_and_a_name_without_address_is_refused() -> None:
+    assert 0 < round_trip.round_trip_to("127.0.0.1") < 1_000
+    with pytest.raises(UsageError, match=r"--to: 0\.0\.0\.0 is 0\.0\.0\.0, which is no address of one host"):
+        round_trip.round_trip_to("0.0.0.0")  # noqa: S104 - to be refused
+
+
+def test_a_run_that_has_no_model_says_why() -> None:
+    write_run(a_mapped_run(a_map(placements=distances(loss=0.01), blocks=3, stacks=("rest",))), Path("results/lossy"))
+    with pytest.raises(InvalidMeasurement, match="loss is outside of the model"):
+        predict.command("lossy", **AT)
+
+
+def test_a_run_without_sealed_cells_predicts_and_says_that_nobody_tested_it(out: io.StringIO) -> None:
+    write_run(a_mapped_run(a_map(hold_out=0.0, blocks=3, stacks=("rest",))), Path("results/untested"))
+    predict.command("untested", **AT)
+    assert "no cell was sealed, so nobody knows how far this is off" in " ".join(out.getvalue().split())

@@ -1,0 +1,132 @@
+"""`predict: {hold_out: 20%}`: cells are sealed by the seed when a run is planned, and are part of the plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.plan.estimate import round_trip_s
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.series import Member, by_series
+from orchestrator.experiment.read.problems import ExperimentError
+
+MAP = """\
+name: map
+question: Which is ahead, and where?
+provider: lab
+machine: lab
+distance: {rtt: [1ms, 10ms, 30ms, 80ms], rate: 100 Mbit/s}
+stacks: [rest, grpc]
+connection: [reuse, per-request]
+operations:
+  - echo: {bytes: [100 B, 10 kB, 300 kB]}
+predict: {hold_out: 20%}
+repeats: 3
+seed: 7
+"""
+
+
+def planned(tmp_path: Path, text: str = MAP, overrides: Sequence[str] = ()) -> Plan:
+    path = tmp_path / "map.yaml"
+    path.write_text(text)
+    return make_plan(path, overrides, needs_programs=False)
+
+
+def refusal(tmp_path: Path, *overrides: str, text: str = MAP) -> str:
+    with pytest.raises(ExperimentError) as refused:
+        planned(tmp_path, text, overrides)
+    return " ".join(problem.message for problem in refused.value.problems)
+
+
+def series_of(plan: Plan) -> dict[str, list[Member]]:
+    rtts_s = {placement.id: round_trip_s(placement) for placement in plan.placements}
+    return by_series(plan.cells, plan.stacks, plan.operations, plan.placements, rtts_s)
+
+
+def test_the_farthest_distance_with_the_largest_payload_is_sealed_in_every_series(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    every = series_of(plan)
+    assert len(every) == 4
+    for members in every.values():
+        corner = max(members, key=lambda m: (m.rtt_s, m.size))
+        assert corner.cell.id in plan.sealed
+        assert sum(m.cell.id in plan.sealed for m in members) == 2  # of twelve
+    assert plan.hold_out == 0.2
+
+
+def test_what_stays_can_be_fitted_whatever_the_seed_and_the_share(tmp_path: Path) -> None:
+    for seed in range(20):
+        plan = planned(tmp_path, overrides=(f"seed={seed}", "predict.hold_out=50%"))
+        for members in series_of(plan).values():
+            kept = [m for m in members if m.cell.id not in plan.sealed]
+            assert all(sum(m.size == size for m in kept) >= 2 for size in (100, 10_000, 300_000))
+            assert len({m.rtt_s for m in kept if m.size == 100}) >= 3
+            assert all(any(m.size == size and m.rtt_s > 0.02 for m in kept) for size in (100, 10_000, 300_000))
+
+
+def test_the_seed_chooses_and_the_choice_is_in_the_hash(tmp_path: Path) -> None:
+    one, again, other = (planned(tmp_path, overrides=(f"seed={seed}",)) for seed in (1, 1, 2))
+    assert one.sealed == again.sealed
+    assert one.id == again.id
+    assert set(one.sealed) != set(other.sealed)
+    changed = Plan.from_dict({**one.to_dict(), "sealed": list(other.sealed)})
+    assert changed.digest() != one.digest()
+
+
+def test_a_plan_with_a_seal_is_read_back(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    document = json.loads(json.dumps(plan.to_dict()))
+    assert Plan.from_dict(document) == plan
+    assert read_plan(document).sealed == plan.sealed
+
+
+@pytest.mark.parametrize("sealed", [["no-such-cell"], [], "twice"])
+def test_a_seal_that_no_plan_has_is_refused(tmp_path: Path, sealed: object) -> None:
+    document = json.loads(json.dumps(planned(tmp_path).to_dict()))
+    first = document["sealed"][0]
+    with pytest.raises(ValueError, match="sealed"):
+        read_plan({**document, "sealed": [first, first] if sealed == "twice" else sealed})
+
+
+def test_a_plan_without_predict_is_what_it_was(tmp_path: Path) -> None:
+    plan = planned(tmp_path, MAP.replace("predict: {hold_out: 20%}\n", ""))
+    assert not {"sealed", "hold_out"} & plan.to_dict().keys()
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))).sealed == ()
+
+
+def test_hold_out_has_a_default(tmp_path: Path) -> None:
+    assert planned(tmp_path, MAP.replace("{hold_out: 20%}", "{}")).hold_out == 0.2
+
+
+@pytest.mark.parametrize("share", ["1%", "60%", "0 %"])
+def test_shares_that_test_nothing_or_leave_nothing_are_refused(tmp_path: Path, share: str) -> None:
+    assert "is not 5 % to 50 %" in refusal(tmp_path, f"predict.hold_out={share}")
+
+
+def test_too_few_payloads_and_distances_are_refused_with_what_to_add(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "operations=[{echo: {bytes: [100 B, 10 kB]}}]")
+    assert "cannot be fitted to rest, grpc: 2 payloads: add 1 more" in said
+    assert "2 distances: add 1 more to `distance`" in refusal(tmp_path, "distance.rtt=[1ms, 80ms]")
+
+
+def test_what_is_not_modelled_is_refused(tmp_path: Path) -> None:
+    assert "no cell is modelled" in refusal(
+        tmp_path,
+        text=MAP.replace("provider: lab\nmachine: lab\n", "").replace(
+            "distance: {rtt: [1ms, 10ms, 30ms, 80ms], rate: 100 Mbit/s}\n", ""
+        ),
+    )
+    assert "loss is outside of the model" in refusal(tmp_path, "distance.loss=1 %")
+    assert "at least 3 blocks" in refusal(tmp_path, "repeats=2")
+    assert "add 1 to `concurrency`" in refusal(tmp_path, "load.concurrency=8")
+
+
+@pytest.mark.parametrize("name", ["decision_map", "decision_map_long"])
+def test_the_shipped_maps_can_be_planned(name: str) -> None:
+    plan = make_plan(Path("experiments") / f"{name}.yaml", needs_programs=False)
+    assert 0.15 <= len(plan.sealed) / len(plan.cells) <= 0.25

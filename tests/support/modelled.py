@@ -1,0 +1,145 @@
+"""Cells for the cost model whose truth is known: what hosts, distance, link and windows take is chosen here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from orchestrator.analysis.model.network import network_ms, on_the_wire
+from orchestrator.analysis.model.predict import in_flight_ms
+from orchestrator.analysis.model.shapes import ModelCell, Series, Windows
+
+RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
+SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
+FIRST = 14_480.0
+NEW = Windows(first=FIRST, growth=2.0, steady=None, is_stepped=True)
+KEPT = Windows(first=None, growth=2.0, steady=None, is_stepped=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """One stack: hosts' own time, what 1,000 bytes add (ms), round trips of opening, windows, noise as shares."""
+
+    name: str = "rest"
+    own: float = 0.8
+    per_kb: float = 0.004
+    opening: int = 0
+    known: tuple[int, int] | None = None
+    windows: Windows = KEPT
+    cpu: tuple[float, float] = (0.3, 0.3)
+    window: int | None = None
+    congestion: str = "cubic"
+    machine: str = "lab"
+    setting: str = "connections kept open"
+    noise: float = 0.02
+    network_noise: float = 0.002
+
+    @property
+    def series(self) -> Series:
+        """What the model is told of it."""
+        return Series(
+            id=f"{self.name} {self.setting}",
+            stack=self.name,
+            label=self.name,
+            setting=self.setting,
+            operation="echo",
+            connection="reuse" if self.windows.first is None else "per-request",
+            tls="none",
+            opens=self.known or (self.opening, self.opening),
+            first_window=FIRST,
+            window=self.window,
+            congestion=self.congestion,
+            machine=self.machine,
+        )
+
+    def latency(self, rtt: np.ndarray, size: float, rate: float = 1000.0, in_flight: int = 1) -> np.ndarray:
+        """Without noise, ms."""
+        wire = on_the_wire(size + 120.0)
+        rtt = np.asarray(rtt, dtype=float)
+        parts = network_ms(self.opening, wire, wire, rtt, np.asarray(rate), self.windows)
+        alone = self.own + self.per_kb * size / 1000 + sum(parts)
+        if in_flight == 1:
+            return np.asarray(alone)
+        each = float(wire) * 8 / rate / 1e3
+        return in_flight_ms(alone, np.broadcast_to([*self.cpu, each, each], (*alone.shape, 4)), in_flight)
+
+
+@dataclass
+class Lab:
+    """Cells of several stacks over the same distances, sizes and blocks."""
+
+    truths: tuple[Truth, ...]
+    rtts: tuple[float, ...] = RTTS
+    sizes: tuple[int, ...] = SIZES
+    blocks: int = 5
+    rate: float | None = 1000.0
+    seed: int = 1
+    sealed: frozenset[tuple[float, int]] = field(default_factory=frozenset)
+    drift: float = 0.0
+    in_flight: tuple[int, ...] = (1,)
+
+    def cells(self) -> list[ModelCell]:
+        """With noise: of the hosts' time and of the network's, of each trial by itself, and of whole blocks."""
+        random = np.random.default_rng(self.seed)
+        slow = 1 + random.normal(0, self.drift, self.blocks)
+        found = []
+        for truth in self.truths:
+            for asked in self.rtts:
+                pinged = asked * (1 + random.normal(0, truth.network_noise / 4, self.blocks))
+                for size in self.sizes:
+                    for number in self.in_flight:
+                        found.append(self._cell(truth, asked, pinged, size, number, slow, random))
+        return found
+
+    def _cell(
+        self,
+        truth: Truth,
+        asked: float,
+        rtt: np.ndarray,
+        size: int,
+        number: int,
+        slow: np.ndarray,
+        random: np.random.Generator,
+    ) -> ModelCell:
+        exact = truth.latency(rtt, size, self.rate or np.inf, number)
+        own = truth.own + truth.per_kb * size / 1000
+        noisy = own * (slow * (1 + random.normal(0, truth.noise, self.blocks)) - 1)
+        wire = float(on_the_wire(size + 120.0))
+        return ModelCell(
+            cell=f"{truth.name}-{truth.setting}-{asked:g}ms-{size}-{number}".replace(" ", "-"),
+            series=truth.series.id,
+            placement=f"distance-{asked:g}ms",
+            size=size,
+            up=wire,
+            down=wire,
+            rate_mbit=self.rate,
+            in_flight=number,
+            blocks=tuple(range(self.blocks)),
+            rtt=tuple(float(value) for value in rtt),
+            median=tuple(
+                float(value)
+                for value in exact + noisy + (exact - own) * random.normal(0, truth.network_noise, self.blocks)
+            ),
+            requester_cpu=truth.cpu[0],
+            responder_cpu=truth.cpu[1],
+            is_sealed=(asked, size) in self.sealed,
+        )
+
+
+def sealed_at(cells: list[ModelCell], share: float, seed: int) -> list[ModelCell]:
+    """The same cells, some of them sealed: of each series the farthest with the largest payload, and others by chance."""
+    random = np.random.default_rng(seed)
+    found = list(cells)
+    for series in dict.fromkeys(cell.series for cell in cells):
+        places = [place for place, cell in enumerate(cells) if cell.series == series]
+        corner = max(places, key=lambda place: (np.mean(cells[place].rtt), cells[place].size))
+        # Of the smallest size and the nearest distance all stay: every size is then fitted, and so is opening.
+        least = min(cells[place].size for place in places), min(np.mean(cells[place].rtt) for place in places)
+        others = [
+            p for p in places if p != corner and cells[p].size > least[0] and np.mean(cells[p].rtt) > least[1] * 1.5
+        ]
+        chosen = random.choice(others, size=min(len(others), round(share * len(places)) - 1), replace=False)
+        for place in (corner, *chosen):
+            found[place] = replace(cells[place], is_sealed=True)
+    return found
