@@ -133,6 +133,10 @@ class RunFolder:
                 f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}",
                 hint="type more characters of the run id",
             )
+        if is_word and (root / run).is_dir():  # a file of stamps that was imported, say
+            raise UsageError(
+                f"{root / run} holds no run: neither a journal nor samples", hint="`orch runs` lists what it is"
+            )
         raise UsageError(f"no run {str(run)!r} under {root}/", hint=did_you_mean(str(run), ids))
 
     @property
