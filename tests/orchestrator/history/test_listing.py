@@ -130,7 +130,7 @@ def test_the_cells_that_are_listed_are_those_of_the_runs_that_were_chosen():
     assert cells_of(experiment="one").splitlines()[1].startswith("1 ")
     assert "rest" not in cells_of(stack="grpc-thin")
     assert "fewer conditions find more" in cells_of(since="2030-01-01")
-    assert "Did you mean grpc-thin?" in cells_of(stack="grpc-thn")
+    assert "Did you mean grpc-thin or grpc (thin)?" in cells_of(stack="grpc-thn")
 
 
 def test_a_run_that_did_not_change_is_not_read_again(monkeypatch):
