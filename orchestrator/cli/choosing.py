@@ -8,19 +8,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
-    from orchestrator.history.index import Index
+    from orchestrator.history.index import Index, Known
     from orchestrator.history.keep import Update
 
 _FEW = 5  # folders that are read without a word
 
-Experiment = Annotated[str | None, typer.Option(help="Runs of the experiment of this name.")]
-Stack = Annotated[str | None, typer.Option(help="Runs in which this stack was measured: its id, or its label.")]
-Placement = Annotated[str | None, typer.Option(help="Runs with this placement.")]
+Experiment = Annotated[
+    str | None,
+    typer.Option(help="Runs of the experiment of this name.", autocompletion=completions.measured("experiment")),
+]
+Stack = Annotated[
+    str | None,
+    typer.Option(
+        help="Runs in which this stack was measured: its id, or its label.",
+        autocompletion=completions.measured("stack"),
+    ),
+]
+Placement = Annotated[
+    str | None, typer.Option(help="Runs with this placement.", autocompletion=completions.measured("placement"))
+]
 Host = Annotated[
     str | None, typer.Option(help="Runs on this provider, or on a host whose name, CPU or machine type has this in it.")
 ]
@@ -28,8 +40,13 @@ Since = Annotated[
     str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
 ]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
-Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
-Tag = Annotated[str | None, typer.Option(help="Runs with this tag.")]
+Verdict = Annotated[
+    str | None,
+    typer.Option(
+        help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.", autocompletion=completions.validities
+    ),
+]
+Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=completions.measured("tag"))]
 IndexAt = Annotated[
     str | None,
     typer.Option("--index", metavar="DSN", help="A team's index in PostgreSQL, without its password (docs/teams.md)."),
@@ -63,6 +80,26 @@ def filters(
         verdict=require_verdict(verdict),
         tag=tag,
     )
+
+
+def nearest_to(wanted: Filters, index: Index) -> str | None:
+    """What a condition that holds for no run may stand for, as a sentence; None where each of them holds for some."""
+    from orchestrator.errors import did_you_mean
+
+    given: dict[Known, str | None] = {
+        "experiment": wanted.experiment,
+        "stack": wanted.stack,
+        "placement": wanted.placement,
+        "tag": wanted.tag,
+    }
+    for condition, word in given.items():
+        if word is None:
+            continue
+        known = index.known(condition)
+        is_known = word in known or (condition == "experiment" and word.lower() in map(str.lower, known))
+        if known and not is_known:
+            return f"no {condition} {word!r}. {did_you_mean(word, known)}"
+    return None
 
 
 @contextmanager

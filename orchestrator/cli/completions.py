@@ -1,4 +1,4 @@
-"""What a shell offers while somebody types a call of orch: runs, experiment files, keys of `--set` and their values.
+"""What a shell offers while somebody types a call of orch: runs, stacks, experiment files, keys of `--set` and their values.
 
 Verbs import this module, so it imports next to nothing; each function is called by the shell alone (`cli.shell`). Only
 names of plain characters are offered: shells evaluate what they are given.
@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
 from orchestrator.cli.here import WORKSPACE
+
+if TYPE_CHECKING:
+    from orchestrator.history.index import Index, Known
 
 _MOST = 500  # folders or files that are looked at
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
@@ -77,11 +82,51 @@ def providers(incomplete: str) -> list[str]:
     return _beginning(incomplete, PROVIDERS)
 
 
+def measured(condition: Known) -> Callable[[str], list[str]]:
+    """What a condition of `orch runs` may be, by the index as it was last written."""
+
+    def offered(incomplete: str) -> list[str]:
+        with _index() as index:
+            return _beginning(incomplete, index.known(condition))
+
+    return offered
+
+
+def cells(incomplete: str) -> list[str]:
+    """Labels and ids of stacks that were measured; behind a stack's id, its cells."""
+    with _index() as index:
+        stacks = _beginning(incomplete, index.known("stack"))
+        return stacks if stacks else _beginning(incomplete, [cell for cell, _, _, _ in index.cells()])
+
+
+def validities(incomplete: str) -> list[str]:
+    """What `--verdict` may be; one of two words, which shells would split, is left out."""
+    from orchestrator.history.record import VALIDITIES
+
+    return _beginning(incomplete, VALIDITIES)
+
+
+def formats(incomplete: str) -> list[str]:
+    """What `orch export` writes."""
+    from orchestrator.exports.formats import FORMATS
+
+    return _beginning(incomplete, FORMATS)
+
+
 def load_generators(incomplete: str) -> list[str]:
     """The independent load generators."""
     from orchestrator.referee.tools import TOOLS
 
     return _beginning(incomplete, TOOLS)
+
+
+@contextmanager
+def _index() -> Iterator[Index]:
+    """The index of runs; no folder is looked at, so that the prompt does not wait."""
+    from orchestrator.history.keep import history
+
+    with history(WORKSPACE, look=False) as (index, _):
+        yield index
 
 
 def _numbered(known: str, incomplete: str) -> str:

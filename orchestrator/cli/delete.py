@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.choosing import AsJson, the_index
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run id, its beginning, or a path in results/.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Run id, its beginning, or a path in results/.", autocompletion=completions.runs
+        ),
+    ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:

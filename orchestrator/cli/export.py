@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
@@ -17,10 +18,18 @@ if TYPE_CHECKING:
 
 
 def command(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run id, its beginning, a path, or `latest`.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs
+        ),
+    ],
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
-        typer.Option(help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends."),
+        typer.Option(
+            help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
+            autocompletion=completions.formats,
+        ),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.choosing import (
     AsJson,
     Experiment,
@@ -22,6 +23,7 @@ from orchestrator.cli.choosing import (
     Verdict,
     an_index,
     filters,
+    nearest_to,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -40,7 +42,11 @@ _MARK = ">"
 def command(
     cells: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CELL-or-STACK...", help="Id of a cell, its beginning, or a stack's id or label."),
+        typer.Argument(
+            metavar="CELL-or-STACK...",
+            help="Id of a cell, its beginning, or a stack's id or label.",
+            autocompletion=completions.cells,
+        ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
@@ -80,9 +86,11 @@ def command(
                 f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
             )
         known = opened.cells()
+        listed = opened.cells(wanted) if not cells else []
+        near = nearest_to(wanted, opened) if not listed else None
         found = {word: opened.seen(word, wanted) for word in cells or ()}
     if not cells:
-        _list(known)
+        _list(listed, is_any=bool(known), near=near)
         return
     from orchestrator.errors import UsageError, did_you_mean
     from orchestrator.history.trend import trend
@@ -91,7 +99,8 @@ def command(
         if not of_word:
             stacks = {of_stack for _, of_stack, _, _ in known}
             is_known = word in stacks or any(word == label or cell.startswith(word) for cell, _, label, _ in known)
-            hint = "fewer conditions find more" if is_known else did_you_mean(word, stacks) if stacks else None
+            few = near or "fewer conditions find more"
+            hint = few if is_known else did_you_mean(word, stacks) if stacks else None
             raise UsageError(f"no run measured {word!r}" + (" under these conditions" if is_known else ""), hint=hint)
     chosen = {key: seen[-limit if limit else 0 :] for of_word in found.values() for key, seen in of_word.items()}
     trends = [trend(seen, statistic) for seen in chosen.values()]
@@ -100,12 +109,14 @@ def command(
         _print(of)
 
 
-def _list(known: Sequence[tuple[str, str, str, int]]) -> None:
-    """The cells that can be asked for."""
+def _list(known: Sequence[tuple[str, str, str, int]], *, is_any: bool, near: str | None) -> None:
+    """The cells that can be asked for; `is_any` says whether there are some under other conditions, `near` which."""
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in known]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not known:
-        console.result("no run here has been judged; `orch report RUN` judges one")
+        none = "no run here has been judged; `orch report RUN` judges one"
+        few = f"no cell was measured under these conditions: {near or 'fewer conditions find more'}"
+        console.result(few if is_any else none)
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in known[:_MOST_CELLS]]
     for line in table(("runs", "cell", "measured"), shown):
@@ -140,10 +151,13 @@ def _print(of: Trend) -> None:
             console.result(f"  {_letter(number)}: {told}")
     if several:
         console.result("  Runs on different letters are not compared.")
+    if any(words.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
+        console.result(f"  *: {words.VAGUE}.")
     marked = sum(point.is_change for point in of.points)
+    found = f"{words.count(marked, 'change')} marked with {_MARK}: each run" if marked else "No change found: each run"
     console.result(
-        f"  {words.count(marked, 'change')} marked with {_MARK}: against all earlier runs since the last change, taken "
-        "together; `change` is against the run before, above 1 is slower."
+        f"  {found} is held against all earlier ones since the last change, taken together; `change` is against the run "
+        "before, above 1 is slower."
     )
     console.result()
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.cli.choosing import AsJson, the_index
-from orchestrator.cli.console import console
+from orchestrator.cli.console import console, plain
 from orchestrator.cli.here import WORKSPACE
 
 
@@ -42,9 +42,14 @@ def _folder(path: Path) -> dict[str, Any]:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    from orchestrator.history.imported import import_stamps, sentence
+    from orchestrator.analysis import words
+    from orchestrator.history.imported import import_stamps, read_record, sentence
 
     target, found = import_stamps(WORKSPACE, path)
     console.result(f"{path}: {sentence(found)}")
+    for cell in read_record(target).cells:
+        median = "" if cell.median is None else f", median {words.ms(cell.median)}"
+        p99 = "" if cell.p99 is None else f", p99 {words.ms(cell.p99)}"
+        console.result(f"  {plain(cell.label)}: {words.count(cell.requests, 'latency', 'latencies')}{median}{p99}")
     console.result(f"kept in {target}; no floor was measured beside these, and nothing is compared with them")
     return {"run": target.name, "path": str(target), "kind": "imported", **found.counted()}

@@ -170,6 +170,7 @@ def _refuse_call(error: Any) -> int:
 
 def _with_meant(error: Any, words: str) -> str:
     """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
+    words = words.replace(": Value error, ", ": ")  # pydantic's, whose sentence stands behind it
     context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
     if unknown is not None and context is not None:
         near = nearest(unknown, [name for of in context.command.params for name in (*of.opts, *of.secondary_opts)])

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.choosing import AsJson
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")],
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ],
     text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -23,6 +23,7 @@ from orchestrator.cli.choosing import (
     Verdict,
     an_index,
     filters,
+    nearest_to,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -68,13 +69,14 @@ def command(
     with an_index(index, of_team=team, schema=schema) as (opened, _):
         found = [live(run) for run in opened.runs(replace(wanted, limit=limit))]
         every = len(found) if len(found) < limit else opened.count(wanted)
+        hint = None if found else nearest_to(wanted, opened)
     runs = [run.to_dict() for run in found]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": every})
     if not found:
         is_any = wanted != type(wanted)()
         is_shared = index is not None or team
         none = "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-        console.result("no run is like that" if is_any else none)
+        console.result(f"no run is like that{f': {hint}' if hint else ''}" if is_any else none)
     else:
         _print(found, every)
 

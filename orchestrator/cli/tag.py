@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli import completions
 from orchestrator.cli.choosing import AsJson
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 
 def command(
-    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")],
+    run: Annotated[
+        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
+    ],
     tags: Annotated[list[str], typer.Argument(metavar="TAG...", help="Words of letters, digits and . _ - / : +")],
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags.")] = False,
     as_json: AsJson = False,

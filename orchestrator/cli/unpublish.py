@@ -58,7 +58,9 @@ def command(
     if missing := [of["run"] for of in done if of["run"] not in gone]:
         raise UsageError(
             f"not published there: {', '.join(missing)}",
-            hint="`orch runs --index DSN --json` lists ids",
+            hint="`orch runs --index DSN --json` lists ids"
+            if place is None
+            else f"whole ids are needed; folders named run=... in {place.told} have them",
             details=document,
         )
     console.emit(document)

@@ -51,7 +51,8 @@ def chosen(name: str | None, out: Path | None, *, raw: bool) -> Format:
         found = next((of for of in FORMATS.values() if of.suffix == out.suffix.lower()), None)
     if found is None:
         if name is None:
-            raise UsageError("say in which format", hint=f"--format {' | '.join(FORMATS)}")
+            unknown = "say in which format" if out is None else f"the name {out} does not say in which format"
+            raise UsageError(unknown, hint=f"--format {' | '.join(FORMATS)}")
         by_suffix = next((of.name for of in FORMATS.values() if of.suffix == f".{name.lower()}"), None)
         hint = did_you_mean(name, FORMATS) if by_suffix is None else f"Did you mean {by_suffix}?"
         raise UsageError(f"no format {name!r}", hint=hint)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
-from orchestrator.errors import InvalidMeasurement, OrchError
+from orchestrator.errors import InvalidMeasurement, OrchError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.results.folder import RunFolder
 
@@ -112,20 +113,23 @@ class Run:
         frame: pd.DataFrame = table.to_pandas(split_blocks=True)
         return described(frame, COLUMNS)
 
-    def compare(
-        self, other: Run | None = None, *, statistic: Literal["median", "p99", "throughput"] = "median"
-    ) -> pd.DataFrame:
+    def compare(self, other: Run | None = None, *, statistic: Statistic = "median") -> pd.DataFrame:
         """The rows of `orch compare`: of this run's own stacks, or of this run with an older one; a ratio above 1 is slower.
 
         `attrs["differences"]` says what differs between the runs. UsageError when they cannot be compared, or there is
         nothing to compare.
         """
         from orchestrator.analysis.across import compare_runs, compare_within
+        from orchestrator.analysis.compare import Statistic
         from orchestrator.analysis.history import beside
         from orchestrator.exports.column import data_frame
         from orchestrator.exports.findings import COMPARISON_COLUMNS, comparison_rows
 
         with _with_hint():
+            if other is not None and not isinstance(other, Run):
+                raise UsageError(f"{other!r} is no run that was loaded", hint="run.compare(orch.load(OLDER))")
+            if statistic not in get_args(Statistic):
+                raise UsageError(f"no statistic {statistic!r}", hint=did_you_mean(str(statistic), get_args(Statistic)))
             if other is None:
                 found = compare_within(self.summary, statistic)
             else:

@@ -24,6 +24,11 @@ def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
     A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies. Missing folders above
     it are made.
     """
+    if str(path) == "-":
+        raise UsageError(
+            "an export is a file, and is not printed",
+            hint="name one after --out; `orch report RUN --markdown -` prints a summary",
+        )
     above = next((folder for folder in path.parents if os.path.lexists(folder)), Path())
     if not above.is_dir():
         raise UsageError(f"{path} cannot be written: {above} is not a folder", hint="name another place with --out")

@@ -133,7 +133,7 @@ def sentence(found: Stamps) -> str:
         f"{found.used:,} of {found.entries:,} entries give a latency ({found.keys[1]} - {found.keys[0]}, {found.unit})"
     ]
     if found.missing:
-        parts.append(f"{found.missing:,} lack a stamp")
+        parts.append(f"{found.missing:,} {'lacks' if found.missing == 1 else 'lack'} a stamp")
     parts += [f"{count:,} refused: {why}" for why, count in found.impossible.items()]
     return "; ".join(parts)
 

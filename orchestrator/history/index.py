@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from orchestrator.errors import MissingError
 from orchestrator.history import rows, tables
@@ -20,6 +20,14 @@ from orchestrator.history.record import Listed, Note, RunRecord, Seen
 SCHEMA_VERSION = tables.VERSION
 _APPLICATION = 0x6F726368  # "orch"
 _WAIT_S = 10.0  # for another orch that is writing
+
+Known = Literal["experiment", "stack", "placement", "tag"]
+_KNOWN: dict[Known, tuple[tuple[str, str], ...]] = {  # tables and columns that a condition is held against
+    "experiment": (("runs", "name"),),
+    "stack": (("cells", "stack_label"), ("cells", "stack")),
+    "placement": (("cells", "placement"),),
+    "tag": (("tags", "tag"),),
+}
 
 _NEWEST = "ORDER BY started DESC, id DESC"
 
@@ -96,14 +104,28 @@ class Index:
         where, values = wanted.sql()
         return int(self._all(f"SELECT count(*) AS n FROM runs WHERE {where}", values)[0]["n"])  # noqa: S608
 
-    def cells(self) -> list[tuple[str, str, str, int]]:
-        """Each cell that runs measured: its id, stack and label, and in how many runs it was; those of most runs first."""
+    def cells(self, wanted: Filters | None = None) -> list[tuple[str, str, str, int]]:
+        """Each cell that runs measured: its id, stack and label, and in how many runs it was; those of most runs first.
+
+        Of the runs that are wanted; of a wanted stack or placement its own cells alone.
+        """
+        where, values = (wanted or Filters()).sql()
+        if wanted is not None and wanted.stack is not None:
+            where, values = f"{where} AND (cells.stack = ? OR cells.stack_label = ?)", [*values, *[wanted.stack] * 2]
+        if wanted is not None and wanted.placement is not None:
+            where, values = f"{where} AND cells.placement = ?", [*values, wanted.placement]
         found = self._all(
-            "SELECT min(cell) AS cell, min(stack) AS stack, min(label) AS label, count(*) AS n FROM cells "
-            "JOIN runs ON runs.id = cells.run WHERE kind = 'run' GROUP BY measures ORDER BY n DESC, label, cell",
-            (),
+            "SELECT min(cell) AS cell, min(cells.stack) AS stack, min(label) AS label, count(*) AS n "  # noqa: S608 - no value
+            f"FROM cells JOIN runs ON runs.id = cells.run WHERE kind = 'run' AND {where} "
+            "GROUP BY measures ORDER BY n DESC, label, cell",
+            values,
         )
         return [(row["cell"], row["stack"], row["label"], row["n"]) for row in found]
+
+    def known(self, condition: Known) -> list[str]:
+        """What that condition of `Filters` may be, for suggestions: names of experiments, labels and ids of stacks, ..."""
+        queries = (f"SELECT {column} AS word FROM {table}" for table, column in _KNOWN[condition])  # noqa: S608 - no value
+        return sorted({row["word"] for query in queries for row in self._all(query, ())} - {""})
 
     def seen(self, word: str, wanted: Filters) -> dict[str, list[Seen]]:
         """The cells of that id, beginning of one, stack or stack label, oldest run first, by what they measure."""

@@ -67,7 +67,8 @@ def add_note(folder: Path, run: str, text: str, *, at: str) -> Annotations:
     text = text.strip()
     if not text or len(text) > MOST_CHARACTERS:
         raise UsageError(
-            f"a note has between 1 and {MOST_CHARACTERS:,} characters; this one has {len(text):,}", hint="shorten it"
+            f"a note has between 1 and {MOST_CHARACTERS:,} characters; this one has {len(text):,}",
+            hint="shorten it" if text else "write one: orch note RUN TEXT; without TEXT, its notes are shown",
         )
     with _changing(folder, run) as (before, write):
         if len(before.notes) >= _MOST_NOTES:

@@ -116,18 +116,18 @@ class RunFolder:
         if root is None:
             raise UsageError(f"{run} is not a run folder", hint="name one by its path")
         ids = [folder.path.name for folder in runs(root)]
+        matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
+        if is_word and not matches and str(run) != LATEST and os.path.isdir(root / run):  # noqa: PTH112 - any text is asked
+            raise UsageError(f"{root / run} holds no run: there is no journal", hint="`orch runs` shows what it is")
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
             return cls(root / ownership.latest(root, ids, even_empty=even_empty), root=root)
-        matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
         if matches:
-            raise UsageError(
-                f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}",
-                hint="type more characters of the run id",
-            )
+            several = f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}"
+            raise UsageError(several, hint="type more characters of the run id")
         raise UsageError(f"no run {str(run)!r} under {root}/", hint=did_you_mean(str(run), ids))
 
     @property

@@ -95,9 +95,9 @@ class Jobs:
         with self._lock:
             going = next((job for job in self._jobs.values() if job.exit_code is None), None)
             if going is not None:
-                which = f"run {going.run}, which" if going.run else "a run that"
+                which = f"run {going.run}, which was started here," if going.run else "a run that was started here"
                 raise UsageError(
-                    f"{which} was started here is still in progress; one at a time",
+                    f"{which} is still in progress; one at a time",
                     hint=f"watch it at /jobs/{going.id}, or stop it",
                 )
             job = self._started(plan)

@@ -107,7 +107,8 @@ def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judg
         with suppress(OrchError):
             left = how_unfinished(folder)
             if left is not None:
-                remarks.append(f"This run was interrupted: {left.sentence()}.")
+                how = f" `orch run --resume {folder.id}` continues it." if folder.is_ours else ""
+                remarks.append(f"This run was interrupted: {left.sentence()}.{how}")
     if (why := folder.why_not_ours()) is not None:
         remarks.append(f"This run is only read: {why}.")
     return Judged(folder=folder, summary=summary, remarks=tuple(remarks), signature=signature)

@@ -128,9 +128,11 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
                 )
         return
     if spec.protocol not in known:
-        located.add(
-            (*path, "protocol"), f"unknown protocol '{spec.protocol}'. {did_you_mean(spec.protocol, [*known, ALL])}"
-        )
+        several = [name.strip() for name in spec.protocol.split(",")]
+        meant = did_you_mean(spec.protocol, [*known, ALL])
+        if len(several) > 1:
+            meant = f"Several stand in brackets: [{', '.join(several)}]."
+        located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
     responders = [

@@ -29,6 +29,7 @@ from orchestrator.web.judged import Judged, path_of
 from orchestrator.web.refused import Refused
 
 router = APIRouter(include_in_schema=False)
+POOLED_MARK, VAGUE_MARK = "†", "*"
 PERCENTILES = (("p50", "median"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "maximum"))
 
 
@@ -57,6 +58,13 @@ class Table:
     lines: tuple[Line, ...]
     floors: tuple[tuple[str, str], ...]
     pictures: tuple[tuple[str, Markup], ...]
+
+    @property
+    def marks(self) -> tuple[tuple[str, str], ...]:
+        """The marks that stand in it, and what they mean."""
+        known = ((POOLED_MARK, "of all requests pooled, as some trial has too few for it"), (VAGUE_MARK, words.VAGUE))
+        shown = [text for line in self.lines for text in (line.interval, *line.percentiles)]
+        return tuple((mark, meaning) for mark, meaning in known if any(text.endswith(mark) for text in shown))
 
 
 def tables(run: Judged) -> tuple[Table, ...]:
@@ -92,12 +100,11 @@ def _tables(run: Judged) -> tuple[Table, ...]:
 
 def _line(cell: CellSummary, unit: Unit, *, is_invalid: bool) -> Line:
     of = cell.distribution
-    has_interval = cell.median_interval is not None and not words.is_vague(cell.median_interval)
     return Line(
         label=cell.stack_label,
         id=cell.id,
         is_invalid=is_invalid,
-        interval=" – ".join(map(unit.text, cell.median_interval or ())) if has_interval else DASH,
+        interval=_interval(cell, unit),
         percentiles=tuple(DASH if of is None else _percentile(of, name, unit) for _, name in PERCENTILES),
         rate=DASH if cell.throughput_per_s is None else words.rate(cell.throughput_per_s),
         requests=words.number(cell.requests),
@@ -105,12 +112,18 @@ def _line(cell: CellSummary, unit: Unit, *, is_invalid: bool) -> Line:
     )
 
 
+def _interval(cell: CellSummary, unit: Unit) -> str:
+    if cell.median_interval is None:
+        return DASH
+    return VAGUE_MARK if words.is_vague(cell.median_interval) else " – ".join(map(unit.text, cell.median_interval))
+
+
 def _percentile(of: Distribution, name: str, unit: Unit) -> str:
-    """In the group's unit; beyond the time-out where it falls among requests without a reply."""
+    """In the group's unit, marked where it is of all requests; beyond the time-out where it falls among lost ones."""
     if name in of.censored:
         return DASH if of.limit is None else f"> {words.ms(of.limit)}"
     value: float | None = getattr(of, name)
-    return DASH if value is None else unit.text(value)
+    return DASH if value is None else unit.text(value) + POOLED_MARK * (name in of.pooled)
 
 
 def _floors(group: Group) -> list[tuple[str, str]]:

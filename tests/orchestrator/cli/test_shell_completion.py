@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import completions, set_keys, shell
+from orchestrator.cli import completions, runs, set_keys, shell
+from tests.support.past import a_past_run
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 RUN = "20261121-040000-one-aaaa"
@@ -72,6 +73,16 @@ def test_experiments_are_files_and_folders_that_may_hold_some():
 )
 def test_keys_of_set_are_offered_and_behind_one_its_values(typed, offered):
     assert set(completions.overrides(typed)) == offered
+
+
+def test_what_was_measured_is_offered_where_runs_are_chosen(folder: Path):
+    a_past_run(folder / "results" / "past", experiment="mine")
+    runs.command(limit=30)  # which writes the index
+    assert completions.measured("experiment")("m") == ["mine"]
+    assert completions.measured("stack")("grpc") == ["grpc-thin"], "its label has spaces"
+    assert completions.cells("grpc-thin") == ["grpc-thin"]
+    assert completions.cells("grpc-thin_")[0].startswith("grpc-thin__")
+    assert "markdown" in asked(["orch", "export", "latest", "--format", "m"]).stdout
 
 
 def test_every_key_that_is_offered_is_one_of_an_experiment():

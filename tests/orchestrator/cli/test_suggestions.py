@@ -25,6 +25,7 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
         (["compare", "x", "--statistic", "P99"], "Did you mean p99?"),
         (["doctor", "--for", "LAB"], "Did you mean lab?"),
         (["build", "GO"], "Did you mean go?"),
+        (["report", "x", "--theme", "purple"], "'--theme': 'purple' is not one of"),
     ],
 )
 def test_words_of_a_call(tmp_path: Path, words, meant):
@@ -56,7 +57,12 @@ def test_words_of_an_experiment(tmp_path: Path, changed, meant):
 
 @pytest.mark.parametrize(
     ("override", "meant"),
-    [("stacks.0=REST", "Did you mean rest?"), ("LOAD.requests=3", "Did you mean load?"), ("tls=TLS1.3", "tls1.3")],
+    [
+        ("stacks.0=REST", "Did you mean rest?"),
+        ("stacks=rest,grpc", "Several stand in brackets: [rest, grpc]."),
+        ("LOAD.requests=3", "Did you mean load?"),
+        ("tls=TLS1.3", "tls1.3"),
+    ],
 )
 def test_words_of_an_override(tmp_path: Path, override, meant):
     file = tmp_path / "x.yaml"

@@ -53,6 +53,13 @@ def test_cells_are_those_of_the_report(root: Path, run: orch.Run) -> None:
     assert run.question == "Which one is quicker?"
 
 
+def test_what_cannot_be_compared_is_said(run: orch.Run) -> None:
+    with pytest.raises(UsageError, match="no run that was loaded"):
+        run.compare("latest")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no statistic 'p98'"):
+        run.compare(statistic="p98")  # type: ignore[arg-type]
+
+
 def test_percentiles_can_be_made_again_from_samples(run: orch.Run) -> None:
     """A cell's median is the geometric mean of its trials'."""
     assert list(run.samples) == [column.name for column in SAMPLE_COLUMNS]

@@ -254,8 +254,18 @@ def test_stamps_become_a_record_of_their_own(tmp_path):
     with pytest.raises(UsageError, match="was imported before"):
         import_.command([file])
     note.command(run["id"], "from an article")
+    with pytest.raises(UsageError, match="holds no run"):
+        RunFolder.open(run["id"], root=RESULTS)
     delete.command([run["id"]], yes=True)
     assert listed() == {}
+
+
+def test_the_median_of_each_group_is_printed(tmp_path):
+    file = stamps_in(tmp_path / "x.json", [{**entry, "protocol": "rest"} for entry in ISO] + [{"sent": 1}])
+    import_.command([file])
+    said = console.out.getvalue()
+    assert "1 lacks a stamp" in said
+    assert "  rest: 100 latencies, median 2 ms\n" in said
 
 
 @pytest.mark.parametrize(("unit", "per_s"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])

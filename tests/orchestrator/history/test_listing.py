@@ -106,12 +106,31 @@ def test_filters_choose_and_must_all_hold():
     assert ids(stack="grpc (thin)", placement="local") == ["b", "a"]
     assert ids(stack="grpc-thin") == ["b", "a"]
     assert ids(stack="soap") == []
-    assert "no run is like that" in shown(stack="soap")
+    assert "no run is like that: no stack 'GRPC-thin'. Did you mean grpc-thin?" in shown(stack="GRPC-thin")
+    assert "no experiment 'oen'. Did you mean one?" in shown(experiment="oen")
+    assert "no tag 'v1'. Did you mean v1.2?" in shown(tag="v1")
+    assert shown(tag="v1.2", experiment="ONE") == "no run is like that\n", "each holds for some, both for none"
     assert ids(verdict="invalid") == []
     with pytest.raises(UsageError, match="is no date"):
         runs.command(since="yesterday", limit=30)
     with pytest.raises(UsageError, match="is not known"):
         runs.command(verdict="fine", limit=30)
+
+
+def cells_of(**knobs):
+    console.out = io.StringIO()
+    history.command(None, **knobs)
+    return console.out.getvalue()
+
+
+def test_the_cells_that_are_listed_are_those_of_the_runs_that_were_chosen():
+    a_run_called("a", experiment="one")
+    a_run_called("b", experiment="two")
+    assert cells_of().splitlines()[1].startswith("2 ")
+    assert cells_of(experiment="one").splitlines()[1].startswith("1 ")
+    assert "rest" not in cells_of(stack="grpc-thin")
+    assert "fewer conditions find more" in cells_of(since="2030-01-01")
+    assert "Did you mean grpc-thin or grpc (thin)?" in cells_of(stack="grpc-thn")
 
 
 def test_a_run_that_did_not_change_is_not_read_again(monkeypatch):

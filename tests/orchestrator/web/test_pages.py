@@ -6,11 +6,14 @@ import html
 import io
 import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 from orchestrator.analysis.in_short import sentences
 from orchestrator.results.folder import RunFolder
+from orchestrator.web.judged import Judged
+from orchestrator.web.pages.run import tables
 from tests.support.folders import begun, killed
 from tests.support.past import base
 from tests.support.web import BEARER, EVIL, RUNS, WITH_SAMPLES, client, form_token
@@ -111,6 +114,19 @@ def test_a_run_has_its_answer_its_percentiles_and_its_pictures(shared):
     assert "Synthetic 3000" in answer.text
 
 
+def test_a_percentile_of_all_requests_and_an_interval_that_says_nothing_are_marked(shared):
+    folder, summary = RunFolder.open(WITH_SAMPLES, root=shared.results), base()[1]
+    first, *others = summary.cells
+    told = replace(first, distribution=replace(first.distribution, pooled=("p95",)), median_interval=(0.1, 9.0))
+    judged = Judged(folder=folder, summary=replace(summary, cells=(told, *others)), remarks=(), signature=())
+    table = tables(judged)[0]
+    line = next(line for line in table.lines if line.id == first.id)
+    assert line.interval == "*"
+    assert [text.endswith("†") for text in line.percentiles] == [False, False, True, False, False, False]
+    assert [mark for mark, _ in table.marks] == ["†", "*"]
+    assert tables(replace(judged, summary=summary, made={}))[0].marks == ()
+
+
 def test_a_run_that_cannot_be_judged_says_why_and_keeps_its_notes(own):
     (own.results / RUNS[0] / "plan.json").write_text("{}")
     answer = client(own, session=True).get(f"/runs/{RUNS[0]}")
@@ -125,6 +141,7 @@ def test_runs_that_were_killed_or_only_begun_have_a_page(own):
     assert "interrupted" in asked.get("/").text
     for name in names:
         assert asked.get(f"/runs/{name}").status_code == 200
+    assert f"<code>orch run --resume {names[1]}</code>" in asked.get(f"/runs/{names[1]}").text
 
 
 NOWHERE = (
