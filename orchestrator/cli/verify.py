@@ -17,6 +17,7 @@ from orchestrator.errors import InvalidMeasurement
 if TYPE_CHECKING:
     from orchestrator.report.dataset.block import Page
     from orchestrator.report.dataset.checked import Checked
+    from orchestrator.results.folder import RunFolder
 
 _MOST_NAMED = 10
 
@@ -48,6 +49,7 @@ def command(
         return
     folder = RunFolder.open(run, root=WORKSPACE.results)
     files = verification.verify(folder)
+    _verify_medians(folder)
     if signers is not None and by is not None:
         signature.verify(folder, signers, by)
     signed = f", signed by {by}" if by else ""
@@ -55,6 +57,22 @@ def command(
     unfinished = "" if state == "complete" else f" (unfinished: {state})"
     console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written{signed}")
     console.emit({"run": folder.id, "state": state, "files": list(files), "signed_by": by})
+
+
+def _verify_medians(folder: RunFolder) -> None:
+    """InvalidMeasurement when a median that the journal keeps of a trial does not follow from the trial's samples."""
+    medians = folder.journal_state().medians
+    if not medians:
+        return
+    from orchestrator.analysis.trial_median import differing  # numpy, which takes a while to load
+
+    found = list(differing(folder, medians))
+    if found:
+        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        raise InvalidMeasurement(
+            f"{folder.path / 'journal.jsonl'}: {'; '.join(found[:_MOST_NAMED])}{more}",
+            hint="do not trust what was shown while the run was made: its report is made from the samples",
+        )
 
 
 def _verify_page(path: Path, signers: Path | None, by: str | None) -> None:
