@@ -6,19 +6,24 @@ a latency is the same thing in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis import words
+from orchestrator.analysis.evidence import COLUMNS as ANALYSED
+from orchestrator.analysis.evidence import Run, Samples
 from orchestrator.analysis.statistics import finite, quantile
 from orchestrator.experiment.plan.plan import Cell
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.records import written
 
 _MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each other
+_SAME = 1e-9  # of two computations of one median
 
 
 def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
@@ -29,14 +34,35 @@ def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
     """
     if cell.recorded in ("stream", "mix"):
         return None
+    if cell.recorded != "call" and any(record.stat().st_size > _MOST_BYTES_AT_ONCE for record in records):
+        return None
+    return _median_ns(cell, (columns for record in records for columns in _pieces(record, cell)))
+
+
+def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[str]:
+    """A clause for each trial whose median in the journal (ns, by index and attempt) is not that of its samples.
+
+    Not held against them: trials of searches, whose rate no plan has. InvalidMeasurement for damaged samples.
+    """
+    manifest = run.manifest()
+    cells = {cell.id: cell for cell in read_plan(manifest.plan).cells}
+    for record in manifest.trials:
+        noted, cell = medians.get((record.index, record.attempt)), cells.get(record.cell)
+        if noted is None or cell is None or cell.find is not None:
+            continue
+        files = [part.samples for part in record.requesters if part.samples]
+        found = _median_ns(cell, (run.samples(file, ANALYSED) for file in files))
+        if found is None or not isclose(noted, found, rel_tol=_SAME):
+            which = words.of_trial(record.block, record.index)
+            yield f"the median of {which} is {words.ns(noted)}, and of its samples {words.ns(found or 0)}"
+
+
+def _median_ns(cell: Cell, records: Iterator[Mapping[str, npt.NDArray[np.int64]]]) -> float | None:
     latencies, failed = [], 0
-    for record in records:
-        if cell.recorded != "call" and record.stat().st_size > _MOST_BYTES_AT_ONCE:
-            return None
-        for columns in _pieces(record, cell):
-            samples = Samples(columns, is_open_loop=cell.load.rate_per_s is not None)
-            latencies.append(samples.latency_ns)
-            failed += int(samples.failed.sum())
+    for columns in records:
+        samples = Samples(columns, is_open_loop=cell.load.rate_per_s is not None)
+        latencies.append(samples.latency_ns)
+        failed += int(samples.failed.sum())
     ordered = np.sort(np.concatenate(latencies)) if latencies else np.zeros(0, dtype=np.int64)
     return finite(quantile(ordered, 0.5, failed)) if ordered.size + failed else None
 

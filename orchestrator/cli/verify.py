@@ -17,6 +17,7 @@ from orchestrator.errors import InvalidMeasurement
 if TYPE_CHECKING:
     from orchestrator.report.dataset.block import Page
     from orchestrator.report.dataset.checked import Checked
+    from orchestrator.results.folder import RunFolder
 
 _MOST_NAMED = 10
 
@@ -48,6 +49,7 @@ def command(
         return
     folder = RunFolder.open(run, root=WORKSPACE.results)
     files = verification.verify(folder)
+    _verify_medians(folder)
     if signers is not None and by is not None:
         signature.verify(folder, signers, by)
     signed = f", signed by {by}" if by else ""
@@ -55,6 +57,22 @@ def command(
     unfinished = "" if state == "complete" else f" (unfinished: {state})"
     console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written{signed}")
     console.emit({"run": folder.id, "state": state, "files": list(files), "signed_by": by})
+
+
+def _verify_medians(folder: RunFolder) -> None:
+    """InvalidMeasurement when a median that the journal keeps of a trial does not follow from the trial's samples."""
+    medians = folder.journal_state().medians
+    if not medians:
+        return
+    from orchestrator.analysis.trial_median import differing  # numpy, which takes a while to load
+
+    found = list(differing(folder, medians))
+    if found:
+        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        raise InvalidMeasurement(
+            f"{folder.path / 'journal.jsonl'}: {'; '.join(found[:_MOST_NAMED])}{more}",
+            hint="do not trust what was shown while the run was made: its report is made from the samples",
+        )
 
 
 def _verify_page(path: Path, signers: Path | None, by: str | None) -> None:
@@ -72,7 +90,7 @@ def _verify_page(path: Path, signers: Path | None, by: str | None) -> None:
         "orch": dataset.about.orch,
         "samples": {"inside": dataset.inside, "of": dataset.of},
         "compared": found.compared,
-        "why": found.why_figures,
+        "why": found.why_not_all,
         "figures": found.figures,
         "bounded": found.bounded,
         "page_as_written": found.is_as_written,
@@ -100,8 +118,8 @@ def _differing(path: Path, found: Checked, document: dict[str, object]) -> Inval
     named = [str(each) for each in found.differences[:_MOST_NAMED]]
     more = len(found.differences) - len(named)
     said = "its figures do not follow from the samples that it carries"
-    if found.why_figures:
-        said += f" (compared: the figures of cells, as {found.why_figures})"
+    if found.why_not_all:
+        said += f" (compared: its {found.compared}, as {found.why_not_all})"
     count = f"{len(found.differences)} difference{'s' if len(found.differences) > 1 else ''}"
     return InvalidMeasurement(
         f"{path}: {said}; {count}: {'; '.join(named)}{f'; and {more} more' if more else ''}",
@@ -123,11 +141,13 @@ def _said(page: Page, found: Checked) -> Iterator[str]:
         yield f"report of run {dataset.about.run_id}: it carries {dataset.inside:,} of {dataset.of:,} samples"
         yield f"  {found.bounded:,} medians and p99 of trials and cells can be those of these samples"
         yield "  all else on the page follows from the stored summary, which these samples cannot confirm to the last digit"
-    if not found.why_figures:
+    if found.compared == "page":
         yield "  the whole page was compared: text, tables, data of charts, scripts"
-        return
-    yield f"  {found.figures:,} figures of cells were compared, not the whole page: {found.why_figures}"
-    if not page.is_saved_by_browser:
-        altered = "is the one that was written" if found.is_as_written else "was changed since it was written"
-        yield f"  by its digest, which whoever changes a page can compute anew, the page {altered}"
-    yield "  sentences and charts were not compared: verify the file that orch wrote, with the orch that wrote it"
+    elif found.compared == "texts and charts":
+        yield f"  texts, labels and the data of charts were compared, not tags and scripts: {found.why_not_all}"
+        yield "  what hides or covers a text was not: verify the file that orch wrote"
+    else:
+        yield f"  {found.figures:,} figures of cells were compared, not the whole page: {found.why_not_all}"
+        if not page.is_saved_by_browser:
+            yield "  the page is the one that was written, by a digest that whoever changes a page can compute anew"
+        yield "  sentences and charts were not compared: verify the file that orch wrote, with the orch that wrote it"

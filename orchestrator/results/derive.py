@@ -35,6 +35,7 @@ class JournalState:
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
     records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
+    medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
     referee: RefereeRecord | None = None
     every_turn: list[TurnRecord] = field(default_factory=list)
@@ -90,9 +91,11 @@ class JournalState:
                 self.finished_blocks.discard(block)
             case Block(block=block):
                 self.finished_blocks.add(block)
-            case Trial(trial=trial, records=records):
+            case Trial(trial=trial, records=records, median_ns=median_ns):
                 self._trials.append(trial)
                 self.records |= records
+                if median_ns is not None:
+                    self.medians[trial.index, trial.attempt] = median_ns
             case Baseline(attempt=attempt, baseline=baseline, records=records):
                 self._baselines.append((attempt, baseline))
                 self.records |= records

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -26,7 +27,8 @@ from orchestrator.workspace import Workspace
 T = TypeVar("T")
 _MOST_KEPT = 16
 _MOST_LETTERS = 255  # of a folder's name
-_TELLING = ("journal.jsonl", "manifest.json", "plan.json", "imported.json")
+_TELLING = ("journal.jsonl", "manifest.json", "plan.json", "imported.json", "summary.json")
+_SAMPLES = ("samples", "baselines")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,8 @@ def path_of(workspace: Workspace, run: str) -> Path:
 def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judged:
     folder = RunFolder(path, root=workspace.results)
     remarks = list(folder.remarks())
-    summary = stored_summary(folder) or summarise(folder)
+    is_as_judged = _changed_ns(path) <= _changed_of(path / "summary.json")  # else samples may be other ones since
+    summary = (stored_summary(folder) if is_as_judged else None) or summarise(folder)
     if folder.is_in_progress:
         remarks.append("This run is still in progress: what follows is of the trials stored so far.")
     else:
@@ -109,6 +112,8 @@ def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judg
             if left is not None:
                 how = f" `orch run --resume {folder.id}` continues it." if folder.is_ours else ""
                 remarks.append(f"This run was interrupted: {left.sentence()}.{how}")
+    if folder.manifest().files and not any((path / name).is_dir() for name in _SAMPLES):
+        remarks.append("Its samples are not here: the figures are those that analysis left, and cannot be made again.")
     if (why := folder.why_not_ours()) is not None:
         remarks.append(f"This run is only read: {why}.")
     return Judged(folder=folder, summary=summary, remarks=tuple(remarks), signature=signature)
@@ -133,4 +138,25 @@ def _signature(path: Path) -> tuple[Any, ...]:
         with suppress(OSError):
             status = (path / name).lstat()
             found.append((name, status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(found)
+    return (*found, _changed_ns(path))
+
+
+def _changed_ns(path: Path) -> int:
+    """When a file of samples last changed, came or went: by ctime, which nobody sets back. No file is read."""
+    newest, folders = 0, [path / name for name in _SAMPLES]
+    while folders:
+        folder = folders.pop()
+        with suppress(OSError):
+            newest = max(newest, _changed_of(folder))
+            for entry in os.scandir(folder):
+                newest = max(newest, entry.stat(follow_symlinks=False).st_ctime_ns)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+    return newest
+
+
+def _changed_of(path: Path) -> int:
+    try:
+        return path.lstat().st_ctime_ns
+    except OSError:
+        return 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from orchestrator.analysis import along, validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
 from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
-from orchestrator.analysis.conclusion.places import Distances
+from orchestrator.analysis.conclusion.places import Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
 from orchestrator.analysis.conclusion.shapes import Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
@@ -43,6 +43,8 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
         advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
+    elif failed and failed.is_in_part and advice:
+        advice = f"See first why a check failed in part of the run: `orch check`. {advice}"
     return Conclusion(
         sentence=behind(lead, made.sentence),
         figures=figures,
@@ -76,7 +78,7 @@ def _answer(
     if own:
         return Conclusion(
             sentence=fitting(own, most=most),
-            besides=_of(told, distances, MOST_LETTERS),
+            besides=_of(told, asked, distances, MOST_LETTERS),
             sure=worth.sure(summary, told, ()) if told else "",
         )
     if not asked:
@@ -85,10 +87,11 @@ def _answer(
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor)
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
-    second = next((of for other in others if (of := [arena for arena in other if arena.tiers])), [])
+    second = next((other for other in others if any(arena.tiers for arena in other)), ())
+    besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)
     return Conclusion(
-        sentence=_of(told, distances, most),
-        besides="" if is_crossed else worth.rates(summary, told) or _of(second, distances, MOST_LETTERS),
+        sentence=_of(told, asked, distances, most),
+        besides="" if is_crossed else worth.rates(summary, told) or besides,
         matters_from=worth.matters_from(summary, told, distances),
         sure=worth.sure(summary, told, seen),
         advice=worth.advice(summary, told, seen, distances),
@@ -96,11 +99,15 @@ def _answer(
     )
 
 
-def _of(told: Sequence[Arena], distances: Distances, most: int) -> str:
-    """The first sentence about these settings; empty without one."""
-    if len(told) == 1:
-        return first.sentence(told[0], distances, most)
-    return several.sentence(told, distances, most) if told else ""
+def _of(told: Sequence[Arena], asked: Sequence[Arena], distances: Distances, most: int) -> str:
+    """The first sentence about these settings, which says so where others of `asked` could not be compared; else empty."""
+    if not told:
+        return ""
+    if len(told) > 1:
+        return several.sentence(told, distances, most, of=len(asked))
+    place = where(told[0], axes(asked, distances)) if len(asked) > 1 else ""
+    lead = f"{capital(place)}: " if place else ""
+    return behind(lead, first.sentence(told[0], distances, most - len(lead)))
 
 
 def _sound(summary: RunSummary) -> list[CellSummary]:

@@ -68,6 +68,7 @@ class Failed:
 
     cells: frozenset[str]
     is_everywhere: bool
+    is_in_part: bool  # some of what was measured of a stack, and not all
     text: str
     left_out: str  # `which is left out`
 
@@ -84,14 +85,15 @@ def failed(summary: RunSummary, arenas: Sequence[Arena]) -> Failed | None:
         bool(arenas) and not any(arena.tiers for arena in arenas)
     )
     measured = sum(1 for cell in summary.cells if cell.distribution or cell.id in invalid)
-    of_all = "" if all(cell.id in invalid for cell in summary.cells if cell.stack_label in stacks) else " in part"
-    where = "" if not of_all else f" ({len(invalid)} of {words.count(measured, 'measurement')})"
+    is_in_part = not all(cell.id in invalid for cell in summary.cells if cell.stack_label in stacks)
+    where = f" in {len(invalid)} of {words.count(measured, 'measurement')}" if is_in_part else ""
     noun = "check" if len(checks) == 1 else "checks"
     text = f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}"
     if len(text) > _MOST_LETTERS:
         text = f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}"
-    left_out = "left out" if of_all else "which is left out" if len(stacks) == 1 else "which are left out"
-    return Failed(frozenset(invalid), is_everywhere, text, left_out)
+    is_one = len(invalid if is_in_part else stacks) == 1  # of measurements, or of stacks
+    left_out = "which is left out" if is_one else "which are left out"
+    return Failed(frozenset(invalid), is_everywhere, is_in_part, text, left_out)
 
 
 def cut(summary: RunSummary) -> str:

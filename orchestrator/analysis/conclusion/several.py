@@ -42,10 +42,11 @@ def outcome(arena: Arena) -> Outcome:
     return Outcome("equal" if ahead.alike else "open", names)
 
 
-def sentence(found: Sequence[Arena], distances: Distances, most: int = MOST_LETTERS) -> str:
-    """The sentence, of so many letters at most; at least one of these settings could be compared."""
+def sentence(found: Sequence[Arena], distances: Distances, most: int = MOST_LETTERS, *, of: int = 0) -> str:
+    """The sentence, of so many letters at most; at least one of these settings could be compared, `of` were asked about."""
     over = _over(found, distances)
-    return behind(over, fitting(*_ways(found, axes(found, distances)), most=most - len(over)))
+    left_out = max(0, of - len(found))
+    return behind(over, fitting(*_ways(found, axes(found, distances), left_out), most=most - len(over)))
 
 
 def _over(found: Sequence[Arena], distances: Distances) -> str:
@@ -55,24 +56,24 @@ def _over(found: Sequence[Arena], distances: Distances) -> str:
     return f"{capital(over.strip())}: " if over else ""
 
 
-def _ways(found: Sequence[Arena], differing: Sequence[Axis]) -> Iterator[str]:
+def _ways(found: Sequence[Arena], differing: Sequence[Axis], left_out: int) -> Iterator[str]:
     """The ways to say it, the most telling first."""
     outcomes = [outcome(arena) for arena in found]
     if len(set(outcomes)) == 1 and outcomes[0].kind != "none":
-        yield from _alike(found, outcomes[0], differing)
+        yield from _alike(found, outcomes[0], differing, left_out)
         return
     for axis in differing:
         if said := _along(found, outcomes, axis):
             yield from said
             break
-    yield from _counted(found, outcomes)
+    yield from _counted(found, outcomes, left_out)
 
 
 # ---- everywhere alike
 
 
-def _alike(found: Sequence[Arena], of: Outcome, differing: Sequence[Axis]) -> Iterator[str]:
-    everywhere = _everywhere(found, differing)
+def _alike(found: Sequence[Arena], of: Outcome, differing: Sequence[Axis], left_out: int) -> Iterator[str]:
+    everywhere = _everywhere(found, differing, left_out)
     if of.kind != "one":
         names = some(_in_order(found[0], of.names))
         if of.kind == "equal":
@@ -108,11 +109,18 @@ def _alike(found: Sequence[Arena], of: Outcome, differing: Sequence[Axis]) -> It
     yield f"{lead}."
 
 
-def _everywhere(found: Sequence[Arena], differing: Sequence[Axis]) -> str:
+def _everywhere(found: Sequence[Arena], differing: Sequence[Axis], left_out: int) -> str:
     """` in all 4 settings`; nothing where only the stack differs besides the factor, as all of them were named."""
+    if left_out:
+        return f" in {_compared(found, left_out)}"
     if [axis.name for axis in differing] == [SUBJECT]:
         return ""
     return " in both settings" if len(found) == 2 else f" in all {len(found)} settings"
+
+
+def _compared(found: Sequence[Arena], left_out: int) -> str:
+    """`the 2 of 3 settings that could be compared`."""
+    return f"the {len(found)} of {len(found) + left_out} settings that could be compared"
 
 
 def _with(found: Sequence[Arena]) -> str:
@@ -211,9 +219,11 @@ def _clause(found: Sequence[Arena], of: Outcome) -> str:
 # ---- counted
 
 
-def _counted(found: Sequence[Arena], outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _counted(found: Sequence[Arena], outcomes: Sequence[Outcome], left_out: int) -> Iterator[str]:
     """In how many settings who is ahead, most first."""
     verb, total = first.verb(found[0]), len(found)
+    settings = _compared(found, left_out) if left_out else f"{total} settings"
+    of_all = _compared(found, left_out) if left_out else str(total)
     counts = Counter(of for of in outcomes if of.kind == "one").most_common()
     equal = sum(of.kind == "equal" for of in outcomes)
     rest = total - equal - sum(number for _, number in counts)
@@ -223,13 +233,13 @@ def _counted(found: Sequence[Arena], outcomes: Sequence[Outcome]) -> Iterator[st
     besides += [f"in {rest} it cannot be told"] if rest else []
     factor = _with(found)
     if not clauses:
-        nobody = f"Nobody {verb.did} {than} in any of {total} settings" if equal else ""
+        nobody = f"Nobody {verb.did} {than} in any of {settings}" if equal else ""
         told = f"{nobody}: {words.listed(besides)}" if nobody else ""
-        yield f"{factor}{told or f'This run cannot tell who {verb.did} {than} in any of {total} settings'}."
+        yield f"{factor}{told or f'This run cannot tell who {verb.did} {than} in any of {settings}'}."
         return
     for most in (4, 2, 1):
         shown = words.listed(
             [*clauses[:most], *([f"others in {sum(n for _, n in counts[most:])}"] if clauses[most:] else [])]
         )
         behind = "".join(f"; {text}" for text in besides)
-        yield f"{factor}Who {verb.did} {than} depends on the setting: of {total}, {shown}{behind}."
+        yield f"{factor}Who {verb.did} {than} depends on the setting: of {of_all}, {shown}{behind}."

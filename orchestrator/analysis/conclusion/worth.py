@@ -66,6 +66,8 @@ def _largest(arenas: Sequence[Arena]) -> str:
     if not of.several:
         return ""
     total = f"{words.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {of.several} in a row"
+    if any(len(arena.told) > 2 for arena in arenas):
+        return f"The first is ahead of the next by {words.ms(most)} at most, which makes {total}."
     return f"The largest difference, {words.ms(most)}, makes {total}."
 
 

@@ -19,6 +19,8 @@ _END = "</body>"
 _OPEN = re.compile(rf'<script\b(?=[^>]*\stype="?{re.escape(KIND)}"?)(?P<attributes>[^>]*)>', re.I)
 _CLOSE = re.compile(r"</script\s*>\n?", re.I)
 _PAGE = re.compile(r'\sdata-page="([0-9a-f]{64})"')
+_ATTRIBUTES = re.compile(rf' type="{re.escape(KIND)}" id="dataset" data-page="[0-9a-f]{{64}}"(?: data-text="85")?')
+_AFTER = re.compile(r"\s*</body>\s*</html>\s*")
 _TEXT = re.compile(r'\sdata-text="?85\b')  # without it: base64, as the first reports with samples have
 _OURS = '<a class="skip" href="#main">Skip to the results</a>'
 _SAVED = re.compile(
@@ -63,7 +65,7 @@ def read_page(path: Path) -> Page:
     damaged.
     """
     try:
-        text = read_file(path, sizes.REPORT).decode("utf-8")
+        text = read_file(path, sizes.REPORT).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}", hint="name a report, a run folder or a run") from error
     except UnreadableFile as error:
@@ -86,6 +88,12 @@ def read_page(path: Path) -> Page:
             hint="copy the whole file again; nothing in it can be checked",
         )
     page = text[: opening.start()] + text[closing.end() :]
+    is_at_the_end = _AFTER.fullmatch(text, closing.end()) or _SAVED.search(page)  # a browser's script adds to the body
+    if not is_at_the_end or not _ATTRIBUTES.fullmatch(opening["attributes"]):
+        raise InvalidMeasurement(
+            f"{path}: its data block is not the one that orch writes: it stands elsewhere, or has other attributes",
+            hint="somebody changed the file: ask for it as `orch` wrote it",
+        )
     said = _PAGE.search(opening["attributes"])
     is_base64 = _TEXT.search(opening["attributes"]) is None
     content = _decoded(path, text[opening.end() : closing.start()], is_base64=is_base64)

@@ -1,8 +1,9 @@
 """Holds a report against the samples that it carries: whether its figures follow from them.
 
 What it finds is a page that was changed and samples that were, unless both were changed so that they agree: that only a
-signature finds. What was compared is part of the answer: the whole page, where this very program wrote it; the figures of
-each cell, where another did or a browser rewrote the file; what a part of the samples allows, where not all are inside.
+signature finds. What was compared is part of the answer: the whole page, where this very program wrote it; its texts and
+charts' data, where a browser rewrote the file; the figures of each cell, where another program wrote it; what a part of the
+samples allows, where not all are inside.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from orchestrator.report.dataset import program
 from orchestrator.report.dataset.block import Page
 from orchestrator.report.dataset.made import bare_page
 from orchestrator.report.dataset.run import Dataset
-from orchestrator.report.dataset.taken_apart import Difference, differences, figure_count, figures_differ
+from orchestrator.report.dataset.taken_apart import Difference, differences, figure_count, figures_differ, texts_differ
 from orchestrator.results.manifest import TrialRecord
 
-Compared = Literal["page", "figures of cells"]
+Compared = Literal["page", "texts and charts", "figures of cells"]
 _DEVIATIONS = 5.0  # of a count of samples below a quantile: 1 in a million trials lies beyond by chance
 _FEWEST = 10  # samples beyond a quantile, as in a report
 _QUANTILES = (("median", 0.5), ("p99", 0.99))
@@ -36,13 +37,13 @@ _QUANTILES = (("median", 0.5), ("p99", 0.99))
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What came of it. `why_figures`: why not the whole page was compared; `figures`: how many were, then.
+    """What came of it. `why_not_all`: why not the whole page was compared; `figures`: how many of cells were, then.
 
     `bounded`: how many statistics of trials and cells were held against a part of their samples.
     """
 
     compared: Compared
-    why_figures: str
+    why_not_all: str
     figures: int
     bounded: int
     is_as_written: bool
@@ -53,18 +54,23 @@ def check(page: Page) -> Checked:
     """Compute the report again from what it carries, and compare."""
     dataset = page.dataset
     expected = bare_page(dataset)
-    why = _why_figures(page)
-    if why:
-        found, figures = figures_differ(page.text, expected), figure_count(page.text, expected)
+    compared, why = _comparable(page)
+    figures = 0
+    if compared == "page":
+        found = differences(page.text, expected)
+    elif compared == "texts and charts":
+        found = texts_differ(page.text, expected)
     else:
-        found, figures = differences(page.text, expected), 0
-    if why and not figures and any(cell.distribution for cell in dataset.summary().cells):
-        found.append(Difference("the page", "", "figures of each cell"))
+        found, figures = figures_differ(page.text, expected), figure_count(page.text, expected)
+        if not figures and any(cell.distribution for cell in dataset.summary().cells):
+            found.append(Difference("the page", "", "figures of each cell"))
+        if not page.is_as_written and not page.is_saved_by_browser:
+            found.append(Difference("the page", "another text than its own digest is of", "the text that was written"))
     bounds = [] if dataset.is_whole else list(_bounds(dataset))
     found += [of for of in bounds if of is not None]
     return Checked(
-        compared="figures of cells" if why else "page",
-        why_figures=why,
+        compared=compared,
+        why_not_all=why,
         figures=figures,
         bounded=len(bounds),
         is_as_written=page.is_as_written,
@@ -72,14 +78,16 @@ def check(page: Page) -> Checked:
     )
 
 
-def _why_figures(page: Page) -> str:
+def _comparable(page: Page) -> tuple[Compared, str]:
+    """What of a page can be compared, and why not all of it."""
     about = page.dataset.about
-    if page.is_saved_by_browser:
-        return "a browser saved this file, and wrote what the page had become on the screen"
     if about.program != program.digest():
         same = " of another state of its code" if about.orch == __version__ else ""
-        return f"orch {about.orch}{same} wrote it, and this is {__version__}"
-    return ""
+        saved = ", and a browser saved it" if page.is_saved_by_browser else ""
+        return "figures of cells", f"orch {about.orch}{same} wrote it, and this is {__version__}{saved}"
+    if page.is_saved_by_browser:
+        return "texts and charts", "a browser saved this file, and wrote what the page had become on the screen"
+    return "page", ""
 
 
 def _bounds(dataset: Dataset) -> Iterator[Difference | None]:

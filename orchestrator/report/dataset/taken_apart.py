@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +23,9 @@ _CHART = "application/gzip"
 _MOST_CHART_BYTES = 1 << 26
 _SAME = 1e-9  # of numbers behind charts and texts: processors differ in the last digit of a logarithm
 _SHOWN = 120
+_SPOKEN = ("alt", "aria-label", "title")
+_BY_SCRIPT = frozenset({"theme", "open-all", "js-plotly-tester"})  # ids of what the page's script changes or adds
+_SPACES = re.compile(r"[ \t\r\n\f]+")
 _MOST_ALIGNED = 4_000  # parts between the first difference and the last one that are put side by side
 
 
@@ -38,6 +42,7 @@ class Said:
     where: str
     row: str = ""  # the id of the table's row
     column: str = ""
+    is_made: bool = False  # by the page's script, in a file that a browser saved
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,30 @@ class Difference:
 
 def differences(shown: str, recomputed: str) -> list[Difference]:
     """Every part in which two pages differ, in the order of the page."""
-    one, other = _parts(shown), _parts(recomputed)
+    return _compared(_parts(shown), _parts(recomputed))
+
+
+def texts_differ(saved: str, recomputed: str) -> list[Difference]:
+    """What a page that a browser saved says otherwise: texts, labels and charts' data, not what the page's script made."""
+    return _compared(list(_read(_parts(saved))), list(_read(_parts(recomputed))))
+
+
+def _read(page: list[Said]) -> Iterator[Said]:
+    """What of a page is read, whatever its tags are: its texts, what a screen reader says of pictures, charts' data."""
+    for said in page:
+        if said.is_made:
+            continue
+        if said.kind == "text" and said.what.strip():
+            yield replace(said, what=said.what.strip())
+        elif said.kind == "chart":
+            yield said
+        elif said.kind == "tag" and said.what[0] != "button":  # the script names its buttons
+            for name, value in said.what[1]:
+                if name in _SPOKEN:
+                    yield replace(said, kind="label", what=value)
+
+
+def _compared(one: list[Said], other: list[Said]) -> list[Difference]:
     first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if not _is_same(a, b)), None)
     if first is None:
         first = min(len(one), len(other))
@@ -97,7 +125,7 @@ def _figures(page: list[Said]) -> dict[Key, Said]:
     for said in page:
         if said.kind == "text" and said.row.startswith("cell-") and any(char.isdigit() for char in said.what):
             number = sum(1 for row, column, _ in found if (row, column) == (said.row, said.column))
-            found[said.row, said.column, number] = said
+            found[said.row, said.column, number] = replace(said, what=" ".join(said.what.split()))
     return found
 
 
@@ -118,13 +146,26 @@ def _difference(shown: Said | None, expected: Said | None) -> Difference:
     where = "" if of is None else of.where
     if of is not None and of.kind == "chart":
         return Difference(f"{where}: the data of a chart", "other numbers", "those of the samples")
-    texts = ["" if part is None else _text(part) for part in (shown, expected)]
-    return Difference(where, texts[0], texts[1])
+    return Difference(where, *_told("" if shown is None else _text(shown), "" if expected is None else _text(expected)))
+
+
+def _told(one: str, other: str) -> tuple[str, str]:
+    """Two texts as an error shows them: the part around the first letter that differs, if they are long."""
+    if one.strip() != other.strip():
+        one, other = one.strip(), other.strip()
+    else:  # they differ by a space alone
+        one, other = (repr(text) if text else "" for text in (one, other))
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(0, same - _SHOWN // 2) if one and other and max(len(one), len(other)) > _SHOWN else 0
+    first, second = (
+        f"{'…' if start else ''}{text[start : start + _SHOWN]}{'…' if len(text) > start + _SHOWN else ''}"
+        for text in (one, other)
+    )
+    return first, second
 
 
 def _text(of: Said) -> str:
-    text = of.what if isinstance(of.what, str) else f"<{of.what[0]} {' '.join(f'{k}={v!r}' for k, v in of.what[1])}>"
-    return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
+    return of.what if isinstance(of.what, str) else f"<{of.what[0]} {' '.join(f'{k}={v!r}' for k, v in of.what[1])}>"
 
 
 def _is_same(one: Said, other: Said) -> bool:
@@ -170,6 +211,7 @@ class _Parser(HTMLParser):
         self.found: list[Said] = []
         self._heads = dict.fromkeys(_HEADS, "")
         self._in: list[str] = []
+        self._made = 0  # how deep the element lies that the page's script made, and that is read; 0 outside of any
         self._raw: str | None = None  # the type of the script or style that is read
         self._columns: list[str] = []
         self._cell = -1
@@ -195,12 +237,21 @@ class _Parser(HTMLParser):
             self._raw = dict(attributes).get("type", "") or tag
         if tag not in _VOID:
             self._in.append(tag)
+            named = dict(attributes)
+            if self._made == 0 and (named.get("id") in _BY_SCRIPT or named.get("class", "").split()[:1] == ["live"]):
+                self._made = len(self._in)
         self._say("tag", (tag, attributes))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        super().handle_startendtag(tag, attrs)
+        self._say("closed at once", tag)  # which a browser does not do for every tag
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._in:
             while self._in.pop() != tag:
                 pass
+            if len(self._in) < self._made:
+                self._made = 0
         if tag in _RAW:
             self._raw = None
         elif tag == "thead":
@@ -214,9 +265,14 @@ class _Parser(HTMLParser):
         if self._raw == _CHART:
             self._say("chart", _unpacked(data))
             return
-        text = " ".join(data.split())
-        if not text:
+        if self._raw is not None:
+            self._say("code", data.replace("\r\n", "\n"))
             return
+        if text := " ".join(data.split()):
+            self._head(text)
+        self._say("text", _SPACES.sub(" ", data))  # that a space stands there is read, how many of them is not
+
+    def _head(self, text: str) -> None:
         head = next((tag for tag in _HEADS if tag in self._in), None)
         if head:
             self._heads[head] = f"{self._heads[head]} {text}".strip()
@@ -224,7 +280,6 @@ class _Parser(HTMLParser):
             self._columns[-1] = f"{self._columns[-1]} {text}".strip()
         elif self._cell == 0:
             self._row_head = f"{self._row_head} {text}".strip()
-        self._say("text" if self._raw is None else "code", text)
 
     def handle_comment(self, data: str) -> None:
         self._say("comment", data)
@@ -243,7 +298,7 @@ class _Parser(HTMLParser):
         names = [section, self._heads["h3"], self._row_head if self._cell > 0 else ""]
         column = self._columns[self._cell] if 0 < self._cell < len(self._columns) and not self._is_head else ""
         where = ", ".join(f"{name[:_SHOWN]}" for name in (*names, column) if name)
-        self.found.append(replace(Said(kind, what, where), row=self._row, column=column))
+        self.found.append(replace(Said(kind, what, where), row=self._row, column=column, is_made=self._made > 0))
 
 
 def _unpacked(text: str) -> Any:

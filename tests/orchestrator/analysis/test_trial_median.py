@@ -8,11 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.analysis.trial_median import median_ns
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.trial_median import differing, median_ns
+from orchestrator.cli import verify
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import COLUMNS
+from orchestrator.results.folder import RunFolder
 from services.python.contract.lines import Load
 from services.python.load.record import HEADER
 from tests.support.plans import plan
+from tests.support.runs import a_run, write_run
 
 CELL = plan("tcp").cells[0]
 MS = 10**6
@@ -65,3 +71,39 @@ def test_an_open_loop_counts_from_when_a_request_was_due(tmp_path, rate_per_s, e
 
 def test_of_several_operations_at_once_it_would_be_no_figure(tmp_path):
     assert median_ns(replace(CELL, mixed=2), [record(tmp_path / "r", [2.0])]) is None
+
+
+# ---- held against the samples
+
+
+@pytest.fixture(scope="module", params=[None, 300.0], ids=["closed loop", "open loop"])
+def made(request):
+    """A run, and the medians that a journal would have of it."""
+    load = p.Load(concurrency=4, requests=200, rate_per_s=request.param) if request.param else p.Load(requests=200)
+    run = a_run(load=load)
+    trials = [trial for cell in summarise(run).cells for trial in cell.trials]
+    return run, {(trial.index, 0): trial.median * 1e6 for trial in trials}
+
+
+def test_medians_in_a_journal_are_those_of_analysis(made):
+    run, medians = made
+    assert len(medians) == 10
+    assert list(differing(run, medians)) == []
+    assert list(differing(run, {})) == []  # of a run of an earlier orch
+
+
+def test_a_forged_median_is_found_and_named(made):
+    run, medians = made
+    (found,) = differing(run, medians | {(3, 0): medians[3, 0] * 1.001})
+    assert "(trial 4)" in found
+
+
+def test_orch_verify_finds_a_forged_median_in_a_journal_that_was_chained_anew(made, tmp_path, monkeypatch):
+    run, medians = made
+    folder = RunFolder.open(write_run(run, tmp_path / "results" / "run"), root=tmp_path / "results")
+    verify._verify_medians(folder)  # that of an earlier orch, whose journal has none
+    state = folder.journal_state()
+    state.medians |= medians | {(0, 0): 1000.0}
+    monkeypatch.setattr(RunFolder, "journal_state", lambda _self: state)
+    with pytest.raises(InvalidMeasurement, match=r"journal.jsonl: the median of block 1 \(trial 1\) is 1 µs, and of its"):
+        verify._verify_medians(folder)

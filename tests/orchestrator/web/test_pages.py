@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import io
 import re
+import shutil
 import zipfile
 from dataclasses import replace
 
 import pytest
 
 from orchestrator.analysis.in_short import sentences
+from orchestrator.analysis.summarise import summarise
+from orchestrator.results.documents import write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.web.judged import Judged
 from orchestrator.web.pages.run import tables
@@ -133,6 +136,37 @@ def test_a_run_that_cannot_be_judged_says_why_and_keeps_its_notes(own):
     assert answer.status_code == 200
     assert "plan.json" in answer.text
     assert "Add the note" in answer.text
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["judged by this page", "judged before"])
+@pytest.mark.parametrize("way", ["altered", "removed"])
+def test_figures_of_samples_that_changed_since_are_not_shown_as_they_were(own, is_new, way):
+    folder = RunFolder.open(WITH_SAMPLES, root=own.results)
+    for name, document in summarise(folder).documents().items():
+        write_json(folder.path / name, document)
+    asked = client(own)
+    page = asked.get(f"/runs/{WITH_SAMPLES}").text
+    assert 'class="figures"' in page
+    first = next((folder.path / "samples").rglob("*.parquet"))
+    if way == "altered":
+        content = bytearray(first.read_bytes())
+        content[len(content) // 2] ^= 1
+        first.write_bytes(content)
+    else:
+        first.unlink()
+    page = (client(own) if is_new else asked).get(f"/runs/{WITH_SAMPLES}").text
+    assert 'class="figures"' not in page
+    assert first.name in page
+
+
+def test_a_run_without_its_samples_says_so(own):
+    folder = RunFolder.open(WITH_SAMPLES, root=own.results)
+    for name, document in summarise(folder).documents().items():
+        write_json(folder.path / name, document)
+    assert "Its samples are not here" not in client(own).get(f"/runs/{WITH_SAMPLES}").text
+    for name in ("samples", "baselines"):
+        shutil.rmtree(folder.path / name)
+    assert "Its samples are not here" in client(own).get(f"/runs/{WITH_SAMPLES}").text
 
 
 def test_runs_that_were_killed_or_only_begun_have_a_page(own):

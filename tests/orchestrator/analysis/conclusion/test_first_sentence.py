@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import invalid_cells, withhold
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
 
 
@@ -194,6 +195,40 @@ def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> 
     )
     assert found.invalid_because == "the check “reply” failed for grpc"
     assert "grpc" not in found.advice
+
+
+def withheld(run: RunSummary, *failed: str) -> RunSummary:
+    """The run in which these cells failed a check."""
+    run = replace(run, checks=tuple(check("reply", cell) for cell in failed))
+    return replace(run, comparisons=withhold(run.comparisons, invalid_cells(run.cells, run.checks)))
+
+
+def in_flight(*numbers: int) -> RunSummary:
+    return summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=number) for number in numbers))
+
+
+def test_what_failed_in_one_setting_does_not_speak_for_the_other() -> None:
+    run = in_flight(1, 16)
+    found = conclude(withheld(run, run.cells[2].id, run.cells[3].id))
+    assert found.sentence.startswith(
+        "The check “reply” failed for rest and grpc in 2 of 4 measurements, which are left out; "
+        "with 1 in flight: grpc answered 100 µs sooner than rest ("
+    )
+    assert found.advice.startswith("See first why a check failed in part of the run: `orch check`. ")
+
+
+def test_settings_that_could_not_be_compared_are_no_part_of_all() -> None:
+    run = in_flight(1, 4, 16)
+    found = conclude(withheld(run, run.cells[5].id))
+    assert "in 1 of 6 measurements, which is left out; " in found.sentence
+    assert " in the 2 of 3 settings that could be compared" in found.sentence
+    assert "both settings" not in found.sentence
+
+
+def test_a_setting_with_too_few_repeats_is_no_part_of_the_answer_either() -> None:
+    run = in_flight(1, 16)
+    few = replace(run.comparisons[1], interval=None, standing="cannot tell", why="2 of at least 3 blocks")
+    assert conclude(replace(run, comparisons=(run.comparisons[0], few))).sentence.startswith("With 1 in flight: grpc ")
 
 
 def test_long_names_leave_room_for_the_answer() -> None:

@@ -213,7 +213,9 @@ def test_an_effect_seen_in_cells_that_failed_is_none() -> None:
         replace(c, standing="cannot tell", ratio=None, interval=None) if c.cell in bad else c for c in run.comparisons
     )
     run = replace(run, comparisons=rows, checks=tuple(check("connections", cell) for cell in bad))
-    assert conclude(run).advice == "Where this time counts, choose grpc."
+    assert conclude(run).advice == (
+        "See first why a check failed in part of the run: `orch check`. Where this time counts, choose grpc."
+    )
 
 
 def test_over_a_distance_that_dwarfs_it_other_grounds_decide() -> None:
