@@ -59,7 +59,9 @@ def command(
         token = secrets.token_urlsafe(_WORDS)
         app = create_app(WORKSPACE, token, is_loopback=listening.is_loopback(bound), names=names)
         address = f"http://{listening.shown(host, name or ())}:{names.port}/?token={token}"
-        if sys.platform == "linux":  # where it is this thread's and its later ones'; a run that is started keeps the user's
+        if (
+            sys.platform == "linux"
+        ):  # where it is this thread's and its later ones'; a run that is started keeps the user's
             with suppress(OSError):
                 os.nice(_NICE)
         listening.allow_many_connections()

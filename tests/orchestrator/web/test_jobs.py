@@ -218,7 +218,9 @@ def test_a_run_of_another_plan_than_was_shown_is_stopped(jobs_of, workspace):
     until(lambda: job.exit_code is not None, "it was told to stop")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a priority is the whole process's, and the page keeps its own")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a priority is the whole process's, and the page keeps its own"
+)
 def test_a_run_has_the_priority_of_before_the_page_lowered_its_own(jobs_of, workspace):
     before = os.nice(0)
     made = jobs_of((sys.executable, "-c", "import os; print(os.nice(0))"))
