@@ -66,6 +66,17 @@ def test_the_token_leaves_the_address_and_the_cookie_is_not_the_token(shared):
     assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
 
 
+def test_whoever_comes_from_elsewhere_with_the_token_is_led_on_by_a_page_of_ours(shared):
+    """A browser sends no strict cookie along where a redirection began elsewhere, as in a file."""
+    asked = client(shared)
+    answer = asked.get(f'/"><script>?token={TOKEN}&text="><script>', headers={"Sec-Fetch-Site": "cross-site"})
+    assert (answer.status_code, answer.headers["referrer-policy"]) == (200, "no-referrer")
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert TOKEN not in answer.text
+    assert "<script" not in answer.text
+    assert "form_token" in asked.get(f"/runs/{RUN}").text
+
+
 def test_an_address_with_the_token_leads_to_no_other_host(shared):
     answer = client(shared).get(f"{HERE}//evil.example/x?token={TOKEN}")
     assert answer.headers["location"] == "/evil.example/x"
