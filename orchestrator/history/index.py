@@ -220,7 +220,7 @@ def _is_current(connection: sqlite3.Connection) -> bool:
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:
-    """sqlite3.DatabaseError where the file holds more than our tables: a trigger or a view would act as we read and write."""
+    """sqlite3.DatabaseError where the file holds more than our tables: a trigger or a view would act as we write."""
     found = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     if found != set(tables.statements(tables.SQLITE)):
         raise sqlite3.DatabaseError("it has other tables than orch makes")

@@ -60,7 +60,7 @@ WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE c.oid IN (h.inhrelid, h.inhparent))
 ) LIMIT 1
 """
-"""What can call a function of whoever owns a table, with the rights of whoever reads or writes it, or lead to another table."""
+"""What can call a function of a table's owner with the rights of whoever reads or writes it, or lead to another table."""
 
 
 class SharedIndex(Index):

@@ -135,6 +135,12 @@ def test_another_page_makes_a_browser_ask_for_nothing_but_a_page_to_be_looked_at
         assert client(shared).get("/", headers=headers).status_code == status
 
 
+@pytest.mark.parametrize("below", ["export?format=csv", "report", "report?download=true"])
+def test_another_page_does_not_have_files_made(shared, below):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert client(shared).get(f"/runs/{RUN}/{below}", headers=headers).status_code == 403
+
+
 @pytest.mark.parametrize("path", ["/", "/nowhere", f"/runs/{RUN}", "/api/runs", "/assets/page.js", "/?token=wrong"])
 def test_every_answer_says_what_a_browser_may_do_with_it(shared, path):
     headers = client(shared).get(path).headers
