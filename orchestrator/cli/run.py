@@ -55,6 +55,10 @@ def command(
             "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
         ),
     ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--plan", metavar="SHA256", help="Refuse unless the plan is the one of this digest."),
+    ] = None,
     opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch report RUN --full` does so later.")
@@ -63,7 +67,12 @@ def command(
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
-    result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
+    if resume and only is not None:
+        raise UsageError("--plan is of a run that begins", hint="omit it: --resume continues the plan of the run")
+    if resume:
+        result = _resume(what, overrides, keep=keep, share=share)
+    else:
+        result = _start(what, overrides, keep=keep, share=share, only=only)
     tell(result, is_full=full)
     if opens:
         show(result.report)
@@ -84,8 +93,16 @@ def start(plan: Plan, *, keep: bool = False, share: bool = False, referee: Refer
     return run.start(plan, WORKSPACE, command=command, listener=console, keep=keep, share=share, referee=referee)
 
 
-def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
-    return start(plan_of(file, overrides or []), keep=keep, share=share)
+def _start(
+    file: str | None, overrides: list[str] | None, *, keep: bool, share: bool, only: str | None = None
+) -> Result:
+    plan = plan_of(file, overrides or [])
+    if only is not None and plan.digest() != only:
+        raise UsageError(
+            f"this is plan {plan.id}, with another digest than --plan names: nothing was started",
+            hint="its files have changed since: look at its plan again",
+        )
+    return start(plan, keep=keep, share=share)
 
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:

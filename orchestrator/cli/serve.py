@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,8 @@ PORT = 8642
 _NICE = 10  # a measurement that runs beside goes first
 _GRACE_S = 2
 _WORDS = 32  # bytes of the token
+OPENING = "open.html"
+"""A file with the address and its token, for as long as the page is shown with `--open`."""
 
 
 def command(
@@ -45,7 +48,6 @@ def command(
     ] = False,
 ) -> None:
     """Print the address of the page, with its token, and show the page until Ctrl-C."""
-    from orchestrator.cli.browser import show_address
     from orchestrator.cli.choosing import the_index
     from orchestrator.web import listening
     from orchestrator.web.app import create_app
@@ -58,8 +60,11 @@ def command(
         token = secrets.token_urlsafe(_WORDS)
         app = create_app(WORKSPACE, token, is_loopback=listening.is_loopback(bound), names=names)
         address = f"http://{listening.shown(host, name or ())}:{names.port}/?token={token}"
-        with suppress(OSError):
-            os.nice(_NICE)
+        if (
+            sys.platform == "linux"
+        ):  # where it is this thread's and its later ones'; a run that is started keeps the user's
+            with suppress(OSError):
+                os.nice(_NICE)
         listening.allow_many_connections()
         console.result(address)
         console.out.flush()
@@ -69,19 +74,39 @@ def command(
             )
         console.progress("Ctrl-C ends it")
         if opens:
-            show_address(address, "the address is above")
+            _open(address)
         _serve(app, bound)
     finally:
         bound.close()
+        if opens:
+            with suppress(OSError):
+                (WORKSPACE.state / OPENING).unlink(missing_ok=True)
     console.progress("ended")
 
 
 def _serve(app: FastAPI, bound: socket.socket) -> None:
     """Answer until Ctrl-C or SIGTERM; connections that are open then have a moment."""
-    import uvicorn
+    from orchestrator.web.connections import server
 
-    config = uvicorn.Config(
-        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE_S
-    )
     with suppress(KeyboardInterrupt, Interrupted):  # it ends in order first, and then raises what ended it
-        uvicorn.Server(config).run(sockets=[bound])
+        server(app, grace_s=_GRACE_S).run(sockets=[bound])
+
+
+def _open(address: str) -> None:
+    """Show the page in the user's browser, by a file that only the user reads.
+
+    What a browser is started with, every user of this machine can see.
+    """
+    from orchestrator.cli.browser import show_address
+    from orchestrator.disk import own_folder, whole_file, writing
+
+    page = own_folder(WORKSPACE.state) / OPENING
+    with writing(page, "open the address yourself"):
+        page.parent.mkdir(exist_ok=True)
+        with whole_file(page, mode=0o600) as partial:
+            partial.write_text(
+                f"<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><title>orch</title>"
+                f'<meta http-equiv=refresh content="0;url={address}"><a href="{address}">orch</a>\n',
+                encoding="utf-8",
+            )
+    show_address(page.resolve().as_uri(), "the address is above")

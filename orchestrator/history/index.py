@@ -97,7 +97,8 @@ class Index:
         limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)} OFFSET {int(wanted.offset)}"
         found = self._all(f"SELECT * FROM runs WHERE {where} {_NEWEST}{limit}", values)  # noqa: S608 - no value in it
         tags, notes = self._tags(), self._notes()
-        return [rows.listed(row, tags.get(row["id"], ()), notes.get(row["id"], ())) for row in found]
+        with _as_written():
+            return [rows.listed(row, tags.get(row["id"], ()), notes.get(row["id"], ())) for row in found]
 
     def count(self, wanted: Filters) -> int:
         """How many runs there are of those, whatever the limit."""
@@ -136,8 +137,9 @@ class Index:
         joined = "cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id"
         which = f"measures IN ({chosen}) AND kind = 'run' AND {where}"
         query = f"SELECT {told}, cells.* FROM {joined} WHERE {which} ORDER BY started, runs.id"  # noqa: S608 - no value
-        for row in self._all(query, (f"{like(word)}%", word, word, *values)):
-            found.setdefault(row["measures"], []).append(rows.seen(row))
+        with _as_written():
+            for row in self._all(query, (f"{like(word)}%", word, word, *values)):
+                found.setdefault(row["measures"], []).append(rows.seen(row))
         return found
 
     def _tags(self) -> dict[str, tuple[str, ...]]:
@@ -169,9 +171,20 @@ class Index:
         try:
             return self._connection.execute(query, tuple(values)).fetchall()
         except sqlite3.DatabaseError as error:
-            raise MissingError(
-                f"the index of runs cannot be read: {error}", hint="make it anew: orch history --rebuild"
-            ) from error
+            raise _unreadable(error) from error
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """MissingError where a row is not one that orch wrote."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> MissingError:
+    return MissingError(f"the index of runs cannot be read: {error}", hint="make it anew: orch history --rebuild")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -185,10 +198,12 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("BEGIN IMMEDIATE")  # refused where it cannot be written, and waits for another orch
         if not _is_current(connection):
             _make_anew(connection)
+        _require_ours(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.close()
@@ -205,6 +220,7 @@ def in_memory(kept: Path) -> sqlite3.Connection:
             source = sqlite3.connect(f"{kept.resolve().as_uri()}?mode=ro", uri=True)
             try:
                 if _is_current(source):
+                    _require_ours(source)
                     source.backup(connection)
             finally:
                 source.close()
@@ -223,6 +239,13 @@ def remove(path: Path) -> None:
 def _is_current(connection: sqlite3.Connection) -> bool:
     versions = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
     return versions == [_APPLICATION, SCHEMA_VERSION]
+
+
+def _require_ours(connection: sqlite3.Connection) -> None:
+    """sqlite3.DatabaseError where the file holds more than our tables: a trigger or a view would act as we write."""
+    found = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    if found != set(tables.statements(tables.SQLITE)):
+        raise sqlite3.DatabaseError("it has other tables than orch makes")
 
 
 def _make_anew(connection: sqlite3.Connection) -> None:

@@ -49,10 +49,18 @@ WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 
 _ACTING = """
 SELECT 1 FROM pg_catalog.pg_class c
 WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ?) AND (
-    EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
+    c.relrowsecurity
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid)
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_attrdef d WHERE d.adrelid = c.oid)
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('c', 'x', 't'))
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_index i
+               WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE c.oid IN (h.inhrelid, h.inhparent))
 ) LIMIT 1
 """
+"""What can call a function of a table's owner with the rights of whoever reads or writes it, or lead to another table."""
 
 
 class SharedIndex(Index):
@@ -256,7 +264,7 @@ def _require_shape(connection: _Connection, schema: str, where: str) -> None:
     }
     strange = sorted(f"{table}.{column}" for table, _, column, _ in ours ^ there)
     if not strange and connection.execute(_ACTING, (schema,)).fetchone():
-        strange = ["a trigger or a rule"]
+        strange = ["something that acts when it is read or written"]
     if strange:
         raise UsageError(
             f"{where}: it was changed since orch made it ({', '.join(strange[:3])}); it is left as it is",

@@ -44,6 +44,7 @@ def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, na
         judged=JudgedRuns(workspace),
     )
     app.state.context = found
+    app.state.jobs = jobs.Jobs(workspace)
     for part in (assets, runs, run, changes, files, compare, trends, documentation, live, jobs, api):
         app.include_router(part.router)
     problems.handle(app)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hmac
 import logging
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.web.context import Context
@@ -25,6 +26,7 @@ MOST_BYTES = 1 << 18
 """Of a request's body."""
 MOST_ADDRESS = 1 << 14
 FORM_HEADER = "x-orch-form"
+_FILES = ("/export", "/report")
 _READING = frozenset({"GET", "HEAD"})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -97,7 +99,8 @@ class Guard:
             raise Refused(401, "the token in the address is wrong", hint="`orch serve` printed the right address")
         left = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
         path = "/" + request.scope["path"].lstrip("/\\")  # never another host's
-        answer = RedirectResponse(f"{path}?{urlencode(left)}" if left else path, status_code=303)
+        target = f"{path}?{urlencode(left)}" if left else path
+        answer = _led(target) if _is_from_elsewhere(request.headers) else RedirectResponse(target, status_code=303)
         answer.set_cookie(self._context.cookie, self._context.session, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -128,14 +131,17 @@ class Guard:
             )
         if is_bearer:
             return
-        self._require_own_origin(headers, is_reading=is_reading)
+        self._require_own_origin(headers, request.scope["path"], is_reading=is_reading)
 
-    def _require_own_origin(self, headers: Headers, *, is_reading: bool) -> None:
+    def _require_own_origin(self, headers: Headers, path: str, *, is_reading: bool) -> None:
         """Refused where a browser says that another page sends the request."""
         site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
         if is_reading:
             is_shown = mode == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
-            if site in ("cross-site", "same-site") and not is_shown:
+            is_file = path.endswith(
+                _FILES
+            )  # takes a CPU a while, and leaves the page that asks where it is: again and again
+            if _is_from_elsewhere(headers) and (is_file or not is_shown):
                 raise Refused(403, "another page asks for this", hint="open it by its address")
             return
         origin = headers.get("origin")
@@ -162,6 +168,21 @@ class Guard:
             return False
         kept = jar.get(self._context.cookie)
         return kept is not None and _is_same(kept.value, self._context.session)
+
+
+def _is_from_elsewhere(headers: Headers) -> bool:
+    """Whether a browser says that another page, or a file, made it ask."""
+    return headers.get("sec-fetch-site") in ("cross-site", "same-site")
+
+
+def _led(target: str) -> Response:
+    """A page that goes on by itself.
+
+    Of a redirection, a browser would keep in mind where it began, and send no strict cookie along.
+    """
+    address = escape(quote(target, safe="/%?=&+-._~"))
+    page = f'<!doctype html><title>orch</title><meta http-equiv="refresh" content="0;url={address}">'
+    return HTMLResponse(page, headers={"referrer-policy": "no-referrer"})
 
 
 def require_form(request: Request, given: str | None) -> None:

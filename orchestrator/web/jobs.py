@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,9 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self.planning = asyncio.Semaphore(1)  # a plan takes up to a second of a CPU, which may be a measurement's
+        # A thread of now, with the priority of now: the server lowers its own, and what it starts would inherit that.
+        self._starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="orch-starter")
+        self._starter.submit(os.getpid).result()
 
     def close(self) -> None:
         """Let go of what was started: it goes on by itself."""
@@ -114,15 +118,16 @@ class Jobs:
             _forget_old(folder)
             descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
-            process = subprocess.Popen(
-                [*ORCH, *experiments.arguments(plan)],
+            process = self._starter.submit(
+                subprocess.Popen,
+                [*ORCH, *experiments.arguments(plan), "--plan", plan.digest()],
                 cwd=self._workspace.root.resolve(),
                 stdin=subprocess.DEVNULL,
                 stdout=descriptor,
                 stderr=descriptor,
                 start_new_session=True,
                 env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-            )
+            ).result()
         finally:
             os.close(descriptor)
         threading.Thread(

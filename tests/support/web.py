@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
 from starlette.testclient import TestClient
 
-from orchestrator.web import listening
+from orchestrator.web import connections, listening
 from orchestrator.web.app import create_app
 from orchestrator.workspace import Workspace
 from tests.support.past import a_past_run, slower, with_samples
@@ -58,7 +57,7 @@ def served(workspace: Workspace) -> Iterator[str]:
     bound = listening.listen("127.0.0.1", 0)
     names = listening.names("127.0.0.1", bound, ())
     app = create_app(workspace, TOKEN, names=names)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    server = connections.server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:

@@ -16,7 +16,7 @@ from orchestrator.results import sizes
 
 KIND = "application/vnd.orch.run+zip"
 _END = "</body>"
-_OPEN = re.compile(rf'<script\b(?=[^>]*\stype="?{re.escape(KIND)}"?)(?P<attributes>[^>]*)>', re.I)
+_OPEN = re.compile(rf'<script\b(?=[^<>]{{0,400}}\stype="?{re.escape(KIND)}"?)(?P<attributes>[^<>]{{0,400}})>', re.I)
 _CLOSE = re.compile(r"</script\s*>\n?", re.I)
 _PAGE = re.compile(r'\sdata-page="([0-9a-f]{64})"')
 _ATTRIBUTES = re.compile(rf' type="{re.escape(KIND)}" id="dataset" data-page="[0-9a-f]{{64}}"(?: data-text="85")?')
@@ -24,7 +24,9 @@ _AFTER = re.compile(r"\s*</body>\s*</html>\s*")
 _TEXT = re.compile(r'\sdata-text="?85\b')  # without it: base64, as the first reports with samples have
 _OURS = '<a class="skip" href="#main">Skip to the results</a>'
 _SAVED = re.compile(
-    r'<!--\s*saved from url=|<html\b[^>]*\sdata-script=|<button\b(?=[^>]*\bid="theme")[^>]*\saria-label=', re.I
+    r"<!--\s*saved from url=|<html\b[^<>]{0,400}\sdata-script="
+    r'|<button\b(?=[^<>]{0,400}\bid="theme")[^<>]{0,400}\saria-label=',
+    re.I,
 )
 
 

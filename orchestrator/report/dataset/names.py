@@ -53,14 +53,16 @@ _IN_CLOUD = frozenset({"cloud"})
 _ONLY_IN: Mapping[str, frozenset[str]] = {"id": _IN_CLOUD, "name": _IN_CLOUD, "host": frozenset({"hosts"})}
 """Keys that mean something else in other parts of a run: there a stack has an id, and a requester a host by its role."""
 
-_FILE_URL = re.compile(r"(?i)\b(?P<scheme>(?:file|unix|sqlite[\w+]*):/*)(?=/)[^\s'\"`<>]+")
-_URL = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)(?:(?P<user>[^\s/@:'\"<>]*)(?::(?P<password>[^\s@'\"]*))?@)?"
+# What may stand before a sign is bounded: a text from elsewhere, in which the sign never comes, takes no longer than others.
+_FILE_URL = re.compile(r"(?i)\b(?P<scheme>(?:file|unix|sqlite[\w+]{0,30}):/{0,9})(?=/)[^\s'\"`<>]+")
+_URL = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{0,40}://)"
+                  r"(?:(?P<user>[^\s/@:'\"<>]{0,400})(?::(?P<password>[^\s@'\"]{0,4096}))?@)?"
                   r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s/:'\"<>,;()\[\]?#]*)")  # fmt: skip
 _ASSIGNED = re.compile(
     r"(?i)\b(?P<key>(?:pg)?(?:password|passwd|pwd)|secret|token|api[_-]?key|user(?:name)?|host(?:name|addr)?|project(?:_id)?)"
     r"(?P<sign>\s?=\s?)(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^\s'\",;&)]+)"
 )
-_MAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
+_MAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 _LOGIN = re.compile(r"(?<![\w@/.-])(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)\b")
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)")

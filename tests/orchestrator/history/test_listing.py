@@ -175,6 +175,27 @@ def test_an_index_that_is_garbage_is_made_anew(content):
     assert sqlite3.connect(INDEX).execute("SELECT count(*) FROM runs").fetchone() == (1,)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER acting AFTER INSERT ON runs BEGIN UPDATE runs SET verdict = 'theirs'; END",
+        "CREATE VIEW theirs AS SELECT 1",
+        "ALTER TABLE runs RENAME COLUMN verdict TO theirs",
+        "CREATE TABLE sqlitetheirs (x)",
+    ],
+)
+def test_an_index_that_holds_more_than_orch_makes_is_made_anew(statement):
+    a_run_called("a")
+    ids()
+    with sqlite3.connect(INDEX) as connection:
+        connection.execute(statement)
+    a_run_called("b")
+    assert sorted(ids()) == ["a", "b"]
+    with sqlite3.connect(INDEX) as connection:
+        assert "theirs" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
+        assert connection.execute("SELECT count(*) FROM runs WHERE verdict = 'theirs'").fetchone() == (0,)
+
+
 def test_an_index_of_another_version_is_made_anew():
     a_run_called("a")
     ids()

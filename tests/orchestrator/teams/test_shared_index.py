@@ -165,6 +165,13 @@ def test_a_schema_of_somebody_else_is_left_as_it_is(dsn: str, schema: str) -> No
         "CREATE VIEW {}.theirs AS SELECT 1 AS one",
         "ALTER TABLE {}.cells ALTER COLUMN rate TYPE text",
         "CREATE RULE nothing AS ON INSERT TO {}.tags DO INSTEAD NOTHING",
+        "ALTER TABLE {}.tags ADD CHECK (pg_catalog.length(tag) < 1000)",
+        "ALTER TABLE {}.tags ALTER COLUMN tag SET DEFAULT pg_catalog.upper('x')",
+        "CREATE INDEX theirs ON {}.tags (pg_catalog.upper(tag))",
+        "CREATE INDEX theirs ON {}.tags (tag) WHERE pg_catalog.upper(tag) = 'X'",
+        "CREATE POLICY theirs ON {}.runs USING (true)",
+        "ALTER TABLE {}.runs ENABLE ROW LEVEL SECURITY",
+        "CREATE TABLE public.theirs () INHERITS ({}.tags)",
     ],
 )
 def test_tables_that_were_changed_are_left_as_they_are(dsn: str, schema: str, change: str) -> None:

@@ -66,6 +66,17 @@ def test_the_token_leaves_the_address_and_the_cookie_is_not_the_token(shared):
     assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
 
 
+def test_whoever_comes_from_elsewhere_with_the_token_is_led_on_by_a_page_of_ours(shared):
+    """A browser sends no strict cookie along where a redirection began elsewhere, as in a file."""
+    asked = client(shared)
+    answer = asked.get(f'/"><script>?token={TOKEN}&text="><script>', headers={"Sec-Fetch-Site": "cross-site"})
+    assert (answer.status_code, answer.headers["referrer-policy"]) == (200, "no-referrer")
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert TOKEN not in answer.text
+    assert "<script" not in answer.text
+    assert "form_token" in asked.get(f"/runs/{RUN}").text
+
+
 def test_an_address_with_the_token_leads_to_no_other_host(shared):
     answer = client(shared).get(f"{HERE}//evil.example/x?token={TOKEN}")
     assert answer.headers["location"] == "/evil.example/x"
@@ -122,6 +133,12 @@ def test_another_page_makes_a_browser_ask_for_nothing_but_a_page_to_be_looked_at
     for site in ("cross-site", "same-site"):
         headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
         assert client(shared).get("/", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("below", ["export?format=csv", "report", "report?download=true"])
+def test_another_page_does_not_have_files_made(shared, below):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert client(shared).get(f"/runs/{RUN}/{below}", headers=headers).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", f"/runs/{RUN}", "/api/runs", "/assets/page.js", "/?token=wrong"])

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from orchestrator.cli import browser, serve
 from tests.support.browser import FLAGS, PROGRAM
 from tests.support.web import EVIL, RUNS, TOKEN, WITH_SAMPLES, made_up, served
 
@@ -203,3 +204,21 @@ def test_without_the_token_pages_offer_no_change(opened):
     tab.goto(f"/runs/{RUNS[0]}")
     assert tab.locator("form[method=post]").count() == 0
     assert tab.get_by_text("open this page with the address").is_visible()
+
+
+def test_the_page_is_opened_by_a_file_and_may_change_something_at_once(address, chromium, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = []
+    monkeypatch.setattr(browser, "show_address", lambda shown, where: told.append(shown))
+    serve._open(f"{address}/runs/{RUNS[0]}?token={TOKEN}")
+    assert TOKEN not in told[0]
+    assert (tmp_path / ".orch" / serve.OPENING).stat().st_mode & 0o077 == 0
+    context = chromium.new_context()
+    try:
+        tab = context.new_page()
+        tab.goto(told[0])
+        tab.wait_for_url(f"{address}/runs/{RUNS[0]}")
+        assert tab.locator("input[name=form_token]").count()
+        assert TOKEN not in tab.content()
+    finally:
+        context.close()

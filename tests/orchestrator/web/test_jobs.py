@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,37 @@ def test_a_run_of_another_plan_than_was_shown_is_stopped(jobs_of, workspace):
     Growing(workspace.root).session(job.process.pid)
     assert "The experiment changed" in made.job(job.id).trouble
     until(lambda: job.exit_code is not None, "it was told to stop")
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a priority is the whole process's, and the page keeps its own"
+)
+def test_a_run_has_the_priority_of_before_the_page_lowered_its_own(jobs_of, workspace):
+    before = os.nice(0)
+    made = jobs_of((sys.executable, "-c", "import os; print(os.nice(0))"))
+    plan = experiments.plan_of(workspace, experiment="tiny.yaml")
+    started = []
+
+    def of_the_page() -> None:
+        os.nice(3)  # this thread's alone
+        started.append(made.start(plan))
+
+    page = threading.Thread(target=of_the_page)
+    page.start()
+    page.join()
+    until(lambda: started[0].exit_code is not None, "it ends")
+    assert int(jobs.last_words(started[0])) == before
+
+
+def test_an_experiment_that_changes_while_it_is_started_is_refused_before_anything_runs(jobs_of, workspace):
+    made, plan = jobs_of(jobs.ORCH), experiments.plan_of(workspace, experiment="tiny.yaml")
+    file = workspace.root / "experiments" / "tiny.yaml"
+    file.write_text(file.read_text().replace("seed: 1", "seed: 2"))
+    job = made.start(plan)
+    until(lambda: job.exit_code is not None, "it ends")
+    assert job.exit_code == UsageError.exit_code
+    assert "nothing was started" in jobs.last_words(job)
+    assert not workspace.results.exists()
 
 
 def test_what_a_job_says_is_kept_up_to_a_size_and_harmless(jobs_of, workspace):

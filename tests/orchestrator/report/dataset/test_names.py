@@ -188,3 +188,15 @@ def test_a_plan_keeps_its_ids(marked):
     assert [cell.id for cell in plan.cells] == [cell["id"] for cell in marked.manifest().plan["cells"]]
     assert isinstance(plan, Plan)
     assert plan.experiment_path == "x.yaml"
+
+
+@pytest.mark.parametrize("part", ["a.", "a-", "sqlite+"])
+def test_a_long_text_from_elsewhere_does_not_hold_up_a_report(part):
+    """The search for what never comes began anew at every letter: four times as long for twice the text."""
+    text = part * (40_000 // len(part))
+    assert len(Names([text]).text(text)) > 0
+
+
+def test_a_long_password_is_replaced_whole():
+    text = f"postgresql://anna:{'s3cret-' * 400}@db.example:5432/x"
+    assert "s3cret" not in Names([text]).text(text)

@@ -1,0 +1,75 @@
+"""How connections are kept: no request may be endless, neither in bytes nor in time, and there are only so many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_CONNECTIONS = 2000
+MOST_HEAD = 64 << 10
+"""Bytes of a request's first line and headers."""
+REQUEST_S = 20.0
+"""So long a request may take to arrive whole, from when its connection is made or its first byte comes."""
+_OTHER_FILES = 200  # that this process has open beside connections
+_COMING = (h11.IDLE, h11.SEND_BODY)  # what a client does before its request is whole
+
+
+class Connection(H11Protocol):
+    """A connection of HTTP/1.1 whose client is not waited for for ever, and which is closed where there are too many."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody connected."""
+        super().connection_made(transport)
+        if len(self.connections) > _room():
+            transport.abort()
+        else:
+            self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes came; an answer may take as long as it does."""
+        super().data_received(data)
+        if self.conn.their_state in _COMING:
+            self._await_request()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_request(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(REQUEST_S, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+def server(app: ASGIApp, *, grace_s: int | None = None) -> uvicorn.Server:
+    """What answers for the application; when it ends, connections that are open have `grace_s`."""
+    options: dict[str, Any] = {
+        "access_log": False,
+        "log_level": "error",  # whoever sends nonsense writes nothing into the terminal
+        "server_header": False,
+        "timeout_graceful_shutdown": grace_s,
+        "ws": "none",
+        "h11_max_incomplete_event_size": MOST_HEAD,
+    }
+    return uvicorn.Server(uvicorn.Config(app, http=Connection, **options))
+
+
+def _room() -> int:
+    """How many connections there may be: a file each."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(MOST_CONNECTIONS, soft - _OTHER_FILES))
