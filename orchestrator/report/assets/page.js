@@ -248,6 +248,10 @@
     button.addEventListener("click", () => save(chart));
     (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
   });
+  for (const list of document.querySelectorAll(".strips")) {
+    const buttons = [...list.querySelectorAll(".save")];
+    if (buttons.length > 1) rove(list, buttons, inTurn(buttons));
+  }
 
   // ---- theme: the system's, unless the address or the button says otherwise
 

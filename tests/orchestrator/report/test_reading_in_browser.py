@@ -1,4 +1,4 @@
-"""What a reader does with a report in a real browser: few stops of the Tab key, pictures as files, phone, sheets of paper."""
+"""A report in a reader's hands, in a real browser: few stops of the Tab key, pictures as files, a phone, sheets of paper."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def quiet(page: Page) -> Iterator[None]:
         ("nav a", ["ArrowRight"]),
         ("nav a", ["ArrowLeft"]),
         (".passed > details > summary", ["ArrowDown"]),
-        (".scroll:has(.scorecard) a", ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]),
+        (".scorecard a", ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]),
     ],
 )
 def test_arrow_keys_reach_what_shares_one_stop_of_the_tab_key(
@@ -103,7 +103,7 @@ def test_arrow_keys_reach_what_shares_one_stop_of_the_tab_key(
 ) -> None:
     page.open(written("calls", tmp_path))
     if "scorecard" in place:  # of two tables the first
-        page.evaluate("document.querySelectorAll('.scroll:has(.scorecard)')[1].remove()")
+        page.evaluate("document.querySelectorAll('.scorecard')[1].className = ''")
     reached, of, stops = page.evaluate(f"{REACHED}({[place, keys]!r})")
     assert of > 5
     assert (reached, stops) == (of, 1)
