@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, phrases, short
 from orchestrator.experiment.plan import documents, languages
 from orchestrator.experiment.plan.plan import Plan
 
@@ -81,6 +81,16 @@ def without(factor: str, cell: CellSummary) -> str:
         *load,
     )
     return ", ".join(parts)
+
+
+def in_phrases(setting: str, cells: Iterable[CellSummary]) -> str:
+    """A setting as readers see it: `connections kept open` where names and ids say `reuse`."""
+    of_call = {
+        said: phrase for cell in cells for said, phrase in zip(short(cell.factors), phrases(cell.factors), strict=True)
+    }
+    return ", ".join(
+        " against ".join(of_call.get(side, side) for side in part.split(" against ")) for part in setting.split(", ")
+    )
 
 
 def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:

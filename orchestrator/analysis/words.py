@@ -60,6 +60,11 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{0 if abs(share) >= 0.1 else digits}f} %"
 
 
+def change(share: float, digits: int = 0) -> str:
+    """0.51 as `+51 %`, 172.68 as `+17,268 %`."""
+    return f"{share * 100:+,.{digits}f} %"
+
+
 def ms(value: float) -> str:
     """Milliseconds with three significant digits, in the unit that reads best: 0.9999 is `1 ms`, 123456 `123 s`."""
     value = float(f"{value:.3g}")  # rounded first: what rounds up to the next unit is shown in that

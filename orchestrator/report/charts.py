@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
+from orchestrator.analysis import naming
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.report.curves import AxisView, axis_views
@@ -171,9 +172,10 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each setting in which rates were searched."""
     for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
         rows = [row for row in summary.rate_comparisons if row.setting == setting]
-        drawn = found_rates(f"rates-{number}", setting, of, rows, colours, summary.found_rates)
+        title = naming.in_phrases(setting, summary.cells)
+        drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
         if drawn:
-            yield Pictured(title=f"{setting}: {goals}", figure=drawn)
+            yield Pictured(title=f"{title}: {goals}", figure=drawn)
 
 
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:

@@ -36,9 +36,10 @@ _UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 _PLOTLY_JS = "plotly-basic.min.js.gz"
 
 
-def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:
+def render_page(template: str, *, title: str, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:
     """A page from a template that extends `base.html` (blocks: title, header, main); `charts` brings the chart library.
 
+    `title` stands on each sheet of paper, too, beside its number.
     `every_page`: what a reader must not miss, in a line above all else and on each sheet of paper.
 
     Everything in `context` is escaped unless it is `Markup`; what a reader cannot see is shown.
@@ -56,6 +57,8 @@ def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), 
             policy=policy,
             every_page=every_page,
             every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
+            sheet=Markup(css_text(title)),  # noqa: S704 - likewise
+            title=title,
             library=_library_text() if charts else None,
             **context,
         )

@@ -24,6 +24,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.misleading import figure_words
+from orchestrator.analysis.naming import in_phrases
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
@@ -94,6 +95,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
+        title=f"{summary.name} · {summary.run_id}",
         charts=True,
         summary=summary,
         inside=inside,
@@ -138,6 +140,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         series_dash=load_tables.DASH,
         saturated=SATURATED,
         rate_groups=rate_groups(summary),
+        in_phrases=in_phrases,
         rate_references={row.reference_cell for row in summary.rate_comparisons},
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,
@@ -207,7 +210,10 @@ def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str 
 def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:
     """The tables of the settings, as what a section folds."""
     of = summary.scorecard.settings if summary.scorecard else ()
-    return [{"slug": f"s{number}", "title": table.setting, "of": table} for number, table in enumerate(of, start=1)]
+    return [
+        {"slug": f"s{number}", "title": in_phrases(table.setting, summary.cells), "of": table}
+        for number, table in enumerate(of, start=1)
+    ]
 
 
 def _round_trips_text(value: float) -> str:

@@ -30,6 +30,12 @@ class Short:
     rows: tuple[Row, ...] = ()
     left_out: int = 0  # settings that stand in the details alone
 
+    @property
+    def unit(self) -> str:
+        """The unit of every latency in it, where all have the same; else empty."""
+        names = {group.unit.name for group in self.listed}
+        return names.pop() if len(names) == 1 else ""
+
 
 def short(found: Sequence[Group]) -> Short:
     """Whatever fits: all cells with their floors, all cells, a matrix of settings, or the first settings."""

@@ -32,7 +32,7 @@ def picture(of: Trend, unit: Unit, slug: str) -> Markup | None:
     room = (high - low or high or 1.0) * _ROOM
     extent = (low - room, high + room)
     traces = [_line(of, placed, number, times) for number in range(len(of.environments))]
-    name = "requests/s" if of.statistic == "throughput" else f"{of.statistic}, {unit.name}"
+    name = "requests/s ↑ better" if of.statistic == "throughput" else f"{of.statistic}, {unit.name} ↓ better"
     ticks = even_ticks(*extent)
     where = _ticked([point for _, point, _ in placed], [place for place, _, _ in placed])
     layout: dict[str, Any] = {

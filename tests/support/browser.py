@@ -107,6 +107,12 @@ class Page:
         with self._shown.expect_navigation():
             self._shown.locator(button).click()
 
+    def download(self, button: str) -> tuple[str, bytes]:
+        """Press a button, by its selector: name and content of the file that it saves."""
+        with self._shown.expect_download() as saved:
+            self._shown.locator(button).first.click()
+        return saved.value.suggested_filename, saved.value.path().read_bytes()
+
     def wait_for_text(self, text: str) -> None:
         """Return when a reader sees this text, also where the page's scripts do not run; an error after a minute."""
         self._shown.get_by_text(text).first.wait_for()

@@ -92,7 +92,7 @@ def _drift(drifts: list[float]) -> Finding:
             "that all share.",
             action="Raise `repeats`.",
         )
-    low, high = (f"{bound - 1:+.1%}" for bound in interval)
+    low, high = (words.change(bound - 1, 1) for bound in interval)
     if not exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT):
         return Finding(
             verdict="cannot tell",
@@ -113,7 +113,7 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
             evidence=evidence,
             weight=abs(seen.jump),
             explanation=(
-                f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of "
+                f"Latency changes by {words.change(exp(seen.jump) - 1)} after {words.percent(seen.at)} of "
                 f"{trial.called}, and stays there."
             ),
             action="See `noise` for what else ran; repeat the run on a quiet host or with more `repeats`.",

@@ -132,25 +132,126 @@
     repaint();
   };
 
-  // A legend is one stop of the Tab key; arrows go from name to name in it.
+  // ---- what has many stops of the Tab key has one; arrow keys go on within it
+
+  // `next` says where a key leads from an item: the other's number, or undefined.
+  const rove = (place, items, next) => {
+    const choose = (chosen) => items.forEach((item) => { item.tabIndex = item === chosen ? 0 : -1; });
+    place.dataset.rove = "";
+    choose(items[0]);
+    place.addEventListener("focusin", ({ target }) => { if (items.includes(target)) choose(target); });
+    place.addEventListener("keydown", (event) => {
+      const from = items.indexOf(document.activeElement);
+      const to = from < 0 || event.ctrlKey || event.altKey || event.metaKey ? undefined : items[next(from, event.key)];
+      if (!to) return;
+      event.preventDefault();
+      to.focus();
+    });
+  };
+
+  const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  const inTurn = (items) => (from, key) => (STEPS[key] ? (from + STEPS[key] + items.length) % items.length : undefined);
+
   for (const legend of new Set(names.map((name) => name.legend))) {
     const buttons = names.filter((name) => name.legend === legend).map((name) => name.button);
     legend.setAttribute("role", "toolbar");
     [...legend.children].forEach((item) => item.setAttribute("role", "none"));
-    buttons.forEach((button, place) => { button.tabIndex = place ? -1 : 0; });
-    legend.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      const at = buttons.indexOf(document.activeElement);
-      if (!step || at < 0) return;
-      event.preventDefault();
-      const next = buttons[(at + step + buttons.length) % buttons.length];
-      buttons.forEach((button) => { button.tabIndex = button === next ? 0 : -1; });
-      next.focus();
-    });
+    rove(legend, buttons, inTurn(buttons));
+  }
+  for (const list of document.querySelectorAll("nav, .passed")) {
+    const items = [...list.querySelectorAll(":scope > a, :scope > details > summary")];
+    if (items.length > 1) rove(list, items, inTurn(items));
+  }
+  // In a table of links, left and right stay in the row, up and down in the column.
+  for (const table of document.querySelectorAll(".scorecard")) {
+    const links = [...table.querySelectorAll("td a")];
+    const column = (link) => link.closest("td").cellIndex;
+    const row = (link) => link.closest("tr").rowIndex;
+    const next = (from, key) => {
+      const step = STEPS[key];
+      if (!step) return undefined;
+      const of = key === "ArrowRight" || key === "ArrowLeft" ? row : column;
+      const line = links.filter((link) => of(link) === of(links[from]));
+      return links.indexOf(line[line.indexOf(links[from]) + step]);
+    };
+    if (links.length > 1) rove(table, links, next);
   }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && alone !== null) showAlone(alone);
   });
+
+  // ---- a picture as a file: the still one, in the colours that are shown, with its title and what no reader may miss
+
+  const LINE_PX = 16;
+  const LETTERS = 52; // of a line
+  const TIMES = 3; // as large as on the page
+
+  const wrapped = (text) => text.trim().split(/\s+/).reduce((lines, word) => {
+    const last = lines.at(-1);
+    if (last && last.length + word.length < LETTERS) return [...lines.slice(0, -1), `${last} ${word}`];
+    return [...lines, word];
+  }, []);
+
+  const pictureOf = (chart) => {
+    const style = getComputedStyle(root);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const picture = chart.querySelector("svg.static").cloneNode(true);
+    const [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
+    const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
+    const above = [
+      ...wrapped(chart.querySelector(".live").getAttribute("aria-label")).map((line) => [line, "--ink"]),
+      ...wrapped(document.getElementById("every-page")?.textContent ?? "").map((line) => [line, "--fail"]),
+    ];
+    const below = wrapped(note).map((line) => [line, "--muted"]);
+    const top = LINE_PX * (above.length + 0.5);
+    const whole = top + height + LINE_PX * (below.length + 0.5);
+    const put = (tag, attributes, text = "") => {
+      const element = document.createElementNS(picture.namespaceURI, tag);
+      Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+      element.textContent = text;
+      picture.append(element);
+      return element;
+    };
+    const say = (y) => ([line, name], place) => {
+      put("text", { x: 6, y: y + place * LINE_PX, fill: colour(name), "font-size": 12, "font-weight": name === "--muted" ? 400 : 600 }, line);
+    };
+    picture.querySelectorAll(".faint").forEach((each) => each.setAttribute("opacity", FAINT));
+    picture.prepend(put("rect", { y: -top, width, height: whole, fill: colour("--paper") }));
+    above.forEach(say(LINE_PX - top));
+    below.forEach(say(height + LINE_PX));
+    picture.setAttribute("viewBox", `0 ${-top} ${width} ${whole}`);
+    picture.setAttribute("width", width * TIMES);
+    picture.setAttribute("height", whole * TIMES);
+    const text = new XMLSerializer().serializeToString(picture);
+    return text.replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
+  };
+
+  const save = async (chart) => {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(pictureOf(chart))}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    const link = document.createElement("a");
+    link.href = canvas.toDataURL("image/png");
+    link.download = `${chart.id}.png`;
+    link.click();
+  };
+
+  charts.forEach((chart) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "save";
+    button.textContent = "Save picture";
+    button.setAttribute("aria-label", `Save picture: ${chart.querySelector(".live").getAttribute("aria-label")}`);
+    button.addEventListener("click", () => save(chart));
+    (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
+  });
+  for (const list of document.querySelectorAll(".strips")) {
+    const buttons = [...list.querySelectorAll(".save")];
+    if (buttons.length > 1) rove(list, buttons, inTurn(buttons));
+  }
 
   // ---- theme: the system's, unless the address or the button says otherwise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import plotly.graph_objects as go
@@ -22,6 +23,7 @@ from orchestrator.report.figures.base import (
     row_px,
 )
 from orchestrator.report.palette import series
+from orchestrator.report.static.svg import lines_of, width_of
 
 ROW_PX = 46
 _ARROWS = {"below": "triangle-left", "at least": "triangle-right"}
@@ -50,18 +52,24 @@ def found_rates(
         f"highest rate, requests/s (logarithmic){MORE_IS_BETTER}", min(values) / room, max(values) * room
     )
     standings = {row.cell: row for row in comparisons}
+    said = [_said(place, one, standings.get(one.cell)) for place, one in enumerate(rows)]
     layout = {
         "showlegend": False,
         "xaxis": axis,
         "yaxis": row_axis(labels),
-        "annotations": [_said(place, one, standings.get(one.cell)) for place, one in enumerate(rows)],
-        "margin": {"l": 8, "r": 116, "t": 28, "b": 40},
+        "annotations": said,
+        "margin": {"l": 8, "r": _room_px(said), "t": 28, "b": 40},
     }
     traces = [_searches(rows, colours), _found(rows, colours)]
     is_one_sided = any(one.side for one in rows)
     note = "An arrow: the rate is known from that side alone." if is_one_sided else ""
     label = f"Highest rates, {title}: {rows[0].goals}."
     return figure(slug, label, traces, layout, 76 + row_px(ROW_PX, labels) * len(rows), note)
+
+
+def _room_px(said: Sequence[dict[str, Any]]) -> int:
+    """How wide the longest text beside a row is, with its distance and a little air."""
+    return ceil(max(width_of(line) for note in said for line in lines_of(note["text"]))) + 16
 
 
 def _extent(one: FoundRate) -> list[float]:

@@ -45,7 +45,7 @@ KINDS: dict[str, Callable[[], RunSummary]] = {
 }
 ALL = pytest.mark.parametrize("kind", list(KINDS))
 LEAST_CONTRAST = 4.5  # of text (WCAG 2.2, 1.4.3), 3 where it is large
-MOST_STOPS = 150  # of the Tab key, of which each folded part is one
+MOST_STOPS = 80  # of the Tab key, of which each folded part is one
 
 # Scrolls to each chart that is seen and waits for it, for at most a minute each; true when all are drawn.
 DRAW_ALL = """
