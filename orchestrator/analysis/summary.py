@@ -24,6 +24,7 @@ from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.analysis.shares import Shares
 from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
+from orchestrator.analysis.stopped import Stopped
 from orchestrator.analysis.store_time import StoreTimes
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
@@ -411,6 +412,7 @@ class RunSummary:
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
     client_shares: tuple[ClientShare, ...] = ()  # where the same stack was asked by a native client, too
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
+    stopped: Stopped | None = None  # of a run that measures until intervals are narrow enough
     scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     conclusion: Conclusion | None = None  # the short answer; likewise
     schema_version: int = SCHEMA_VERSION

@@ -19,6 +19,7 @@ from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
+from orchestrator.experiment.plan.until import Until
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
@@ -316,13 +317,14 @@ class Plan:
     placements: tuple[Placement, ...]
     cells: tuple[Cell, ...]
     trials: tuple[PlannedTrial, ...]  # in order; blocks are contiguous, placements contiguous within a block
-    repeats: int
+    repeats: int  # blocks of the schedule; with `until` the most
     seed: int
     limits: Limits
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
     stability: bool = False  # whether it is asked which stack is the most predictable
+    until: Until | None = None
     payload_files: tuple[PayloadFile, ...] = ()
     makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
@@ -340,6 +342,8 @@ class Plan:
                 del operation["made_of"]
         if not self.makes_stores:
             del document["makes_stores"]  # a plan without them is what it was
+        if self.until is None:
+            del document["until"]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
@@ -373,6 +377,7 @@ class Plan:
         )
         parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
         parts["limits"] = Limits(**raw["limits"])
+        parts["until"] = None if raw.get("until") is None else Until(**raw["until"])
         parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
         parts["overrides"] = tuple(raw["overrides"])
         return cls(**parts)

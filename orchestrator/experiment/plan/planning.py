@@ -13,6 +13,7 @@ from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refu
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.process_factors import REQUESTERS
 from orchestrator.experiment.plan import programs, timing_rules
+from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.databases import makes_stores
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -20,6 +21,7 @@ from orchestrator.experiment.plan.matrix import build_matrix
 from orchestrator.experiment.plan.plan import Limits, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.plan.until import most_blocks, of_spec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -59,8 +61,9 @@ def make_plan(
         operations=matrix.operations,
         placements=matrix.placements,
         cells=matrix.cells,
-        trials=schedule(matrix.cells, experiment.repeats, experiment.seed),
-        repeats=experiment.repeats,
+        trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
+        repeats=most_blocks(experiment.repeats),
+        until=of_spec(experiment.repeats),
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         matters=experiment.matters,
@@ -75,6 +78,7 @@ def make_plan(
         resolved=matrix.resolved,
     )
     _check_stability(located, plan)
+    _check_until(located, plan)
     _check_hosts(located, plan)
     _check_requests(located, plan)
     _check_cost(located, plan)
@@ -133,6 +137,22 @@ def _check_stability(located: Located, plan: Plan) -> None:
         located.add(
             ("stability",), "how far events lie apart is their schedule's: streams have no `stability`; leave it out."
         )
+    located.raise_problems()
+
+
+def _check_until(located: Located, plan: Plan) -> None:
+    """Refuse to wait for intervals that there are not, or that say nothing of the stacks."""
+    if plan.until is None:
+        return
+    where = ("repeats",)
+    if any(cell.find is not None for cell in plan.cells):
+        located.add(where, "`until` waits for intervals of latencies; where rates are searched for, give a number.")
+    elif any(cell.kind == "stream" for cell in plan.cells):
+        located.add(where, "`until` waits for intervals of medians, which a stream's schedule sets; give a number.")
+    elif any(cell.mixed for cell in plan.cells):
+        located.add(where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number.")
+    elif all(pair.is_control for pair in pairs(plan)):
+        located.add(where, "`until` waits for intervals of comparisons, and nothing is compared here; give a number.")
     located.raise_problems()
 
 
