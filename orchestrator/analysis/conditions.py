@@ -35,7 +35,8 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     plan, manifest = run.plan, run.manifest
     repeats = words.count(plan.repeats, "block")
     if plan.until is not None:
-        repeats += f", of at most {plan.until.at_most}, until intervals reach no further than ± {words.percent(plan.until.within)},"
+        wanted = words.percent(plan.until.within)
+        repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
     given = external.given(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
     for label, of in given.items():

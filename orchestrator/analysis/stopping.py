@@ -67,12 +67,11 @@ def look(plan: Plan, medians: Medians, blocks: int) -> Look:
     of = [(pair, result) for pair, result in zip(asked, results, strict=True) if not pair.is_control]
     level = alpha(plan, blocks) / max(1, len(of))
     widths = tuple(
-        Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level)) for pair, result in of
+        Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level))
+        for pair, result in of
     )
     limit = plan.until.within * (1 + _TINY)
-    return Look(
-        blocks=blocks, widths=widths, reached=all(w.reaches is not None and w.reaches <= limit for w in widths)
-    )
+    return Look(blocks=blocks, widths=widths, reached=all(w.reaches is not None and w.reaches <= limit for w in widths))
 
 
 def expected_blocks(plan: Plan, sd: float) -> int:

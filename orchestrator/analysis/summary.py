@@ -35,10 +35,8 @@ from orchestrator.strict_json import parse_json
 from services.python.contract.limits import Kind
 
 SCHEMA_VERSION = 1
-
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
-
 Interval = tuple[float, float]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
 """Of a cost or a spread `less` and `more` stand where of a time `faster` and `slower` do."""

@@ -138,7 +138,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"schedule   {_schedule(plan)}, in balanced random order (seed {plan.seed})"
     if document["until"]:
-        yield f"until      {_until_words(plan, document['until'])}"
+        yield f"until      {_until_words(document['until'])}"
     yield f"compared   {compared(plan)}"
     if document["stability"]:
         yield f"stability  {document['stability']}"
@@ -204,14 +204,14 @@ def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | No
     }
 
 
-def _until_words(plan: Plan, until: dict[str, Any]) -> str:
+def _until_words(until: dict[str, Any]) -> str:
     spread = f"spread from block to block {percent(exp(until['sd']) - 1)}: {until['sd_source']}"
     expected, most = until["expected_blocks"], until["at_most"]
     usual = f"about {expected} blocks expected" if expected < most else f"all {most} blocks expected"
     longest = format_duration(until["duration_at_most_s"])
     return (
-        f"each interval reaches no further than ± {percent(until['within'])}, looked at after each block from {until['at_least']}"
-        f" on: {usual} ({spread}); at most {most}, about {longest}"
+        f"each interval reaches no further than ± {percent(until['within'])}, looked at after each block from"
+        f" {until['at_least']} on: {usual} ({spread}); at most {most}, about {longest}"
     )
 
 

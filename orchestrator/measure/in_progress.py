@@ -53,7 +53,9 @@ class InProgress:
         left = "" if self.left_s is None else f", about {duration(self.left_s)} left"
         if self.stage == "measure":
             width = f"; {self.width}" if self.width else ""
-            return f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done{width}"
+            return (
+                f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done{width}"
+            )
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 

@@ -71,5 +71,7 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
     known = [reaches for reaches in decision.reaches if reaches is not None]
     place = f"block {decision.blocks} of at most {plan.until.at_most}"
     if len(known) < len(decision.reaches) or not known:
-        return f"{place}, {len(decision.reaches) - len(known)} of {len(decision.reaches)} intervals cannot be computed yet"
+        return (
+            f"{place}, {len(decision.reaches) - len(known)} of {len(decision.reaches)} intervals cannot be computed yet"
+        )
     return f"{place}, widest interval ± {100 * max(known):.2g} % of ± {100 * plan.until.within:g} % wanted"

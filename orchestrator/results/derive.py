@@ -64,7 +64,6 @@ class JournalState:
         """The baselines of each block's last attempt, in the order in which they were taken."""
         return tuple(b for attempt, b in self._baselines if attempt == self.attempts.get(b.block, 0))
 
-    @property
     def medians_by_block(self) -> dict[int, dict[str, float]]:
         """The medians of the trials that count, ms, by block and cell."""
         found: dict[int, dict[str, float]] = {}

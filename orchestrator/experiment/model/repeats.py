@@ -23,9 +23,7 @@ class UntilSpec(Strict):
         Field(description="How far the interval of each ratio may reach to either side of it, from 0.1 % on."),
     ]
     at_most: Annotated[int, Field(description="The most blocks, however wide intervals are.")]
-    at_least: Annotated[
-        int, Field(description="So many blocks are made before intervals are looked at.")
-    ] = FEWEST
+    at_least: Annotated[int, Field(description="So many blocks are made before intervals are looked at.")] = FEWEST
 
     @model_validator(mode="after")
     def _room_to_choose(self) -> UntilSpec:

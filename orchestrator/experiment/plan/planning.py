@@ -150,7 +150,9 @@ def _check_until(located: Located, plan: Plan) -> None:
     elif any(cell.kind == "stream" for cell in plan.cells):
         located.add(where, "`until` waits for intervals of medians, which a stream's schedule sets; give a number.")
     elif any(cell.mixed for cell in plan.cells):
-        located.add(where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number.")
+        located.add(
+            where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number."
+        )
     elif all(pair.is_control for pair in pairs(plan)):
         located.add(where, "`until` waits for intervals of comparisons, and nothing is compared here; give a number.")
     located.raise_problems()
