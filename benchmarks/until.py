@@ -191,8 +191,8 @@ def main() -> None:
     ]
     for of in experiments:
         print(
-            f"{of['experiment']:28} {of['compared']:3} compared, ± {of['within']:.0%}: {of['fixed']} fixed blocks reach it in"
-            f" {of['fixed_reached']:.0%} of runs, {of['blocks']:.1f} in {of['reached']:.0%}: {of['ratio']:.2f} of the trials"
+            f"{of['experiment']:28} {of['compared']:3} compared, ± {of['within']:.0%}: {of['fixed']} fixed blocks reach it"
+            f" in {of['fixed_reached']:.0%} of runs, {of['blocks']:.1f} in {of['reached']:.0%}: {of['ratio']:.2f} of the trials"
         )
     ratio = float(np.median([of["ratio"] for of in experiments])) if experiments else None
     print(f"median over {len(experiments)} experiments: {ratio:.2f} of the trials of fixed repeats")

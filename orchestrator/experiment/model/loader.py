@@ -19,7 +19,6 @@ from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec, ZonesSpec
-from orchestrator.experiment.model.repeats import UntilSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
@@ -223,7 +222,6 @@ _BELOW: Mapping[str, type[BaseModel]] = {
     "load": options.LoadSpec,
     "warmup": options.WarmupSpec,
     "limits": model.LimitsSpec,
-    "repeats": UntilSpec,
 }
 
 

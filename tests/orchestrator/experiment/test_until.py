@@ -56,8 +56,8 @@ def test_a_plan_from_elsewhere_must_be_possible(tmp_path, bad):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ("repeats: {until: 3%}\n", "'at_most' is missing. The most blocks"),
-        ("repeats: {at_most: 30}\n", "'until' is missing. How far the interval"),
+        ("repeats: {until: 3%}\n", "'at_most' is missing."),
+        ("repeats: {at_most: 30}\n", "'until' is missing."),
         ("repeats: {until: 3, at_most: 30}\n", "'until'"),
         ("repeats: {until: 3%, at_most: 3}\n", "`at_most` is 3: give the most blocks, 4 to 1,000, such as 30"),
         ("repeats: {until: 3%, at_most: 5000}\n", "`at_most` is 5000: give the most blocks"),
@@ -77,7 +77,7 @@ def test_streams_mixes_and_a_lonely_stack_are_refused(tmp_path):
     assert "nothing is compared here" in refused(tmp_path, more, alone)
     stream = TEXT.replace("[timestamp]", "[events]").replace("[rest, grpc]", "[sse, grpc]")
     assert "which a stream's schedule sets" in refused(tmp_path, more, stream)
-    mix = TEXT.replace("[timestamp]", "[{mix: {of: [{timestamp: , share: 50%}, {add: , share: 50%}]}}]")
+    mix = TEXT.replace("[timestamp]", "[{mix: {of: [{timestamp: {}, share: 50%}, {add: {}, share: 50%}]}}]")
     assert "a mix has one for each operation" in refused(tmp_path, more, mix)
 
 
