@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, openings, requester_hosts, spreads, store_times, words
+from orchestrator.analysis import (
+    content,
+    costing,
+    intervals,
+    openings,
+    requester_hosts,
+    spreads,
+    stopping,
+    store_times,
+    words,
+)
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
@@ -55,7 +65,9 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         trials=trials,
         failed_trials=len(cell.failed),
-        median_interval=intervals.of_trials(medians).interval() if medians and is_median_known else None,
+        median_interval=intervals.of_trials(medians).interval(stopping.alpha(run.plan))
+        if medians and is_median_known
+        else None,
         throughput_per_s=_throughput(cell.trials),
         goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
         body_bytes=_body_bytes(cell.trials),

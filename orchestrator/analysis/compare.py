@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis import equivalence, intervals, naming, words
+from orchestrator.analysis import equivalence, intervals, naming, stopping, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
 from orchestrator.analysis.intervals import ALPHA, LogMean
@@ -111,7 +111,7 @@ def _compare(
             for pair in asked
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(of, statistic, plan.matters, invalid)
+        yield from _judge(of, statistic, plan.matters, invalid, stopping.alpha(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
@@ -253,25 +253,35 @@ def _too_few(cell: CellSummary, statistic: Compared) -> str:
     )
 
 
-def _judge(pairs: Sequence[_Pair], statistic: Compared, margin: float, invalid: Container[str]) -> Iterator[Comparison]:
+def _judge(
+    pairs: Sequence[_Pair], statistic: Compared, margin: float, invalid: Container[str], alpha: float = ALPHA
+) -> Iterator[Comparison]:
     """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
 
-    A comparison is judged by the widest control in the setting of either of its cells.
+    A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
+    what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
     """
     results = _with_shared_error(pairs, invalid)
     envelopes = _envelopes(pairs, results)
     p_values = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
-    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
+    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values, alpha), strict=True)
     for pair, result in zip(pairs, results, strict=True):
         if pair.control:
-            interval = result.interval(ALPHA) if result else None
-            yield _comparison(pair, statistic, result.p_value if result else None, interval, margin, 0.0, 1)
+            interval = result.interval(alpha) if result else None
+            p_value = _corrected(result.p_value if result else None, alpha)
+            yield _comparison(pair, statistic, p_value, interval, margin, 0.0, 1, alpha)
         elif result and result.p_value is not None:
             adjusted, level = next(family)
             envelope = max(envelopes.get(setting, 0.0) for setting in pair.settings)
-            yield _comparison(pair, statistic, adjusted, result.interval(level), margin, envelope, len(p_values))
+            interval = result.interval(level)
+            p_value = _corrected(adjusted, alpha)
+            yield _comparison(pair, statistic, p_value, interval, margin, envelope, len(p_values), alpha)
         else:
             yield _comparison(pair, statistic, None, None, margin, 0.0, 1)
+
+
+def _corrected(p_value: float | None, alpha: float) -> float | None:
+    return None if p_value is None else min(1.0, p_value * ALPHA / alpha)
 
 
 def _with_shared_error(pairs: Sequence[_Pair], invalid: Container[str]) -> list[LogMean | None]:
@@ -308,13 +318,16 @@ def _comparison(
     margin: float,
     envelope: float,
     compared: int,  # how many comparisons the interval is widened for
+    alpha: float = ALPHA,
 ) -> Comparison:
     result = pair.result
     standing = equivalence.standing(interval, margin, envelope=envelope)
     why = (
         _no_interval(pair)
         if interval is None
-        else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
+        else equivalence.reason(
+            interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared, alpha=alpha
+        )
     )
     if survivors := lost(pair.cell, pair.reference, standing, statistic):
         standing, why, interval, p_value = "cannot tell", survivors, None, None

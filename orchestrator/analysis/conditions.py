@@ -33,6 +33,10 @@ _FACTS = (
 def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     """What both ends said of themselves, how they were pinned, and which network lay between them."""
     plan, manifest = run.plan, run.manifest
+    repeats = words.count(plan.repeats, "block")
+    if plan.until is not None:
+        wanted = words.percent(plan.until.within)
+        repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
     given = external.given(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
     for label, of in given.items():
@@ -58,7 +62,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         *_quic(plan),
         *store_times.lines(run),
         *_programs(manifest.programs),
-        ("Repeats", f"{words.count(plan.repeats, 'block')} in balanced random order, seed {plan.seed}"),
+        ("Repeats", f"{repeats} in balanced random order, seed {plan.seed}"),
         ("orch", manifest.orch_version),
     ]
     return tuple(lines)

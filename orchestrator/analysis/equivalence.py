@@ -49,7 +49,7 @@ def is_wide(interval: Interval) -> bool:
     return interval[1] > _WIDEST * interval[0]
 
 
-def widened(by_block: Sequence[float], interval: Interval, compared: int) -> str:
+def widened(by_block: Sequence[float], interval: Interval, compared: int, alpha: float = ALPHA) -> str:
     """By what a ratio's interval is wider than its own blocks make it, as a clause; empty where nothing widens it.
 
     `compared` is how many comparisons Holm's correction goes over: what is wider still shares its error with others.
@@ -57,8 +57,9 @@ def widened(by_block: Sequence[float], interval: Interval, compared: int) -> str
     own = _of_blocks(by_block)
     if own is None:
         return ""
-    ways = [f"widened for {words.count(compared, 'comparison')}"] if compared > 1 else []
-    if _width(interval) > 1.001 * _width(own.interval(ALPHA / max(compared, 1))):
+    ways = ["widened for looking after each block"] if alpha < ALPHA else []
+    ways += [f"widened for {words.count(compared, 'comparison')}"] if compared > 1 else []
+    if _width(interval) > 1.001 * _width(own.interval(alpha / max(compared, 1))):
         ways.append("with an error shared with noisier cells")
     return " and ".join(ways)
 
@@ -86,6 +87,7 @@ def reason(
     envelope: float = 0.0,
     by_block: Sequence[float] = (),
     compared: int = 1,
+    alpha: float = ALPHA,
 ) -> str:
     """Why `standing` says what it says of this interval, as a clause without a full stop.
 
@@ -103,7 +105,7 @@ def reason(
     if found == "not resolved" and is_wide(interval):
         low, high = words.bounds(interval)
         shown = f"95 % interval {low} to {high} times as much"
-        if (by := widened(by_block, interval, compared)) and not differ_too_much(by_block):
+        if (by := widened(by_block, interval, compared, alpha)) and not differ_too_much(by_block):
             return f"its blocks agree within {words.difference(max(by_block) / min(by_block) - 1)}, but it is {by} ({shown})"
         return f"the blocks differ too much ({shown})"
     if found == "not resolved":

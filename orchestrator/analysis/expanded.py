@@ -17,8 +17,12 @@ from orchestrator.results.manifest import Manifest, TrialRecord
 def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
     """Plan and manifest with a cell for each rate that was tried; both as they are where nothing is searched for.
 
-    InvalidMeasurement where a search did not go the way that its verdicts tell.
+    A run that ended as soon as its intervals were narrow enough has the blocks that it made: whether it might end there,
+    the check `stopping` says. InvalidMeasurement where a search did not go the way that its verdicts tell.
     """
+    if plan.until is not None and manifest.state == "complete":
+        made = max((trial.block for trial in manifest.trials), default=-1) + 1
+        return replace(plan, repeats=made, trials=tuple(t for t in plan.trials if t.block < made)), manifest
     if all(cell.find is None for cell in plan.cells):
         return plan, manifest
     tried: dict[str, set[int]] = defaultdict(set)

@@ -18,11 +18,12 @@ from orchestrator.analysis import (
     predictability,
     probes,
     sharing,
+    stopping,
     store_tables,
     unresolved,
     validity,
 )
-from orchestrator.analysis.cells import summarise_cells
+from orchestrator.analysis.cells import by_block, summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_cells, compare_costs, compare_spreads
@@ -38,7 +39,7 @@ from orchestrator.analysis.model.of_run import modelled
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.scorecard import scorecard
 from orchestrator.analysis.series import Delivered
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.analysis.warned_once import warned_once
@@ -131,6 +132,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         ),
         settings=settings(evidence),
         plan=manifest.plan,
+        stopped=stopping.told(plan, _medians(cells), plan.blocks),
         matters=plan.matters,
         saturation=find_series(cells, checks, matters=plan.matters) if searched is None else (),
         found_rates=rates,
@@ -161,6 +163,15 @@ def _searched(run: Run) -> Plan | None:
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
         return None
     return read_plan(document)
+
+
+def _medians(cells: tuple[CellSummary, ...]) -> dict[int, dict[str, float]]:
+    """The trials' medians by block and cell."""
+    found: dict[int, dict[str, float]] = {}
+    for cell in cells:
+        for block, median in by_block(cell.trials, "median").items():
+            found.setdefault(block, {})[cell.id] = median
+    return found
 
 
 def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from orchestrator.analysis.scores import Scorecard
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.analysis.shares import Shares
 from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
+from orchestrator.analysis.stopped import Stopped
 from orchestrator.analysis.store_time import StoreTimes
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
@@ -35,10 +36,8 @@ from orchestrator.strict_json import parse_json
 from services.python.contract.limits import Kind
 
 SCHEMA_VERSION = 1
-
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
-
 Interval = tuple[float, float]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
 """Of a cost or a spread `less` and `more` stand where of a time `faster` and `slower` do."""
@@ -410,6 +409,7 @@ class RunSummary:
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
     client_shares: tuple[ClientShare, ...] = ()  # where the same stack was asked by a native client, too
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
+    stopped: Stopped | None = None  # of a run that measures until intervals are narrow enough
     scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
     conclusion: Conclusion | None = None  # the short answer; likewise
     prediction: Modelled | None = None  # the cost model, where the plan asks for it (`predict`)

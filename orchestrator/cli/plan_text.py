@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from math import exp
 from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.spread import SPREADS
+from orchestrator.analysis.stopping import expected_blocks
 from orchestrator.analysis.words import count, listed, margin, percent, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
@@ -53,12 +55,15 @@ def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
-    expected = estimate(plan, costs_from(history))
+    at_most = estimate(plan, costs_from(history))
+    until = _until(plan, history)
+    usual = plan if until is None else replace(plan, repeats=until["expected_blocks"], until=None)
+    expected = at_most if until is None else estimate(usual, costs_from(history))
     hours = plan.limits.ttl_s / 3600
     hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
     cost = {
         "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
-        "usd_at_most": None if hosts_at_most is None else hosts_at_most + expected.traffic_at_most.usd,
+        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_at_most.usd,
         "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
         "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
     }
@@ -71,6 +76,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "trials": len(plan.trials),
         "blocks": plan.blocks,
         "searches": plan.repeats * sum(cell.find is not None for cell in plan.cells),
+        "until": None if until is None else {**until, "duration_at_most_s": at_most.duration_s},
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
@@ -80,7 +86,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
         "documents": documents.sentence(plan.to_dict()),
         "matters": plan.matters,
-        "power": None if _is_search(plan) else describe(plan, history).to_dict(),
+        "power": None if _is_search(plan) else describe(usual, history).to_dict(),
         "external": announcements(plan),
         "congestion": congestion.sentence(plan),
         "warnings": warnings(plan, expected.duration_s),
@@ -131,6 +137,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from _matrix_lines(plan)
     yield ""
     yield f"schedule   {_schedule(plan)}, in balanced random order (seed {plan.seed})"
+    if document["until"]:
+        yield f"until      {_until_words(document['until'])}"
     yield f"compared   {compared(plan)}"
     if document["stability"]:
         yield f"stability  {document['stability']}"
@@ -193,11 +201,36 @@ def _is_search(plan: Plan) -> bool:
 def _schedule(plan: Plan) -> str:
     """How many blocks of trials; of searches how many they are, and how many trials at most."""
     if not _is_search(plan):
-        return f"{count(plan.repeats, 'block')} of {count(len(plan.cells), 'trial')}"
+        most = "at most " if plan.until else ""
+        return f"{most}{count(plan.repeats, 'block')} of {count(len(plan.cells), 'trial')}"
     searches = count(plan.repeats, "search", "searches")
     return (
         f"{searches} of {count(len(plan.cells), 'cell')}, at most {plan.rounds} probes each: at most"
         f" {count(len(plan.trials), 'trial')} in {count(plan.blocks, 'block')}"
+    )
+
+
+def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """What to expect of a run that may end before its last block; None of a fixed number."""
+    if plan.until is None:
+        return None
+    power = describe(plan, history)
+    return {
+        **asdict(plan.until),
+        "expected_blocks": expected_blocks(plan, power.sd),
+        "sd": power.sd,
+        "sd_source": power.sd_source,
+    }
+
+
+def _until_words(until: dict[str, Any]) -> str:
+    spread = f"spread from block to block {percent(exp(until['sd']) - 1)}: {until['sd_source']}"
+    expected, most = until["expected_blocks"], until["at_most"]
+    usual = f"about {expected} blocks expected" if expected < most else f"all {most} blocks expected"
+    longest = format_duration(until["duration_at_most_s"])
+    return (
+        f"each interval reaches no further than ± {percent(until['within'])}, looked at after each block from"
+        f" {until['at_least']} on: {usual} ({spread}); at most {most}, about {longest}"
     )
 
 

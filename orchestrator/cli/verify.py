@@ -36,6 +36,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print what was verified; exit status 5 when a file or a figure is missing or not as it was written."""
+    from orchestrator.analysis.stopping import require_decisions
     from orchestrator.errors import UsageError
     from orchestrator.report.dataset.block import is_page
     from orchestrator.results import signature, verification
@@ -50,6 +51,7 @@ def command(
     folder = RunFolder.open(run, root=WORKSPACE.results)
     files = verification.verify(folder)
     _verify_medians(folder)
+    require_decisions(folder.plan(), folder.journal_state())
     if signers is not None and by is not None:
         signature.verify(folder, signers, by)
     signed = f", signed by {by}" if by else ""

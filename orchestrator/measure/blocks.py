@@ -16,6 +16,7 @@ from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.searching import Searching
 from orchestrator.measure.trial import Outcome
+from orchestrator.measure.until import Stopping
 from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import REPEATED, RequesterRecord, TrialRecord
 
@@ -49,9 +50,10 @@ class Measuring:
         self._deadline_s = deadline_s
         self._progress = Progress(listener=context.listener, clock=context.clock, total=len(context.plan.trials))
         self._searching = Searching(context.plan)
+        self._stopping = Stopping(context)
 
     def run(self) -> bool:
-        """Measure every block that is not finished yet; whether the schedule was completed within its wall time."""
+        """Measure every block that is needed and not finished yet; whether that was completed within the wall time."""
         journal_state = self._context.folder.journal_state()
         for record in journal_state.trials:
             if record.block in journal_state.finished_blocks:
@@ -60,8 +62,11 @@ class Measuring:
             for block in blocks(self._context.plan):
                 if block.number in journal_state.finished_blocks:
                     self._progress.skip(sum(len(trials) for _, trials in block.groups))
-                    continue
-                self._block(block, attempt=journal_state.attempts.get(block.number, -1) + 1)
+                else:
+                    self._block(block, attempt=journal_state.attempts.get(block.number, -1) + 1)
+                if self._stopping.is_over(block.number + 1):
+                    break
+                self._progress.expected = self._stopping.expected_trials if self._context.plan.until else None
         except OutOfTime:
             done, total = self._progress.done, self._progress.total
             self._context.warn(

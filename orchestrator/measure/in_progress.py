@@ -15,6 +15,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.measure.labels import label
 from orchestrator.measure.progress import duration
 from orchestrator.measure.stages import STAGES
+from orchestrator.measure.until import expected_blocks, status
 from orchestrator.results.derive import JournalState
 from orchestrator.results.folder import RunFolder, runs
 
@@ -36,6 +37,7 @@ class InProgress:
     blocks: int = 0  # of the schedule
     blocks_done: int = 0
     left_s: float | None = None
+    width: str = ""  # of a run that ends as soon as its intervals are narrow enough: how wide they are
     trouble: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,7 +52,10 @@ class InProgress:
             return f"all {self.trials} trials are done, checks and report are being made"
         left = "" if self.left_s is None else f", about {duration(self.left_s)} left"
         if self.stage == "measure":
-            return f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done"
+            width = f"; {self.width}" if self.width else ""
+            return (
+                f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done{width}"
+            )
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 
@@ -157,7 +162,10 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     done = len(journal_state.trials)
     resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
     made = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
-    left = len(plan.trials) - done
+    last = max(journal_state.decisions, default=None)
+    decision = None if last is None else journal_state.decisions[last]
+    planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)
+    left = max(0 if decision is not None and decision.reached else 1, planned - done) if plan.until else planned - done
     left_s = None
     if made:
         elapsed_s = clock.wall_ns() / 1e9 - made[0].started_wall_ns / 1e9
@@ -176,4 +184,5 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
         blocks=_blocks(plan),
         blocks_done=len(journal_state.finished_blocks),
         left_s=left_s,
+        width=status(plan, decision),
     )

@@ -33,6 +33,7 @@ class Progress:
     clock: Clock
     total: int
     done: int = 0
+    expected: int | None = None  # trials, where a run may end before all of them
     _made: int = 0
     _started_s: float | None = None
     _label: str = ""
@@ -68,8 +69,9 @@ class Progress:
     def _left(self) -> str:
         if not self._made or self._started_s is None or self.done >= self.total:
             return ""
+        left = max(1, min(self.total, self.expected or self.total) - self.done)
         mean_s = (self.clock.monotonic_s() - self._started_s) / self._made
-        return f"  ({duration(mean_s * (self.total - self.done))} left)"
+        return f"  ({duration(mean_s * left)} left)"
 
 
 def _result(record: TrialRecord, samples: str) -> str:

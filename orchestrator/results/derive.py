@@ -9,6 +9,7 @@ from typing import Any, Literal
 from orchestrator.results.lines import KeptDescription
 from orchestrator.results.manifest import (
     BaselineRecord,
+    DecisionRecord,
     Manifest,
     ProgramsRecord,
     RefereeRecord,
@@ -37,6 +38,8 @@ class JournalState:
     records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
+    medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ms of trials, by index and attempt
+    decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
     every_turn: list[TurnRecord] = field(default_factory=list)
     _trials: list[TrialRecord] = field(default_factory=list)
@@ -61,6 +64,14 @@ class JournalState:
     def baselines(self) -> tuple[BaselineRecord, ...]:
         """The baselines of each block's last attempt, in the order in which they were taken."""
         return tuple(b for attempt, b in self._baselines if attempt == self.attempts.get(b.block, 0))
+
+    def medians_by_block(self) -> dict[int, dict[str, float]]:
+        """The medians of the trials that count, ms, by block and cell."""
+        found: dict[int, dict[str, float]] = {}
+        for trial in self.trials:
+            if (median := self.medians.get((trial.index, trial.attempt))) is not None:
+                found.setdefault(trial.block, {})[trial.cell] = median
+        return found
 
     @property
     def turns(self) -> tuple[TurnRecord, ...]:
@@ -93,12 +104,16 @@ class JournalState:
                 self.finished_blocks.add(block)
             case Trial(trial=trial, records=records, median_ns=median_ns):
                 self._trials.append(trial)
+                if trial.outcome == "ok" and median_ns is not None and median_ns > 0:
+                    self.medians[trial.index, trial.attempt] = median_ns / 1e6
                 self.records |= records
                 if median_ns is not None:
                     self.medians[trial.index, trial.attempt] = median_ns
             case Baseline(attempt=attempt, baseline=baseline, records=records):
                 self._baselines.append((attempt, baseline))
                 self.records |= records
+            case Decision(decision=decision):
+                self.decisions[decision.blocks] = decision
             case Referee(referee=referee):
                 self.referee = referee
             case Turn(turn=turn):
@@ -176,6 +191,14 @@ class Baseline:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether the run ends after a block, by how narrow its intervals are."""
+
+    event: str
+    decision: DecisionRecord
+
+
+@dataclass(frozen=True, kw_only=True)
 class Referee:
     """Load generators measure beside the trials of this run."""
 
@@ -225,6 +248,7 @@ _EVENTS: Mapping[str, type] = {
     "block-end": Block,
     "trial": Trial,
     "baseline": Baseline,
+    "decision": Decision,
     "referee": Referee,
     "turn": Turn,
     "file": File,
@@ -271,4 +295,5 @@ def manifest(
         programs=journal_state.programs,
         referee=journal_state.referee,
         turns=journal_state.turns if journal_state.referee else (),
+        decisions=tuple(journal_state.decisions[blocks] for blocks in sorted(journal_state.decisions)),
     )

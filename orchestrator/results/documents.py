@@ -94,6 +94,8 @@ def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
         del document["programs"]  # which runs of earlier versions did not have
     if manifest.referee is None:
         del document["referee"], document["turns"]  # nor most of today's
+    if not manifest.decisions:
+        del document["decisions"]
     return document
 
 

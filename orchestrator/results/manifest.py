@@ -201,6 +201,19 @@ class TurnRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionRecord:
+    """Whether a run ended after so many blocks: it does where each interval reaches no further than is wanted.
+
+    `reaches`: how far the interval of each pair reaches to either side of its ratio of medians (0.03: 3 %), in the plan's
+    order; null where fewer than three blocks hold a value of both.
+    """
+
+    blocks: int
+    reached: bool
+    reaches: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProgramsRecord:
     """The programs of a language that the run started, as they were built: SHA-256 of the source and of each file.
 
@@ -238,6 +251,7 @@ class Manifest:
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)  # that were built, by language
     referee: RefereeRecord | None = None  # of a run that `orch referee` made
     turns: tuple[TurnRecord, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()  # of a run that measures until intervals are narrow enough
     schema_version: int = SCHEMA_VERSION
 
 

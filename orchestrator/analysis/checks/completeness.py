@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.analysis import words
+from orchestrator.analysis import stopping, words
 from orchestrator.analysis.checks import store_sums, worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
@@ -126,8 +126,33 @@ def _of_stream(cell: CellEvidence) -> Finding | None:
 
 
 def judge_run(run: RunEvidence) -> Finding | None:
-    """The same samples in several cells; within one cell, `judge` finds them."""
-    return worst(_repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True))
+    """The same samples in several cells (within one, `judge` finds them), and an end that the plan does not allow."""
+    copies = _repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True)
+    return worst([*copies, *_ended(run)])
+
+
+def _ended(run: RunEvidence) -> list[Finding]:
+    """Where a run measures until intervals are narrow enough: whether its samples let it end where it did."""
+    plan, made = run.plan, run.plan.blocks
+    if plan.until is None or run.manifest.state != "complete":
+        return []
+    medians: dict[int, dict[str, float]] = defaultdict(dict)
+    for cell in run.cells:
+        for trial in cell.trials:
+            if trial.summary is not None and trial.summary.median:
+                medians[trial.record.block][cell.cell.id] = trial.summary.median
+    ends = stopping.ends_after(plan, medians, made)
+    evidence = {"blocks": made, "at_most": plan.until.at_most, "within": plan.until.within, "ends_after": ends}
+    if ends == made:
+        return [Finding(verdict="pass", evidence=evidence, explanation="The run ended where its intervals let it end.")]
+    return [
+        Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"The run ended after {words.count(made, 'block')}; by its samples it ends after {ends}.",
+            action="Measure again: blocks were left out, or added, after their results were known.",
+        )
+    ]
 
 
 def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:

@@ -30,6 +30,7 @@ from orchestrator.experiment.model.options import (
 )
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
 from orchestrator.experiment.model.prediction import PredictSpec
+from orchestrator.experiment.model.repeats import Repeats
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
     Duration,
@@ -367,7 +368,11 @@ class Experiment(Strict):
     warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
     timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
     repeats: Annotated[
-        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
+        Repeats,
+        Field(
+            description="Blocks: trials of every cell, in a balanced random order. A number, or `{until: 3%, at_most: 30}`:"
+            " as many as intervals take that are so narrow."
+        ),
     ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**53, description="Of the schedule and the payloads.")] = 1
     compare_by: Annotated[

@@ -49,6 +49,7 @@ from orchestrator.experiment.plan.stacks import (
     way_out,
 )
 from orchestrator.experiment.plan.stream_limits import refusal_of_clients, refusal_of_events
+from orchestrator.experiment.plan.until import most_blocks
 from orchestrator.experiment.plan.windows import refusal_of_replies
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
@@ -254,7 +255,7 @@ def _refuse_too_many_cells(
 
 def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     """ExperimentError when the blocks of these cells are more trials than a plan may have."""
-    repeats, trials = located.experiment.repeats, sum(cell.rounds for cell in cells)
+    repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
         of = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
         located.add(

@@ -19,6 +19,7 @@ from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
+from orchestrator.experiment.plan.until import Until
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
@@ -316,7 +317,7 @@ class Plan:
     placements: tuple[Placement, ...]
     cells: tuple[Cell, ...]
     trials: tuple[PlannedTrial, ...]  # in order; blocks are contiguous, placements contiguous within a block
-    repeats: int
+    repeats: int  # blocks of the schedule; with `until` the most
     seed: int
     limits: Limits
     matters: float = 0.05  # the relative difference within which two stacks tie
@@ -325,6 +326,7 @@ class Plan:
     stability: bool = False  # whether it is asked which stack is the most predictable
     hold_out: float = 0.0  # the share of cells that the cost model is tested on; 0 where nothing is predicted
     sealed: tuple[str, ...] = ()  # ids of these cells, chosen by the seed
+    until: Until | None = None
     payload_files: tuple[PayloadFile, ...] = ()
     makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
@@ -344,6 +346,8 @@ class Plan:
             del document["makes_stores"]  # a plan without them is what it was
         if not self.hold_out:
             del document["hold_out"], document["sealed"]
+        if self.until is None:
+            del document["until"]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
@@ -377,6 +381,7 @@ class Plan:
         )
         parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
         parts["limits"] = Limits(**raw["limits"])
+        parts["until"] = None if raw.get("until") is None else Until(**raw["until"])
         parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
         parts["overrides"], parts["sealed"] = tuple(raw["overrides"]), tuple(raw.get("sealed", ()))
         return cls(**parts)

@@ -12,7 +12,9 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.process_factors import REQUESTERS
+from orchestrator.experiment.model.repeats import FEWEST
 from orchestrator.experiment.plan import programs, timing_rules
+from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.databases import makes_stores
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -21,10 +23,10 @@ from orchestrator.experiment.plan.plan import Limits, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.plan.series import Member, by_series, seal, why_not_fitted
+from orchestrator.experiment.plan.until import most_blocks, of_spec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
-FEWEST_BLOCKS = 3  # of a run that predicts: with fewer there is no interval
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
 
 
@@ -62,8 +64,9 @@ def make_plan(
         operations=matrix.operations,
         placements=matrix.placements,
         cells=matrix.cells,
-        trials=schedule(matrix.cells, experiment.repeats, experiment.seed),
-        repeats=experiment.repeats,
+        trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
+        repeats=most_blocks(experiment.repeats),
+        until=of_spec(experiment.repeats),
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         matters=experiment.matters,
@@ -80,6 +83,7 @@ def make_plan(
         resolved=matrix.resolved,
     )
     _check_stability(located, plan)
+    _check_until(located, plan)
     _check_hosts(located, plan)
     _check_requests(located, plan)
     _check_cost(located, plan)
@@ -153,8 +157,8 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
             ("predict",),
             "no cell is modelled: add `distance`, and call operations with payloads in a closed loop of 1.",
         )
-    if located.experiment.repeats < FEWEST_BLOCKS:
-        located.add(("repeats",), f"`predict` needs at least {FEWEST_BLOCKS} blocks to know how far it may be off.")
+    if most_blocks(located.experiment.repeats) < FEWEST:
+        located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     labels = {stack.id: stack.label for stack in matrix.stacks}
     for why, members in _unfit(series).items():
         shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
@@ -170,6 +174,22 @@ def _unfit(series: Mapping[str, list[Member]]) -> dict[str, list[Member]]:
         if why := why_not_fitted(members):
             found.setdefault(why, []).extend(members)
     return found
+def _check_until(located: Located, plan: Plan) -> None:
+    """Refuse to wait for intervals that there are not, or that say nothing of the stacks."""
+    if plan.until is None:
+        return
+    where = ("repeats",)
+    if any(cell.find is not None for cell in plan.cells):
+        located.add(where, "`until` waits for intervals of latencies; where rates are searched for, give a number.")
+    elif any(cell.kind == "stream" for cell in plan.cells):
+        located.add(where, "`until` waits for intervals of medians, which a stream's schedule sets; give a number.")
+    elif any(cell.mixed for cell in plan.cells):
+        located.add(
+            where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number."
+        )
+    elif all(pair.is_control for pair in pairs(plan)):
+        located.add(where, "`until` waits for intervals of comparisons, and nothing is compared here; give a number.")
+    located.raise_problems()
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:

@@ -16,6 +16,7 @@ from orchestrator.experiment.model.goal import ERRORS, SHARES
 from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
 from orchestrator.experiment.model.prediction import LEAST, MOST
+from orchestrator.experiment.model.repeats import FEWEST
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.databases import has_no_driver
@@ -97,6 +98,11 @@ def read_plan(raw: Any) -> Plan:
     require(plan.schema_version == SCHEMA_VERSION, "schema_version", plan.schema_version)
     require(_MARGIN[0] <= plan.matters <= _MARGIN[1], "matters", plan.matters)
     require(plan.repeats >= 1, "repeats", plan.repeats)
+    if plan.until is not None:
+        require(_MARGIN[0] <= plan.until.within <= _MARGIN[1], "until.within", plan.until.within)
+        require(plan.until.at_most == plan.repeats, "until.at_most", plan.until.at_most)
+        require(FEWEST <= plan.until.at_least < plan.repeats, "until.at_least", plan.until.at_least)
+        require(all(cell.find is None for cell in plan.cells), "until", plan.until)
     require(0 <= plan.seed <= _MOST_SEED, "seed", plan.seed)
     stacks, operations, placements, cells = (
         _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")

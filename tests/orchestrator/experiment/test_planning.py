@@ -259,6 +259,7 @@ def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> Non
     whole = json.loads(json.dumps(dataclasses.asdict(plan)))
     assert not whole.pop("makes_stores")  # left out where there are none, so that plans are what they were
     assert (whole.pop("hold_out"), whole.pop("sealed")) == (0.0, [])  # likewise
+    assert whole.pop("until") is None  # likewise
     assert not any(operation.pop("made_of") for operation in whole["operations"])
     assert plan.to_dict() == whole
 

@@ -1,0 +1,206 @@
+"""Whether intervals cover what they say where a run ends as soon as they are narrow enough, and how many blocks that saves.
+
+`python -m benchmarks.until` simulates runs whose blocks spread in a known way, ends each by the rule of
+`orchestrator/analysis/stopping.py`, and counts how often the interval that is reported then holds the true ratio. It prints
+a table and writes every figure to `benchmarks/results/until.json`. Many runs are computed at once, with numpy; that the
+rule is the one of orch, run for run, is held by `tests/benchmarks/test_until.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from math import log, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.intervals import ALPHA, t_quantile
+from orchestrator.analysis.stopping import SHARE
+
+RESULTS = Path(__file__).parent / "results" / "until.json"
+WITHIN = 0.03
+AT_MOST = 30
+SPREADS = (0.003, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.25)
+"""SD of a block's log ratio: from blocks that agree at once to those that never do."""
+
+Floats = npt.NDArray[np.float64]
+Effects = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+
+
+def _normal(source: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    return source.standard_normal(shape)
+
+
+def _heavy(source: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Student's t with four degrees of freedom, of SD 1: now and then a block is far off."""
+    return source.standard_t(4, shape) / sqrt(2)
+
+
+def _two_groups(source: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """One trial in five is of a slower group, as processes that landed on another core are; mean 0, SD 1."""
+    return np.where(source.random(shape) < 0.2, 2.0, -0.5) * sqrt(0.8) + source.standard_normal(shape) * sqrt(0.2)
+
+
+EFFECTS: Mapping[str, Effects] = {"normal": _normal, "heavy tails": _heavy, "two groups": _two_groups}
+
+
+def log_ratios(
+    effects: Effects, source: np.random.Generator, *, runs: int, blocks: int, compared: int, sd: float
+) -> Floats:
+    """Of stacks beside one reference, by run, block and comparison: mean 0; a cell's effect has SD sd / sqrt(2)."""
+    cells = effects(source, (runs, blocks, compared + 1)) * (sd / sqrt(2))
+    return cells[:, :, 1:] - cells[:, :, :1]
+
+
+def ended(
+    logs: Floats, *, within: float = WITHIN, at_least: int = 3, share: float = SHARE
+) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """By run: after how many blocks it ends; by run and comparison: the mean log, and half of the interval reported then.
+
+    The interval at the run's own level of all comparisons (Bonferroni), with the error shared as `intervals` does.
+    """
+    runs, most, compared = logs.shape
+    blocks = np.full(runs, most)
+    means, halves = np.zeros((runs, compared)), np.zeros((runs, compared))
+    open_ = np.ones(runs, dtype=bool)
+    for made in range(at_least, most + 1):
+        here = logs[open_, :made]
+        alpha = ALPHA * (share if made < most else 1.0) / compared
+        error = here.std(axis=1, ddof=1) / sqrt(made)
+        error = np.maximum(error, np.median(error, axis=1, keepdims=True) / 2)
+        half = t_quantile(1 - alpha / 2, made - 1) * error
+        ends = (half <= log(1 + within)).all(axis=1) | (made == most)
+        numbers = np.flatnonzero(open_)[ends]
+        blocks[numbers], means[numbers], halves[numbers] = made, here.mean(axis=1)[ends], half[ends]
+        open_[numbers] = False
+    return blocks, means, halves
+
+
+def coverage(
+    effects: str,
+    *,
+    runs: int,
+    compared: int = 1,
+    sd: float,
+    at_least: int = 3,
+    at_most: int = AT_MOST,
+    share: float = SHARE,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """How often all intervals of a run hold the true ratios, and after how many blocks runs end."""
+    source = np.random.default_rng([seed, int(sd * 1e5), compared, at_most])
+    logs = log_ratios(EFFECTS[effects], source, runs=runs, blocks=at_most, compared=compared, sd=sd)
+    blocks, means, halves = ended(logs, at_least=at_least, share=share)
+    return {
+        "effects": effects,
+        "compared": compared,
+        "sd": sd,
+        "at_least": at_least,
+        "at_most": at_most,
+        "share": share,
+        "runs": runs,
+        "covered": float((np.abs(means) <= halves).all(axis=1).mean()),
+        "blocks_mean": float(blocks.mean()),
+        "early": float((blocks < at_most).mean()),
+    }
+
+
+def saved(
+    *, compared: int, within: float, sd: float = 0.05, runs: int, sure: float = 0.9, doubt: float = 0.5, seed: int = 1
+) -> dict[str, Any]:
+    """Trials against fixed repeats that reach the same width as surely, as a share.
+
+    How far blocks spread is not known beforehand: from run to run it is drawn around `sd`, by a factor whose log has SD
+    `doubt`. `fixed` is the fewest blocks with which a share `sure` of runs reaches the width; `until` may make as many.
+    """
+    source = np.random.default_rng([seed, compared])
+    room = 160
+    logs = log_ratios(_normal, source, runs=runs, blocks=room, compared=compared, sd=sd)
+    logs *= np.exp(source.normal(0, doubt, runs))[:, None, None]
+
+    def reached(fixed: int) -> float:
+        here = logs[:, :fixed]
+        error = here.std(axis=1, ddof=1) / sqrt(fixed)
+        error = np.maximum(error, np.median(error, axis=1, keepdims=True) / 2)
+        half = t_quantile(1 - ALPHA / compared / 2, fixed - 1) * error
+        return float((half <= log(1 + within)).all(axis=1).mean())
+
+    low, high = 2, room
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) >= sure else (middle, high)
+    blocks, _, halves = ended(logs[:, :high], within=within)
+    return {
+        "compared": compared,
+        "within": within,
+        "fixed": high,
+        "fixed_reached": reached(high),
+        "sure": sure,
+        "doubt": doubt,
+        "runs": runs,
+        "blocks": float(blocks.mean()),
+        "ratio": float(blocks.mean() / high),
+        "reached": float((halves <= log(1 + within) * (1 + 1e-9)).all(axis=1).mean()),
+    }
+
+
+def shipped() -> list[tuple[str, int, float]]:
+    """Each experiment of `experiments/` that compares anything in three blocks or more: name, comparisons, margin."""
+    from orchestrator.analysis.power import planned_comparisons
+    from orchestrator.errors import OrchError
+    from orchestrator.experiment.plan.planning import make_plan
+
+    found = []
+    for path in sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml")):
+        try:
+            plan = make_plan(path, needs_programs=False)
+        except OrchError:
+            continue  # needs what this machine does not have
+        compared = planned_comparisons(plan)
+        if compared and plan.repeats >= 3 and plan.until is None and all(cell.find is None for cell in plan.cells):
+            found.append((path.stem, compared, plan.matters))
+    return found
+
+
+def main() -> None:
+    """Print and write all figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    told = parser.parse_args()
+    rows = [
+        coverage(effects, runs=told.runs, compared=compared, sd=sd, at_least=at_least, at_most=at_most)
+        for effects in EFFECTS
+        for compared in (1, 3, 8)
+        for at_least, at_most in ((3, 30), (5, 30), (3, 10))
+        for sd in SPREADS
+    ]
+    plain = [coverage("normal", runs=told.runs, sd=sd, share=1.0) for sd in SPREADS]
+    for row in (*rows, *plain):
+        print(
+            f"{row['effects']:12} {row['compared']} compared, {row['at_least']} to {row['at_most']} blocks, share {row['share']},"
+            f" SD {row['sd']:5}: {row['covered']:.2%}, {row['blocks_mean']:.1f} blocks"
+        )
+    experiments = [
+        {"experiment": name, **saved(compared=min(compared, 30), within=margin, runs=max(200, told.runs // 20))}
+        for name, compared, margin in shipped()
+    ]
+    for of in experiments:
+        print(
+            f"{of['experiment']:28} {of['compared']:3} compared, ± {of['within']:.0%}: {of['fixed']} fixed blocks reach it"
+            f" in {of['fixed_reached']:.0%} of runs, {of['blocks']:.1f} in {of['reached']:.0%}: {of['ratio']:.2f} of the trials"
+        )
+    ratio = float(np.median([of["ratio"] for of in experiments])) if experiments else None
+    print(f"median over {len(experiments)} experiments: {ratio:.2f} of the trials of fixed repeats")
+    told.output.write_text(
+        json.dumps({"coverage": rows, "uncorrected": plain, "saved": experiments, "saved_median": ratio}, indent=1)
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""How a run that measures until its intervals are narrow enough came to its end: the shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Width:
+    """How far the interval of a pair's ratio of medians reaches to either side, relative (0.03: 3 %).
+
+    None where fewer than three blocks hold a value of both.
+    """
+
+    cell: str
+    reference_cell: str
+    reaches: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """After how many blocks of at most how many a run ended, how narrow intervals were wanted, and how wide they are."""
+
+    blocks: int
+    at_most: int
+    within: float
+    widths: tuple[Width, ...]
+    sentence: str
+
+    @property
+    def is_early(self) -> bool:
+        """Whether blocks were left out."""
+        return self.blocks < self.at_most

@@ -1,0 +1,53 @@
+"""The simulation of runs that end when intervals are narrow enough: its rule is orch's, and intervals cover what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.until import EFFECTS, coverage, ended, log_ratios
+from orchestrator.analysis import stopping
+from orchestrator.experiment.plan.until import Until
+from tests.support.plans import plan
+
+MOST = 12
+
+
+def test_the_simulated_rule_is_that_of_runs():
+    planned = replace(
+        plan("tcp", "rest", "grpc", repeats=MOST), until=Until(within=0.05, at_least=3, at_most=MOST)
+    )
+    reference, *others = (cell.id for cell in planned.cells)
+    logs = log_ratios(EFFECTS["normal"], np.random.default_rng(3), runs=12, blocks=MOST, compared=2, sd=0.05)
+    blocks, _, halves = ended(logs, within=0.05)
+    assert 3 <= blocks.min() < blocks.max()
+    for run, of in enumerate(logs):
+        medians = {
+            block: {reference: 1.0, **dict(zip(others, np.exp(ratios), strict=True))} for block, ratios in enumerate(of)
+        }
+        assert stopping.ends_after(planned, medians, MOST) == blocks[run]
+        widths = stopping.look(planned, medians, int(blocks[run])).widths
+        assert [w.reaches for w in widths] == pytest.approx(list(np.expm1(halves[run])))
+
+
+def test_without_the_correction_intervals_cover_less():
+    corrected, plain = (coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (stopping.SHARE, 1.0))
+    assert plain < corrected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effects", EFFECTS)
+@pytest.mark.parametrize("sd", [0.01, 0.03, 0.06, 0.25])
+def test_a_comparison_alone_is_covered_in_93_to_97_per_cent(effects, sd):
+    runs = 4000
+    chance = 3 * (0.06 * 0.94 / runs) ** 0.5
+    assert 0.93 - chance <= coverage(effects, runs=runs, sd=sd)["covered"] <= 0.97 + chance
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compared", [3, 8])
+def test_several_comparisons_hold_together_at_least_as_often_as_promised(compared):
+    for sd in (0.01, 0.03, 0.06, 0.25):
+        assert coverage("normal", runs=2000, sd=sd, compared=compared)["covered"] >= 0.94

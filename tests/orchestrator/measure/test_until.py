@@ -1,0 +1,146 @@
+"""A run that ends as soon as its intervals are narrow enough: decided between blocks, written down, and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.analysis.stopping import require_decisions
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.until import Until
+from orchestrator.measure.in_progress import Steps, shown
+from orchestrator.measure.run import Run
+from orchestrator.measure.until import expected_blocks, status
+from orchestrator.results.manifest import DecisionRecord
+from orchestrator.results.verification import verify
+from tests.orchestrator.measure.test_run import Lab
+from tests.support.hosts import FakeProcess, Line, checked_line, done_line, good_requester, interrupted, rows, script
+from tests.support.plans import plan
+
+N = 10
+
+
+def a_plan(within: float, *, at_most: int = 8) -> Plan:
+    return replace(plan("tcp", "rest", repeats=at_most), until=Until(within=within, at_least=3, at_most=at_most))
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Run, "_check", lambda self: None)
+    monkeypatch.setattr(Run, "_report", lambda self: None)
+    lab = Lab(tmp_path)
+    lab.host.requester = lambda number: answered(number)
+    return lab
+
+
+def answered(number: int):
+    """A requester to which REST answers in 2 ms, and in a little more or less by the number of its process."""
+
+    def talk(process: FakeProcess) -> Iterator[Line]:
+        if process.trial["protocol"] == "tcp" or process.trial["load"]["requests"] == 0:
+            yield from good_requester(process)
+            return
+        yield checked_line()
+        yield {"type": "start", "anchor": {"wall_ns": 0, "monotonic_ns": 0}}
+        if process.trial["hold"]:
+            yield {"type": "warm", "requests": 0}
+        Path(process.trial["record"]).write_bytes(rows(N, rtt_ns=2_000_000 + 30_000 * (number % 7)))
+        yield done_line(N)
+
+    return talk
+
+
+def decisions(lab: Lab) -> list[DecisionRecord]:
+    return list(lab.runs.manifest().decisions)
+
+
+def test_it_ends_after_the_first_block_at_which_intervals_are_narrow_enough(lab):
+    result = lab.run(a_plan(0.5))
+    manifest = lab.runs.manifest()
+    assert (result.is_complete, manifest.state, result.trials) == (True, "complete", 6)
+    assert {trial.block for trial in manifest.trials} == {0, 1, 2}
+    (decision,) = decisions(lab)
+    assert (decision.blocks, decision.reached) == (3, True)
+    assert any("block 3 of at most 8, widest interval" in line for line in lab.told.lines)
+    assert "journal.jsonl" in verify(lab.runs)
+    require_decisions(lab.runs.plan(), lab.runs.journal_state())
+
+
+def test_it_makes_every_block_where_intervals_stay_wide(lab):
+    result = lab.run(a_plan(0.001, at_most=5))
+    assert (result.is_complete, result.trials) == (True, 10)
+    assert [(d.blocks, d.reached) for d in decisions(lab)] == [(3, False), (4, False)], "none after the last one"
+    require_decisions(lab.runs.plan(), lab.runs.journal_state())
+
+
+def test_a_run_that_was_cut_decides_the_same_when_it_goes_on(lab):
+    planned = a_plan(0.5)
+    lab.host.requester = lambda number: script(interrupted()) if number == 9 else answered(number)
+    with pytest.raises(errors.Interrupted):
+        lab.run(planned)
+    lab.host.requester = answered
+    assert lab.run(planned).is_complete
+    assert [(d.blocks, d.reached) for d in decisions(lab)] == [(3, True)]
+    assert {trial.block for trial in lab.runs.manifest().trials} == {0, 1, 2}
+
+
+def test_a_fixed_number_of_blocks_decides_nothing(lab):
+    lab.run(plan("tcp", "rest", repeats=4))
+    assert not decisions(lab)
+    assert "decisions" not in json.loads((lab.runs.path / "manifest.json").read_bytes())
+    assert "until" not in json.loads((lab.runs.path / "plan.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"reached": True}, "its trials tell other intervals"),
+        ({"reaches": (0.0001,)}, "its trials tell other intervals"),
+        ({"reaches": ()}, "its trials tell other intervals"),
+        ({"blocks": 7}, "there was nothing to decide"),
+    ],
+)
+def test_a_decision_that_was_changed_is_found(lab, change, said):
+    lab.run(a_plan(0.001, at_most=5))
+    state = lab.runs.journal_state()
+    forged = replace(state.decisions.pop(3), **change)
+    state.decisions[forged.blocks] = forged
+    with pytest.raises(errors.InvalidMeasurement, match=said):
+        require_decisions(lab.runs.plan(), state)
+
+
+def test_an_early_end_that_was_forged_is_found(lab):
+    planned = a_plan(0.001, at_most=5)
+    lab.run(planned)
+    state = lab.runs.journal_state()
+    state.finished_blocks -= {3, 4}
+    state.decisions.pop(4)
+    with pytest.raises(errors.InvalidMeasurement, match="by its trials it ends after 5 blocks"):
+        require_decisions(lab.runs.plan(), state)
+
+
+def test_who_watches_is_told_how_wide_intervals_are_and_what_time_is_left(lab):
+    planned = a_plan(0.001, at_most=5)
+    lab.run(planned)
+    state = lab.runs.journal_state()
+    steps = Steps(stage="measure")
+    seen = shown(lab.runs.id, planned, state, steps, lab.time.clock())
+    assert seen.width.startswith("block 4 of at most 5, widest interval ± ")
+    assert seen.width.endswith(" % of ± 0.1 % wanted")
+
+
+def test_what_is_expected_follows_from_the_last_look():
+    planned = a_plan(0.03, at_most=50)
+    first = expected_blocks(planned, None)
+    nearly = DecisionRecord(blocks=9, reached=False, reaches=(0.031,))
+    assert 3 < first < 50
+    assert expected_blocks(planned, nearly) == 10
+    assert expected_blocks(planned, replace(nearly, reaches=(0.5,))) == 50
+    assert expected_blocks(planned, replace(nearly, reached=True)) == 9
+    assert "1 of 1 intervals cannot be computed yet" in status(planned, replace(nearly, reaches=(None,)))
