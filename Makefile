@@ -13,8 +13,13 @@ EXPERIMENT ?= experiments/quickstart.yaml
 IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
+# Where Python may store no compiled module beside its source, every program that a test starts would compile them anew.
+ifdef PYTHONDONTWRITEBYTECODE
+TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache"
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -84,22 +89,25 @@ checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its f
 	$(BIN)/python -m benchmarks.checks --write
 
 test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each other, in a few minutes
-	@$(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
+	@$(TESTING) $(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
-	@$(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
+	@$(TESTING) $(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
 conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 10 minutes)
 	@$(BIN)/python -m tests.languages.table --write $(TABLE_ARGS)
 
 test-slow: $(VENV)/.orch-dev-ready ## those that any machine can run beside each other, and that take longer
-	@$(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)
+	@$(TESTING) $(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)
 
 test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
-	@$(BIN)/python -m pytest -m "$(ALONE)" $(PYTEST_ARGS)
+	@$(TESTING) $(BIN)/python -m pytest -m "$(ALONE)" $(PYTEST_ARGS)
 
 test-all: ## all of them, as CI does
 	@status=0; for tests in test test-slow test-heavy; do $(MAKE) $$tests || status=$$?; done; exit $$status
+
+example: $(VENV)/.orch-dev-ready ## reports/example.html, its picture and the README's block anew, from a quiet run (RUN=its folder; by default the latest)
+	$(BIN)/python -m benchmarks.example $(or $(RUN),latest)
 
 lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running it
 	$(BIN)/ruff format --check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def parse_json(text: bytes | str) -> Any:
     """
     try:
         document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates)
-        _refuse_unusual(document, _DEEPEST)
+        _refuse_unusual(document)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return document
@@ -45,28 +46,40 @@ def _refuse_constant(name: str) -> None:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key[:60]!r} occurs twice")
-        found[key] = value
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        known = set[str]()
+        for key, _ in pairs:
+            if key in known:
+                raise ValueError(f"the key {key[:60]!r} occurs twice")
+            known.add(key)
     return found
 
 
-def _refuse_unusual(value: Any, levels: int) -> None:
-    if levels == 0:
+def _refuse_unusual(document: Any) -> None:
+    """Level by level, without a call for each value: thousands of runs are read so."""
+    level: list[Iterable[Any]] = [(document,)]
+    for _ in range(_DEEPEST):
+        below: list[Iterable[Any]] = []
+        for values in level:
+            for value in values:
+                if isinstance(value, str):
+                    _refuse_surrogates(value)
+                elif isinstance(value, dict):
+                    _refuse_surrogates("".join(value))
+                    below.append(value.values())
+                elif isinstance(value, list):
+                    below.append(value)
+                elif isinstance(value, float):
+                    if not math.isfinite(value):
+                        raise ValueError("a number is not finite")
+                elif isinstance(value, int) and not -_INT64 <= value < 2 * _INT64:
+                    raise ValueError("a number needs more than 64 bits")
+        level = below
+    if any(level):
         raise ValueError("nested too deeply")
-    if isinstance(value, str):
-        value.encode()  # UnicodeEncodeError, a ValueError, for a lone surrogate
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            key.encode()
-            _refuse_unusual(item, levels - 1)
-    elif isinstance(value, list):
-        for item in value:
-            _refuse_unusual(item, levels - 1)
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError("a number is not finite")
-    elif isinstance(value, int) and not -_INT64 <= value < 2 * _INT64:
-        raise ValueError("a number needs more than 64 bits")
+
+
+def _refuse_surrogates(text: str) -> None:
+    if not text.isascii():
+        text.encode()  # UnicodeEncodeError, a ValueError, for a lone surrogate

@@ -26,6 +26,7 @@ NOT_OURS = {
 MAY_IMPORT = {
     "cli": {
         "web",
+        "teams",
         "history",
         "referee",
         "measure",
@@ -38,6 +39,7 @@ MAY_IMPORT = {
         "catalogue",
     },
     "web": {"history", "measure", "exports", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "teams": {"history", "exports", "report", "analysis", "results"},
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "exports": {"report", "analysis", "results", "experiment"},
     "report": {"analysis", "results", "experiment"},
@@ -370,8 +372,8 @@ FLOORS = {
     ),
     "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
     "orchestrator/hosts": (
-        {"base", "processes", "pinning"},
-        {"busy", "capture", "lifecycle", "output_limits", "ping", "runtimes"},
+        {"base", "processes", "pinning", "congestion"},
+        {"busy", "capture", "lifecycle", "output_limits", "ping", "plan_warnings", "runtimes"},
         {"local", "remote", "load_generators", "chromium"},
         {"provision", "round_trip"},
         {"probes"},

@@ -248,8 +248,8 @@ def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, .
 
 
 def _against(comparison: RateComparison) -> str:
-    if comparison.ratio is None:
-        return comparison.standing
+    if comparison.ratio is None or comparison.standing == "cannot tell":
+        return comparison.standing  # a ratio of rates that are known from one side alone says nothing
     is_whole = comparison.interval is not None and not comparison.bound
     bounds = " ({} to {})".format(*words.bounds(comparison.interval)) if is_whole and comparison.interval else ""
     return f"{comparison.standing}, {_ratio(comparison)}×{bounds}"

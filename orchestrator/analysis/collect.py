@@ -86,7 +86,7 @@ def collect(
         cells=tuple(
             replace(
                 c,
-                is_one_machine=_is_one_machine(plan, c.placement),
+                is_one_machine=is_one_machine(plan, c.placement),
                 is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
                 or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
@@ -133,7 +133,7 @@ def _cell(
     strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
-    is_one_clock = _is_one_machine(plan, placement)
+    is_one_clock = is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     operation = next(o for o in plan.operations if o.id == cell.operation)
     mix = OperationsOfMix(operation) if operation.mix else None
@@ -231,7 +231,7 @@ def _samples(
     return Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=rests(load, seed))
 
 
-def _is_one_machine(plan: Plan, placement: Placement) -> bool:
+def is_one_machine(plan: Plan, placement: Placement) -> bool:
     """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
 

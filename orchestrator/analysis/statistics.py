@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import geometric_mean
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -191,6 +191,12 @@ def curve(
     chosen = np.unique(np.clip(np.rint(ranks).astype(np.int64), 0, n - 1))
     shares = (chosen + 1) / (n + failed)
     return tuple(zip(shares.tolist(), (ordered[chosen] / NS_PER_MS).tolist(), strict=True))
+
+
+def distinct(values: npt.NDArray[Any]) -> int:
+    """How many different values there are; of many that repeat quicker than `numpy.unique`, which hashes them."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + 1 if ordered.size else 0
 
 
 def time_bins(

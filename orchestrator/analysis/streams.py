@@ -53,7 +53,8 @@ class StreamSamples(Samples):
     """One requester's record of a stream, as the statistics see it: a sample is a delivered event.
 
     Its "send" is the sender's stamp where both ends share a clock (`is_one_clock`), otherwise the receipt of the event
-    before it in its subscription. Arrays are in the order of that stamp.
+    before it in its subscription. Arrays are in the order of that stamp. `timed_rows`: the places in the
+    record of the events that are timed, and `timed_from_ns` that "send" of each, in the same order.
     """
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> None:
@@ -88,7 +89,8 @@ class StreamSamples(Samples):
         if not is_one_clock:
             timed = ~self._is_first
             begun = np.concatenate([self._received[:1], self._received[:-1]])
-        rows = kept[timed]
+        self.timed_rows = rows = kept[timed]
+        self.timed_from_ns = begun[timed]
         super().__init__(
             {
                 "sequence": np.arange(1, rows.size + 1),

@@ -424,8 +424,8 @@ class RunSummary:
         return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
     @classmethod
-    def from_dict(cls, raw: Any) -> RunSummary:
-        """The summary in what `summary.json` holds, without its seal.
+    def from_dict(cls, raw: Any, text: str | None = None) -> RunSummary:
+        """The summary in what `summary.json` holds, without its seal; `text` is the same as JSON, where it is at hand.
 
         UsageError names another version; ValueError a key that is missing, unknown, or of another type.
         """
@@ -437,7 +437,7 @@ class RunSummary:
                 f"a summary of version {version}; this orch reads version {SCHEMA_VERSION}",
                 hint="`orch report RUN` makes it anew from the samples",
             )
-        summary: RunSummary = decode_json(cls, raw)
+        summary: RunSummary = decode_json(cls, raw, text)
         return summary
 
     @classmethod

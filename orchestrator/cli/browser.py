@@ -24,20 +24,25 @@ Open = Annotated[
 
 def show(page: Path | None) -> None:
     """Open a page; a warning says where it is when that cannot be, and that there is none."""
-    import webbrowser
-
     if page is None:
         console.warning("there is no report to open")
         return
+    show_address(page.resolve().as_uri(), f"the report is in {page}")
+
+
+def show_address(address: str, where: str) -> None:
+    """Open an address; a warning with `where` it can be found when that cannot be."""
+    import webbrowser
+
     why = why_not(os.environ, is_terminal=console.out.isatty())
     if why is None:
         try:
-            if webbrowser.open(page.resolve().as_uri()):
+            if webbrowser.open(address):
                 return
             why = "no browser could be started"
         except (OSError, webbrowser.Error, ValueError) as error:
             why = f"the browser could not be started: {error}"
-    console.warning(f"{why}; the report is in {page}")
+    console.warning(f"{why}; {where}")
 
 
 def why_not(environment: Mapping[str, str], *, is_terminal: bool, platform: str = sys.platform) -> str | None:

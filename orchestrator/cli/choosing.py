@@ -30,6 +30,12 @@ Since = Annotated[
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
 Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
 Tag = Annotated[str | None, typer.Option(help="Runs with this tag.")]
+IndexAt = Annotated[
+    str | None,
+    typer.Option("--index", metavar="DSN", help="A team's index in PostgreSQL, without its password (docs/teams.md)."),
+]
+OfTeam = Annotated[bool, typer.Option("--team", help="The index whose DSN ORCH_INDEX holds.")]
+Schema = Annotated[str, typer.Option("--schema", help="The schema of PostgreSQL that holds a team's index.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 
 
@@ -57,6 +63,27 @@ def filters(
         verdict=require_verdict(verdict),
         tag=tag,
     )
+
+
+@contextmanager
+def an_index(at: str | None, *, of_team: bool, schema: str, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+    """A team's index where one is asked for; else that of the runs that are here, as `the_index`."""
+    if at is None and not of_team:
+        with the_index(rebuild=rebuild) as found:
+            yield found
+        return
+    from orchestrator.errors import UsageError
+    from orchestrator.history import postgresql
+    from orchestrator.history.keep import Update
+
+    if rebuild:
+        raise UsageError(
+            "a team's index is not made from folders here", hint="`orch publish RUN --replace` writes a run anew"
+        )
+    dsn = postgresql.chosen(at, of_team=of_team)
+    assert dsn is not None  # noqa: S101 - one of both was given
+    with postgresql.shared(dsn, schema, access="read") as index:
+        yield index, Update()
 
 
 @contextmanager

@@ -84,6 +84,10 @@ class Console:
         if not self.as_json:
             print(_guarded(text), file=self.out)
 
+    def fields(self, *parts: str) -> None:
+        """A line of fields with tabs between them, for a program: a candidate and its description, as fish reads them."""
+        print("\t".join(map(plain, parts)), file=self.out)
+
     def document(self, text: str) -> None:
         """A JSON document that orch made, as it stands, whether or not --json was asked for."""
         self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n"))

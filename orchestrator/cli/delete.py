@@ -33,7 +33,7 @@ def command(
         beside = "".join(f", {path}" for path in reports[name])
         console.progress(f"{doomed.path}{beside}{'' if doomed.is_ours else '  (not made here)'}")
     if not yes:
-        _ask(len(found))
+        ask(len(found))
     for name, doomed in found.items():
         deleting.delete(WORKSPACE, doomed, reports[name])
     deleting.sweep(WORKSPACE)
@@ -45,26 +45,22 @@ def command(
 
 
 def _reports(doomed: Doomed) -> list[Path]:
-    """The report of that very run, if one is there; none of a run that does not say what it is."""
-    from orchestrator.errors import OrchError
-    from orchestrator.report import path_of
+    """The report of that very run, if one is there."""
+    from orchestrator.report.stored import report_of
     from orchestrator.results.folder import RunFolder
 
-    folder = RunFolder(doomed.path, root=WORKSPACE.results)
-    try:
-        begin, name = folder.journal_state().begin, folder.plan().name
-        path = path_of(name, str(begin["at"]), str(begin["run_id"]), WORKSPACE.reports, folder.origin())
-    except (OrchError, KeyError, OSError):
-        return []
-    return [path] if path.is_file() and not path.is_symlink() else []
+    found = report_of(RunFolder(doomed.path, root=WORKSPACE.results), WORKSPACE.reports)
+    return [] if found is None else [found]
 
 
-def _ask(count: int) -> None:
+def ask(count: int, verb: str = "delete") -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
     from orchestrator.errors import UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked whether to delete", hint="give --yes to delete without a question")
-    console.progress(f"Delete {'this run' if count == 1 else f'these {count} runs'} for good? [y/N]")
+        raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
+    console.progress(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was deleted", hint="answer y, or give --yes")
+        raise UsageError(
+            f"nothing was {'deleted' if verb == 'delete' else f'{verb}ed'}", hint="answer y, or give --yes"
+        )

@@ -11,14 +11,17 @@ from orchestrator.cli.choosing import (
     AsJson,
     Experiment,
     Host,
+    IndexAt,
+    OfTeam,
     Placement,
+    Schema,
     Since,
     Stack,
     Tag,
     Until,
     Verdict,
+    an_index,
     filters,
-    the_index,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -54,6 +57,9 @@ def command(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
     ] = False,
+    index: IndexAt = None,
+    team: OfTeam = False,
+    schema: Schema = "orch",
     as_json: AsJson = False,
 ) -> None:
     """Print a row for each run of each cell, oldest first."""
@@ -68,13 +74,13 @@ def command(
         verdict=verdict,
         tag=tag,
     )
-    with the_index(rebuild=rebuild) as (index, update):
+    with an_index(index, of_team=team, schema=schema, rebuild=rebuild) as (opened, update):
         if rebuild:
             console.progress(
                 f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
             )
-        known = index.cells()
-        found = {word: index.seen(word, wanted) for word in cells or ()}
+        known = opened.cells()
+        found = {word: opened.seen(word, wanted) for word in cells or ()}
     if not cells:
         _list(known)
         return

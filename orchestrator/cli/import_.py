@@ -47,14 +47,4 @@ def _file(path: Path) -> dict[str, Any]:
     target, found = import_stamps(WORKSPACE, path)
     console.result(f"{path}: {sentence(found)}")
     console.result(f"kept in {target}; no floor was measured beside these, and nothing is compared with them")
-    return {
-        "run": target.name,
-        "path": str(target),
-        "kind": "imported",
-        "entries": found.entries,
-        "used": found.used,
-        "missing": found.missing,
-        "impossible": found.impossible,
-        "unit": found.unit,
-        "keys": list(found.keys),
-    }
+    return {"run": target.name, "path": str(target), "kind": "imported", **found.counted()}

@@ -16,19 +16,19 @@ from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
 from orchestrator.experiment.plan import documents, languages
-from orchestrator.experiment.plan.contrasts import all_pairs, compared, pairs
+from orchestrator.experiment.plan.contrasts import all_pairs, compared
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
-from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
+from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate
 from orchestrator.experiment.plan.external import announcements, behind_loopback, given
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
-from orchestrator.experiment.plan.workers import with_too_few_cpus
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.hosts import congestion
+from orchestrator.hosts.plan_warnings import warnings
 from orchestrator.results.folder import runs
 from orchestrator.results.paths import name_in_id
 
@@ -83,31 +83,9 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "power": None if _is_search(plan) else describe(plan, history).to_dict(),
         "external": announcements(plan),
         "congestion": congestion.sentence(plan),
-        "warnings": _warnings(plan, expected.duration_s),
+        "warnings": warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
-
-
-def _warnings(plan: Plan, expected_s: float) -> list[str]:
-    found = []
-    if expected_s > plan.limits.wall_s:
-        found.append(
-            f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
-            f" ({format_duration(plan.limits.wall_s)}), which will end it early"
-        )
-    if len(plan.stacks) > 1 and next(pairs(plan), None) is None:
-        found.append("nothing is compared: no other stack has a cell that matches one of the reference")
-    late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
-    if late:
-        found.append(
-            f"more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
-            f" {'; '.join(late)}; raise its concurrency"
-        )
-    for stack, facts in plan.resolved.items():
-        missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
-        if missing and not PROVIDERS[plan.provider].makes_hosts:
-            found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return [*found, *with_too_few_cpus(plan), *congestion.lacked(plan)]
 
 
 def stack_lines(plan: Plan) -> Iterator[str]:

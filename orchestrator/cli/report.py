@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import shutil
 from dataclasses import asdict
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 
 
+class Theme(StrEnum):
+    """In which colours pictures are written."""
+
+    light = "light"
+    dark = "dark"
+    both = "both"
+
+
 def command(
     runs: Annotated[
         list[str],
@@ -41,6 +50,9 @@ def command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write each chart there, too: SVG, and PNG where chromium is installed."),
     ] = None,
+    theme: Annotated[
+        Theme, typer.Option(help="Colours of those charts; of `both` each dark one is a file that ends in -dark.")
+    ] = Theme.light,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
     ] = None,
@@ -70,6 +82,8 @@ def command(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
+    if theme is not Theme.light and pictures is None:
+        raise UsageError("--theme is of the charts that --pictures writes", hint="add --pictures FOLDER")
     for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
         if file is not None and len(runs) > 1:
             raise UsageError(
@@ -99,7 +113,7 @@ def command(
         shown = dataset.summary()  # as the page has it: without names
         if pictures is not None:
             of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(shown, of_run)]
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme)]
         entry |= _in_short(shown, markdown, line=line)
         written.append(entry)
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
@@ -147,13 +161,16 @@ def _of_page(name: str, out: Path | None, *, keep_names: bool) -> tuple[RunSumma
     return summary, dataset, out or default_path(summary, WORKSPACE.reports, origin)
 
 
-def _draw(summary: RunSummary, folder: Path) -> tuple[Path, ...]:
+def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.picture_files import write_pictures
 
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    if theme is not Theme.both:
+        themes = ("dark",) if theme is Theme.dark else ("light",)
     browser = chromium.find()
     draw = None if browser is None else partial(chromium.draw, browser)
-    written = write_pictures(summary, folder, draw, console.live)
+    written = write_pictures(summary, folder, draw, console.live, themes)
     if browser is None:
         console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
     for trouble in written.troubles:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,14 +12,17 @@ from orchestrator.cli.choosing import (
     AsJson,
     Experiment,
     Host,
+    IndexAt,
+    OfTeam,
     Placement,
+    Schema,
     Since,
     Stack,
     Tag,
     Until,
     Verdict,
+    an_index,
     filters,
-    the_index,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -44,6 +46,9 @@ def command(
     verdict: Verdict = None,
     tag: Tag = None,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
+    index: IndexAt = None,
+    team: OfTeam = False,
+    schema: Schema = "orch",
     as_json: AsJson = False,
 ) -> None:
     """Print a row for each run; filters that are given must all hold."""
@@ -58,25 +63,20 @@ def command(
         verdict=verdict,
         tag=tag,
     )
-    with the_index() as (index, _):
-        found = [_live(run) for run in index.runs(replace(wanted, limit=limit))]
-        every = len(found) if len(found) < limit else index.count(wanted)
+    from orchestrator.history.live import live
+
+    with an_index(index, of_team=team, schema=schema) as (opened, _):
+        found = [live(run) for run in opened.runs(replace(wanted, limit=limit))]
+        every = len(found) if len(found) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in found]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": every})
     if not found:
         is_any = wanted != type(wanted)()
-        console.result("no run is like that" if is_any else "there is no run here; `orch run FILE` makes one")
+        is_shared = index is not None or team
+        none = "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
+        console.result("no run is like that" if is_any else none)
     else:
         _print(found, every)
-
-
-def _live(run: Listed) -> Listed:
-    """A run that never said how it ended is in progress, or was killed: its journal's lock tells."""
-    if run.state != "running" or run.kind != "run":
-        return run
-    from orchestrator.results.hold import is_held
-
-    return replace(run, state="in progress" if is_held(Path(run.path) / "journal.jsonl") else "interrupted")
 
 
 def _print(found: list[Listed], every: int) -> None:

@@ -1,7 +1,8 @@
 """Answers a shell that asks how a call of orch may go on, with candidates or with nothing: never with a message.
 
 The scripts, their installation and the shells' formats are Typer's. Around them stands what a prompt needs: what goes wrong
-is silent, and of bash, which takes `load.requests=100` for three words, one word is made again.
+is silent, of bash, which takes `load.requests=100` for three words, one word is made again, and no shell sets a space behind
+what goes on, a key of `--set` or a folder (fish sets none by itself).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -21,6 +23,8 @@ from orchestrator.cli.console import console
 VARIABLE = "_ORCH_COMPLETE"
 _BASH = "complete_bash"
 _END = "    return 0\n"
+# The whole answer to zsh where there is one candidate, and one that goes on.
+_GOES_ON_IN_ZSH = re.compile(r"""_arguments '\*: :\(\("([\w./][\w.,:@%+/=-]*[=/])"\)\)'""", re.ASCII)
 _NO_SPACE = "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace\n"
 
 
@@ -42,8 +46,9 @@ def answer(app: typer.Typer) -> NoReturn:
                 app(prog_name="orch", complete_var=VARIABLE, standalone_mode=False)
             except SystemExit as ended:
                 status = ended.code if isinstance(ended.code, int) else 0
-        for line in filter(None, said.getvalue().splitlines()):
-            console.result(line.removeprefix(cut))
+        offered = _GOES_ON_IN_ZSH.sub(r"compadd -S '' -- \1", said.getvalue())
+        for line in filter(None, offered.splitlines()):
+            console.fields(*line.removeprefix(cut).split("\t"))
     sys.exit(status)  # by which fish learns whether there is a candidate
 
 

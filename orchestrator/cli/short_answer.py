@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from orchestrator.analysis import words
@@ -41,9 +41,11 @@ def _tables(answer: Answer) -> Iterator[str]:
         unit = known or words.unit_for(())
         yield ""
         yield rows[0].setting
+        beside = {row.reference_cell for row in rows}  # it may be compared by another factor, in another table
         heads = ("stack", f"median, {unit.name}", f"difference, {unit.name} (95 % interval)", "checks")
         yield from aligned(
-            heads, [(row.label, _median(row, unit), _difference(row, figures, unit), _checks(row)) for row in rows]
+            heads,
+            [(row.label, _median(row, unit), _difference(row, figures, unit, beside), _checks(row)) for row in rows],
         )
 
 
@@ -51,13 +53,13 @@ def _median(row: Row, unit: words.Unit) -> str:
     return (row.median_text or "-") if row.median_ms is None else unit.text(row.median_ms)
 
 
-def _difference(row: Row, figures: Mapping[str, Figure], unit: words.Unit) -> str:
+def _difference(row: Row, figures: Mapping[str, Figure], unit: words.Unit, references: Collection[str]) -> str:
     """To the reference, with its sign and interval, or why there is none."""
     figure = figures.get(row.cell)
     if row.failed_checks:
         return "-"
     if figure is None:
-        return row.verdict or "-"
+        return "reference" if row.cell in references else row.verdict or "-"
     if figure.difference is None:
         return figure.standing
     text = _signed(figure.difference, unit)

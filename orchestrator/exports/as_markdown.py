@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.exports.harmless import markdown_text
 from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.exports.small_table import SmallTable, small_table
 from orchestrator.exports.targets import exported_file
+from orchestrator.report.markdown_text import escaped
 
 
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
@@ -29,11 +29,11 @@ def _page(runs: Sequence[JudgedRun], table: SmallTable) -> Iterator[str]:
         yield _line(row)
     for note in table.notes:
         yield ""
-        yield markdown_text(note)
+        yield escaped(note)
 
 
 def _about(run: JudgedRun) -> Iterator[str]:
-    about = {name: markdown_text(str(value or "")) for name, value in run.about().items()}
+    about = {name: escaped(str(value or "")) for name, value in run.about().items()}
     yield f"### {about['experiment']}"
     yield ""
     if about["question"]:
@@ -52,4 +52,4 @@ def _about(run: JudgedRun) -> Iterator[str]:
 
 
 def _line(cells: Sequence[str], *, is_text: bool = True) -> str:
-    return f"| {' | '.join(markdown_text(cell) if is_text else cell for cell in cells)} |"
+    return f"| {' | '.join(escaped(cell) if is_text else cell for cell in cells)} |"

@@ -1,4 +1,7 @@
-"""Foreign text as a spreadsheet, a Markdown page or a sheet's tab may hold it: nothing in it is acted on."""
+"""Foreign text as a spreadsheet or a sheet's tab may hold it: nothing in it is acted on.
+
+Markdown has `report.markdown_text`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
 _HIDING = "\t\r\n"
 _MOST_OF_TAB = 31
 _NOT_IN_TAB = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
-_MARKUP = re.compile(r"([\\`*\[\]|~#!])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def cell_text(text: str) -> str:
@@ -24,17 +25,6 @@ def cell_text(text: str) -> str:
     """
     is_risky = text[:1] in _HIDING or text.lstrip()[:1] in _FORMULA
     return f"'{text}" if text and text.strip() and is_risky else text
-
-
-def markdown_text(text: str) -> str:
-    r"""Text on one line of Markdown, in a table or out of it: its marks are escaped, what shows nothing stands as its code.
-
-    >>> markdown_text("a|b <c>")
-    'a\\|b &lt;c&gt;'
-    """
-    line = UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", _CONTROLS.sub(" ", text))
-    escaped = _MARKUP.sub(lambda found: f"\\{found.group()}", line.replace("&", "&amp;"))
-    return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def tab_name(text: str, taken: Collection[str]) -> str:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orchestrator.analysis.collect import last_attempts
+from orchestrator.analysis.collect import is_one_machine, last_attempts
 from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.streams import StreamSamples
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.exports.cells import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.column import Column, Value, arrow_type, type_of, unit_of
@@ -81,7 +82,8 @@ LATENCY = Column(
     name="latency_ms",
     type="number",
     unit="ms",
-    meaning="latency of a right sample, as the report counts it; empty for every other row, and in streams",
+    meaning="latency of a right sample, as the report counts it: of an event its delivery, or over a distance the gap"
+    " since the event before it; empty for every other row",
 )
 COLUMNS: tuple[Column, ...] = (RUN, CELL, TRIAL, VALID, FAILED, RTT, LATENCY, *_columns())
 """The columns of a row for each sample, in this order; the same for every run."""
@@ -121,6 +123,7 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
     of_files = constants(folder.journal_state(), folder.plan())
     cells = {cell.id: cell for cell in plan.cells}
     distances = distances_of(summary)
+    clocks = {placement.id: is_one_machine(plan, placement) for placement in plan.placements}
     for trial in last_attempts(manifest.trials):
         cell = cells[trial.cell]
         failed = failed_in(cell.id, summary.checks)
@@ -137,7 +140,10 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
                 continue
             of_file = of_files[part.samples]
             recorded = _recorded(folder, part.samples)
-            latency = _latency_ms(recorded, of_file, is_open_loop=cell.load.rate_per_s is not None)
+            if cell.kind == "stream":
+                latency = _of_events_ms(recorded, cell, is_one_clock=clocks[cell.placement])
+            else:
+                latency = _latency_ms(recorded, of_file, is_open_loop=cell.load.rate_per_s is not None)
             table = _table(recorded, latency, {**of_file.by_column(), **of_trial}, of_file.mixed)
             yield Piece(cell=cell.id, protocol=str(cell.factors["protocol"]), table=table)
 
@@ -188,11 +194,19 @@ def _latency_ms(recorded: Arrays, of: Constants, *, is_open_loop: bool) -> pa.Ar
     """See `LATENCY`: in an open loop from when a request was due, in a closed one from when it was sent."""
     import pyarrow as pa
 
-    if of.kind == "stream":
-        return pa.nulls(recorded["sequence"].size, pa.float64())
     begun = recorded["intended_ns" if is_open_loop else "sent_ns"]
     is_other = (recorded["status"] != OK) | (recorded["kind"] != sample_number(of.kind))
     return pa.array((recorded["received_ns"] - begun) / 1e6, type=pa.float64(), mask=is_other)
+
+
+def _of_events_ms(recorded: Arrays, cell: Cell, *, is_one_clock: bool) -> pa.Array:
+    """See `LATENCY`: of right events of the measured phase, each sequence number of a subscription once."""
+    import pyarrow as pa
+
+    of = StreamSamples(recorded, cell, is_one_clock=is_one_clock)
+    latency = np.full(recorded["sequence"].size, np.nan)
+    latency[of.timed_rows] = (recorded["received_ns"][of.timed_rows] - of.timed_from_ns) / 1e6
+    return pa.array(latency, type=pa.float64(), mask=np.isnan(latency))
 
 
 def _table(recorded: Arrays, latency: pa.Array, constant: Mapping[str, Value], mixed: tuple[str, ...]) -> pa.Table:

@@ -141,12 +141,7 @@ def sentence(found: Stamps) -> str:
 def _said(found: Stamps) -> dict[str, Any]:
     return {
         "said": sentence(found),
-        "entries": found.entries,
-        "used": found.used,
-        "missing": found.missing,
-        "impossible": found.impossible,
-        "unit": found.unit,
-        "keys": list(found.keys),
+        **found.counted(),
         "first": _iso(found.first_ns),
         "last": _iso(found.last_ns),
         "groups": [_group(group) for group in found.groups],

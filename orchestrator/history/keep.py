@@ -40,19 +40,22 @@ class Update:
 
 
 @contextmanager
-def history(workspace: Workspace, *, rebuild: bool = False, tell: Tell = _silent) -> Iterator[tuple[Index, Update]]:
+def history(
+    workspace: Workspace, *, rebuild: bool = False, look: bool = True, tell: Tell = _silent
+) -> Iterator[tuple[Index, Update]]:
     """The index, up to date. A damaged one is made anew; where none can be kept it is in memory, and its `trouble` says so.
 
-    `tell` gets how many of the folders that changed are read, and how many there are.
+    `tell` gets how many of the folders that changed are read, and how many there are. Unless `look`, no folder is looked at:
+    the index is as it was when somebody last did.
     """
-    opened, update = _opened(workspace, rebuild=rebuild, tell=tell)
+    opened, update = _opened(workspace, rebuild=rebuild, look=look, tell=tell)
     try:
         yield opened, update
     finally:
         opened.close()
 
 
-def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, Update]:
+def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> tuple[Index, Update]:
     path = workspace.history
     if not workspace.results.is_dir() and not path.exists():
         return _of(Index(index.in_memory(path)), workspace, tell)  # nothing to keep: no folder is made for it
@@ -61,7 +64,8 @@ def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, 
         if rebuild:
             index.remove(path)
         try:
-            return _of(Index(index.connect(path)), workspace, tell)
+            opened = Index(index.connect(path))
+            return _of(opened, workspace, tell) if look else (opened, Update())
         except sqlite3.OperationalError:  # it is locked, read-only or cannot be opened: making it anew does not help
             raise
         except sqlite3.DatabaseError:  # no database, or a damaged one

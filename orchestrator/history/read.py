@@ -24,12 +24,12 @@ from orchestrator.errors import OrchError, UsageError
 from orchestrator.history.record import NEWER, CellRecord, Evidence, Interval, RunRecord, Validity
 from orchestrator.results import sizes
 from orchestrator.results.derive import JournalState
-from orchestrator.results.documents import read_sealed
+from orchestrator.results.documents import read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SCHEMA_VERSION
-from orchestrator.results.paths import damaged, read_bytes
-from orchestrator.results.stored_manifest import NAME
-from orchestrator.strict_json import parse_json, read_json
+from orchestrator.results.paths import damaged
+from orchestrator.results.stored_manifest import NAME, content_of, document_in
+from orchestrator.strict_json import read_json
 
 MOST_TEXT = 2_000  # characters of a sentence or a name that are kept
 
@@ -51,7 +51,11 @@ def read_run(folder: RunFolder) -> RunRecord:
 
 
 def _read(folder: RunFolder) -> RunRecord:
-    digest = _manifest_digest(folder.path)
+    content = content_of(folder.path)
+    digest = hashlib.sha256(content).hexdigest() if content is not None else ""
+    summary, trouble = _summary(folder.path, digest)
+    if content is not None and (summary is None or summary.manifest_sha256 != digest):
+        _require_known(content, folder.path / NAME)  # what analysis has read, it has looked at
     journal = folder.journal_state()
     begin = journal.begin
     if not begin:
@@ -60,7 +64,8 @@ def _read(folder: RunFolder) -> RunRecord:
     plan = read_json(folder.path / "plan.json", sizes.PLAN)
     if not isinstance(plan, dict):
         raise ValueError("plan.json is no plan")
-    summary, trouble = _summary(folder.path, str(begin["run_id"]), digest)
+    if summary is not None and summary.run_id != begin["run_id"]:
+        summary, trouble = None, _EARLIER
     tried = tuple(t for t in journal.trials if t.outcome == "ok")
     found = of_summary(summary) if summary is not None else {}
     about: dict[str, Any] = {"samples": sum(part.done.requests for trial in tried for part in trial.requesters)}
@@ -162,39 +167,31 @@ def _turned(interval: Interval | None) -> Interval | None:
     return None if interval is None else (1 / interval[1], 1 / interval[0])
 
 
-def _manifest_digest(folder: Path) -> str:
-    """The SHA-256 of manifest.json, "" where there is none yet; _Newer for one of a later version."""
-    journal, plan = (_size(folder / name) for name in ("journal.jsonl", "plan.json"))
-    try:
-        content = read_bytes(folder / NAME, sizes.manifest(journal, plan))
-    except FileNotFoundError:
-        return ""
-    try:
-        document = parse_json(content)
-    except ValueError as error:
-        raise damaged(folder / NAME, f"not as it was written: {error}") from error
+def _require_known(content: bytes, path: Path) -> None:
+    """_Newer for a manifest of a later version."""
+    document = document_in(content, path)
     version = document.get("schema_version") if isinstance(document, dict) else None
     if not isinstance(version, int):
-        raise damaged(folder / NAME, "not a manifest: it has no schema_version")
+        raise damaged(path, "not a manifest: it has no schema_version")
     if version > SCHEMA_VERSION:
         raise _Newer(f"written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})")
-    return hashlib.sha256(content).hexdigest()
 
 
-def _summary(folder: Path, run_id: str, manifest_sha256: str) -> tuple[RunSummary | None, str]:
+_AGAIN = "`orch report` makes it anew"
+_EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
+
+
+def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
     """What analysis left, and why it is not used where it is not."""
-    again = "`orch report` makes it anew"
     try:
-        summary = RunSummary.from_dict(read_sealed(folder / "summary.json"))
+        summary = RunSummary.from_dict(*read_sealed_text(folder / "summary.json"))
     except FileNotFoundError:
         return None, ""
     except UsageError:
-        return None, f"summary.json is of another version of orch: {again}"
+        return None, f"summary.json is of another version of orch: {_AGAIN}"
     except (ValueError, OSError):
-        return None, f"summary.json was changed or damaged: {again}"
-    if summary.run_id != run_id or summary.manifest_sha256 not in ("", manifest_sha256):
-        return None, f"summary.json is of an earlier state of the run: {again}"
-    return summary, ""
+        return None, f"summary.json was changed or damaged: {_AGAIN}"
+    return (summary, "") if summary.manifest_sha256 in ("", manifest_sha256) else (None, _EARLIER)
 
 
 def _hosts(journal: JournalState) -> tuple[str, ...]:
@@ -232,10 +229,3 @@ def _number(value: object) -> float | None:
 
 def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -47,14 +47,14 @@ def of_cell(run: str, cell: CellRecord) -> dict[str, Any]:
     return {"run": run, "is_valid": not cell.failed_checks, **values, **as_json}
 
 
-def listed(row: sqlite3.Row, tags: tuple[str, ...], notes: tuple[Note, ...]) -> Listed:
+def listed(row: Mapping[str, Any], tags: tuple[str, ...], notes: tuple[Note, ...]) -> Listed:
     """A run as a listing shows it."""
     lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in _LISTS}
     plain = {name: row[name] for name in _LISTED}
     return Listed(**plain, **lists, is_ours=bool(row["is_ours"]), tags=tags, notes=notes)
 
 
-def seen(row: sqlite3.Row) -> Seen:
+def seen(row: Mapping[str, Any]) -> Seen:
     """A cell in one run."""
     return Seen(
         run=row["run"],
@@ -73,7 +73,7 @@ def _bounded(value: Any) -> Any:
     return max(-_INT64, min(_INT64, value)) if isinstance(value, int) else value
 
 
-def _cell(row: sqlite3.Row) -> CellRecord:
+def _cell(row: Mapping[str, Any]) -> CellRecord:
     told = json.loads(row["evidence"])
     evidence = Evidence(
         means={name: (int(n), mean, se) for name, (n, mean, se) in told["means"].items()},

@@ -58,6 +58,17 @@ class Stamps:
         """Entries that gave a latency."""
         return sum(len(group.latencies_ns) for group in self.groups)
 
+    def counted(self) -> dict[str, Any]:
+        """What was found and what was left out, as plain data."""
+        return {
+            "entries": self.entries,
+            "used": self.used,
+            "missing": self.missing,
+            "impossible": self.impossible,
+            "unit": self.unit,
+            "keys": list(self.keys),
+        }
+
 
 def read_stamps(content: bytes, name: str) -> Stamps:
     """The stamps in a file; UsageError, which names it, where it holds none that can be read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from typing import Any
 
 from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
@@ -123,16 +124,23 @@ class Measuring:
         if record.failure is not None and not broken:
             words = f"{record.failure.message}\n\n{record.failure.last_words}"
             context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
-        kept = [part.samples for part in record.requesters if part.samples]
-        context.folder.append(
-            {"event": "trial", "trial": asdict(record), "records": context.folder.record_digests(kept)}
-        )
+        context.folder.append({"event": "trial", "trial": asdict(record), **self._of_records(record, cell)})
         self._searching.take(record)
         self._progress.end(record)
         if record.failure is not None and not broken:
             context.refuse_to_go_on_without_hosts()
         if not broken:
             self._referee.take_turn(trial, cell, attempt, before=False)
+
+    def _of_records(self, record: TrialRecord, cell: Cell) -> dict[str, Any]:
+        """What the journal keeps of a trial's raw records, made while nothing is measured: digests, and the median."""
+        folder, kept = self._context.folder, [part.samples for part in record.requesters if part.samples]
+        found: dict[str, Any] = {"records": folder.record_digests(kept)}
+        if kept:
+            from orchestrator.analysis.trial_median import median_ns  # numpy, which conversion needs after the block
+
+            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept])
+        return found
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context

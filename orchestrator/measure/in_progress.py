@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -129,16 +130,32 @@ def _look(folder: RunFolder, clock: Clock) -> InProgress:
 
 
 def _read(folder: RunFolder, clock: Clock) -> InProgress:
-    journal_state, plan = folder.journal_state(), folder.plan()
-    since, stage = str(journal_state.begin.get("at", "")), ""
+    journal_state, steps = folder.journal_state(), Steps()
     for event in folder.events():
-        if event["event"] == "resume":
-            since, stage = str(event.get("at", since)), ""
+        steps.take(event)
+    return shown(folder.id, folder.plan(), journal_state, steps, clock)
+
+
+@dataclass(kw_only=True)
+class Steps:
+    """When a run began or was resumed, and its stage, from its journal's events in their order."""
+
+    since: str = ""
+    stage: str = ""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event in."""
+        if event["event"] in ("begin", "resume"):
+            self.since, self.stage = str(event.get("at", self.since)), ""
         elif event["event"] == "stage":
-            stage = str(event.get("stage", ""))
+            self.stage = str(event.get("stage", ""))
+
+
+def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock: Clock) -> InProgress:
+    """How far a run has come, by what its plan and its journal say."""
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
     done = len(journal_state.trials)
-    resumed_ns = datetime.fromisoformat(since).timestamp() * 1e9 if since else 0.0
+    resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
     made = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
     left = len(plan.trials) - done
     left_s = None
@@ -148,14 +165,14 @@ def _read(folder: RunFolder, clock: Clock) -> InProgress:
     elif left:
         left_s = estimate(plan).duration_s * left / len(plan.trials)
     return InProgress(
-        run=folder.id,
+        run=run,
         experiment=plan.name,
         provider=plan.provider,
-        since=since,
-        stage=stage,
+        since=steps.since,
+        stage=steps.stage,
         trials=len(plan.trials),
         done=done,
-        cell=_now(plan, journal_state) if stage == "measure" else "",
+        cell=_now(plan, journal_state) if steps.stage == "measure" else "",
         blocks=_blocks(plan),
         blocks_done=len(journal_state.finished_blocks),
         left_s=left_s,

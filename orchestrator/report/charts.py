@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 
+from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.report.curves import AxisView, axis_views
 from orchestrator.report.figures.base import Figure
@@ -13,6 +16,7 @@ from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars
 from orchestrator.report.figures.forest import forest
+from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.timeline import timeline
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, kin
@@ -58,6 +62,7 @@ class Charts:
     forests: Mapping[str, Mapping[str, Figure | None]]
     of_groups: Mapping[str, GroupCharts]
     axes: tuple[AxisView, ...]
+    rates: tuple[Pictured, ...]
     shares: tuple[ShareView, ...]
     timeline: Figure | None
     groups: Sequence[Group]
@@ -65,7 +70,7 @@ class Charts:
 
     @cached_property
     def first(self) -> tuple[Pictured, ...]:
-        """What answers at a glance: the curves of the first axis, else the ratios, else where medians go."""
+        """What answers at a glance: rates that were searched, else curves of the first axis, ratios, or where medians go."""
         return tuple(self._candidates)[:MOST_FIRST]
 
     @property
@@ -82,6 +87,16 @@ class Charts:
     def forest_pictures(self) -> list[Pictured]:
         """Ratios of medians that the first part does not show."""
         return [each for each in self._ratios if each.figure.slug not in self.slugs_first]
+
+    @property
+    def are_rates_first(self) -> bool:
+        """Whether the first part shows rates that were searched."""
+        return bool(self.rates)
+
+    @property
+    def are_curves_first(self) -> bool:
+        """Whether it shows curves."""
+        return bool(self.axes) and not self.rates
 
     @property
     def are_ratios_first(self) -> bool:
@@ -114,10 +129,11 @@ class Charts:
         curves = tuple(
             Pictured(title=one.panel.title, figure=one.latency) for axis in self.axes[:1] for one in axis.multiples
         )
-        return curves or self._ratios or self._bars
+        return self.rates or curves or self._ratios or self._bars
 
     def all(self) -> Iterator[Pictured]:
         """Every picture once, with its title, in the order of the page."""
+        yield from self.rates
         for axis in self.axes:
             for one in axis.multiples:
                 yield Pictured(title=one.panel.title, figure=one.latency)
@@ -143,11 +159,27 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
         forests={group.slug: _forests(group, compared, colours, summary.matters) for group in compared},
         of_groups={group.slug: _of_group(group, kin(group, found), colours, is_alone=is_alone) for group in found},
         axes=axis_views(summary, colours),
+        rates=tuple(_rates(summary, colours)),
         shares=tuple(share_views(summary)),
         timeline=timeline(summary, colours),
         groups=found,
         compared=compared,
     )
+
+
+def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
+    """A picture for each setting in which rates were searched."""
+    for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
+        rows = [row for row in summary.rate_comparisons if row.setting == setting]
+        drawn = found_rates(f"rates-{number}", setting, of, rows, colours, summary.found_rates)
+        if drawn:
+            yield Pictured(title=f"{setting}: {goals}", figure=drawn)
+
+
+def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
+    """Rates that were searched by what they have in common: the setting and the goals."""
+    key = attrgetter("setting", "goals")
+    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def _forests(

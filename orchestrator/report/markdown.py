@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from orchestrator.analysis import capacity_words
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import ms, rate, ratio, ratio_bounds
+from orchestrator.report.charts import rate_groups
 from orchestrator.report.groups import Group, groups
 from orchestrator.report.markdown_text import inert
 from orchestrator.report.page import one_line
@@ -25,8 +27,10 @@ _HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second
 
 def line(summary: RunSummary) -> str:
     """What the run found, in one line without markup."""
-    warned = f"{failed_in_words(summary)}: " if failed(summary) else ""
-    found = one_line(f"{summary.name}: {warned}{sentences(summary)[0]}")
+    first = sentences(summary)[0]
+    is_said = summary.conclusion is not None and " failed for " in first
+    warned = f"{failed_in_words(summary)}: " if failed(summary) and not is_said else ""
+    found = one_line(f"{summary.name}: {warned}{first}")
     if len(found) > _MOST_LETTERS:
         found = f"{found[:_MOST_LETTERS].rstrip()} …"
     state = "" if summary.state == "complete" else f", {summary.state}"
@@ -47,7 +51,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     first, *rest = sentences(summary)
     yield " ".join([f"**{_text(first)}**", *map(_text, rest)])
     yield ""
-    yield from _table(summary)
+    yield from _rates(summary) if summary.found_rates else _table(summary)
     yield ""
     yield from _checks(summary)
     yield ""
@@ -57,6 +61,25 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     yield f"    {one_line(summary.repeat_command)}"
     yield ""
     yield f"The whole report: `orch report {_code(summary.run_id)}`"
+
+
+def _rates(summary: RunSummary) -> Iterator[str]:
+    """Of searches: what they found, not the latencies at each rate that they tried."""
+    groups_of = rate_groups(summary)
+    for setting, goals, of in groups_of:
+        yield f"Highest rate at which {_text(goals)}: {_text(setting)}."
+        yield ""
+        yield "| Stack | Highest rate | 95 % interval | To reference | Remarks |"
+        yield "| --- | --: | --: | --: | --- |"
+        for found in of[:MOST_ROWS]:
+            row = capacity_words.row(found, summary.rate_comparisons)
+            name = _text(found.stack_label) + (" (invalid)" if found.invalid else "")
+            yield f"| {' | '.join([name, *(_text(DASH if each == '-' else each) for each in (*row[1:4], row[-1]))])} |"
+        if len(of) > MOST_ROWS:
+            yield ""
+            yield f"{len(of) - MOST_ROWS} more rows stand in the report."
+        if (setting, goals, of) != groups_of[-1]:
+            yield ""
 
 
 def _table(summary: RunSummary) -> Iterator[str]:

@@ -8,16 +8,18 @@ from pathlib import Path
 
 from orchestrator.analysis.merged import Merged
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.words import ms
+from orchestrator.analysis.words import listed, ms
 from orchestrator.report.every_page import marks
 from orchestrator.report.page import render_page, write_page
 
 
 def render_merge_page(merged: Merged, runs: Sequence[RunSummary]) -> str:
     """The page as text; the same runs give the same bytes."""
-    said = [
-        f"{machine.name}: {text}" for machine, run in zip(merged.machines, runs, strict=True) for text in marks(run)
-    ]
+    who: dict[str, list[str]] = {}
+    for machine, run in zip(merged.machines, runs, strict=True):
+        for text in marks(run):
+            who.setdefault(text, []).append(machine.name)
+    said = [f"{listed(names)}: {text}" for text, names in who.items()]
     return render_page(
         "merge.html",
         charts=False,

@@ -23,17 +23,17 @@ from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
-from orchestrator.report import palette, quantities
+from orchestrator.report import in_text, palette, quantities
 from orchestrator.report.groups import anchor
 from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
-    "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"  # pragma: allowlist secret (a digest)
+    "99784e3abfb07b142a15e521a439e6d9addceadb3f79553fd24c72774f0649ba"  # pragma: allowlist secret (a digest)
 )
 # Controls, marks that reorder text, what has no width or is no character: no page of ours has any but tab and newline.
 _UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff{unseen.CLASS}]")
-_PLOTLY_JS = "plotly-cartesian.min.js.gz"
+_PLOTLY_JS = "plotly-basic.min.js.gz"
 
 
 def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:
@@ -56,7 +56,7 @@ def render_page(template: str, *, charts: bool, every_page: Sequence[str] = (), 
             policy=policy,
             every_page=every_page,
             every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
-            library=base64.b64encode(_library()).decode() if charts else None,
+            library=_library_text() if charts else None,
             **context,
         )
     )
@@ -86,8 +86,8 @@ def _escape(code: int, backslash: str) -> str:
 
 
 def pack(text: str) -> str:
-    """Text as the page's script unpacks it: gzip without a time stamp, then base64."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+    """Text as the page's script unpacks it: gzip without a time stamp, then `in_text`."""
+    return in_text.written(gzip.compress(text.encode(), compresslevel=9, mtime=0))
 
 
 def write_page(text: str, path: Path, option: str = "--out") -> Path:
@@ -149,6 +149,11 @@ def _call_words(values: Values) -> str:
 @cache
 def _library() -> bytes:
     return resources.files("orchestrator.report").joinpath("assets", _PLOTLY_JS).read_bytes()
+
+
+@cache
+def _library_text() -> str:
+    return in_text.written(_library())
 
 
 def _text(name: str) -> str:

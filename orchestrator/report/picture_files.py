@@ -1,22 +1,25 @@
 """The pictures of a run as files of their own: SVG, and PNG where a browser is there to draw it.
 
-An SVG has the light colours as numbers, a ground, and its title in the picture, so that it looks alike in a document, in
-a word processor and in a browser.
+An SVG has the colours of a theme as numbers, a ground, and its title in the picture, so that it looks alike in a document,
+in a word processor and in a browser. Pictures travel alone, so what no reader may miss, an emulated distance say, is in
+each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
+from typing import Literal
 
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
 from orchestrator.report import palette
 from orchestrator.report.charts import Pictured, charts
+from orchestrator.report.every_page import marks
 from orchestrator.report.groups import anchor, cell_colours, compared, groups
 from orchestrator.report.page import shown
 from orchestrator.report.static.drawing import WIDTH_PX
@@ -24,6 +27,9 @@ from orchestrator.report.static.svg import element, text
 
 Draw = Callable[[Path, Path, int, int], str]
 """Draws an SVG as a PNG so many pixels wide and high; says why where it cannot."""
+Theme = Literal["light", "dark"]
+_ENDINGS: dict[Theme, str] = {"light": "", "dark": "-dark"}
+_COLOURS: dict[Theme, dict[str, str]] = {"light": palette.LIGHT, "dark": palette.DARK}
 _TIMES = 2  # as large as in the page
 _PAD_PX = 8
 _LINE_PX = 16
@@ -40,25 +46,35 @@ class Written:
     troubles: tuple[str, ...] = ()
 
 
-def pictures(summary: RunSummary) -> dict[str, str]:
-    """The SVG of every chart of a report, by the name of its file."""
+def pictures(summary: RunSummary, themes: Sequence[Theme] = ("light",)) -> dict[str, str]:
+    """The SVG of every chart of a report in each theme, by the name of its file; a dark one's ends in `-dark.svg`."""
     found = groups(summary)
     colours = cell_colours(found, summary)
     drawn = charts(summary, found, compared(found, summary), colours)
-    return {f"{anchor(each.figure.slug)}.svg": alone(each) for each in drawn.all()}
+    said = marks(summary)
+    return {
+        f"{anchor(each.figure.slug)}{_ENDINGS[theme]}.svg": alone(each, said, theme)
+        for theme in themes
+        for each in drawn.all()
+    }
 
 
-def alone(pictured: Pictured) -> str:
-    """A picture as a document of its own."""
+def alone(pictured: Pictured, marks_said: Sequence[str] = (), theme: Theme = "light") -> str:
+    """A picture as a document of its own, with what must not be missed below its title."""
     found = _BOX.search(pictured.figure.drawing)
     assert found, "every picture has a box"  # noqa: S101 - drawn by us
     high = int(found[2])
     title = wrap(pictured.title or pictured.figure.label, _LETTERS)
+    warned = [line for mark in marks_said for line in wrap(mark, _LETTERS)]
     note = wrap(pictured.figure.note, _LETTERS)
-    top = _PAD_PX + _LINE_PX * len(title)
+    top = _PAD_PX + _LINE_PX * (len(title) + len(warned))
     below = _LINE_PX * len(note)
     whole = top + high + below + _PAD_PX
     said = [text(line, 6, _PAD_PX + 10 + place * _LINE_PX, font_weight="600") for place, line in enumerate(title)]
+    said += [
+        text(line, 6, _PAD_PX + 10 + place * _LINE_PX, font_weight="600", fill="var(--fail)")
+        for place, line in enumerate(warned, start=len(title))
+    ]
     said += [text(line, 6, top + high + 12 + place * _LINE_PX, fill="var(--muted)") for place, line in enumerate(note)]
     box = f'y="{top}" width="{WIDTH_PX}" height="{high}" viewBox="0 0 {WIDTH_PX} {high}"'
     document = element(
@@ -74,19 +90,23 @@ def alone(pictured: Pictured) -> str:
         font_size=12,
         fill="var(--ink)",
     )
-    return shown(_COLOUR.sub(lambda name: palette.LIGHT[name[1]], document)) + "\n"
+    return shown(_COLOUR.sub(lambda name: _COLOURS[theme][name[1]], document)) + "\n"
 
 
 def write_pictures(
-    summary: RunSummary, folder: Path, draw: Draw | None, told: Callable[[str], None] = lambda _: None
+    summary: RunSummary,
+    folder: Path,
+    draw: Draw | None,
+    told: Callable[[str], None] = lambda _: None,
+    themes: Sequence[Theme] = ("light",),
 ) -> Written:
-    """Write every picture into `folder`, which is made; PNGs by `draw`, where there is one.
+    """Write every picture in each theme into `folder`, which is made; PNGs by `draw`, where there is one.
 
     UsageError when the folder cannot be written to. Files of the same names are replaced, others left alone.
     """
     files: list[Path] = []
     troubles: list[str] = []
-    documents = pictures(summary)
+    documents = pictures(summary, themes)
     try:
         for number, (name, document) in enumerate(documents.items(), start=1):
             told(f"picture {number} of {len(documents)}: {name}")

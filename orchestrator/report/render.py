@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,6 @@ from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
 from orchestrator.analysis.evolutions import evolutions, said
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
@@ -43,7 +40,7 @@ from orchestrator.analysis.words import (
 )
 from orchestrator.disk import own_folder
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.report.charts import STATISTICS, charts
+from orchestrator.report.charts import STATISTICS, charts, rate_groups
 from orchestrator.report.every_page import marks
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
@@ -140,8 +137,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         series_rows=load_tables.rows,
         series_dash=load_tables.DASH,
         saturated=SATURATED,
-        rate_groups=_rate_groups(summary),
-        rate_heads=capacity_words.HEADS,
+        rate_groups=rate_groups(summary),
+        rate_references={row.reference_cell for row in summary.rate_comparisons},
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,
         scorecards=_scorecards(summary),
@@ -205,12 +202,6 @@ def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str 
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
     return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
-
-
-def _rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
-    """Found rates by what they have in common: the setting and the goals."""
-    key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:

@@ -159,6 +159,7 @@ class Trial:
     records: dict[str, str] = field(
         default_factory=dict
     )  # SHA-256 of its raw records' rows, by the samples they become
+    median_ns: float | None = None  # of its requests, for who watches the run; of older runs None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,19 +54,30 @@ def json_bytes(document: Any) -> bytes:
 
 def sealed(document: dict[str, Any]) -> dict[str, Any]:
     """The document with its own SHA-256 as `seal`: for what is read again and that no journal speaks of."""
-    return {**document, "seal": _seal(document)}
+    return {**document, "seal": _seal(_compact(document))}
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """A document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
+    return read_sealed_text(path)[0]
+
+
+def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
+    """As `read_sealed`, with the same as compact JSON."""
     document = read_json(path, sizes.SUMMARY)
-    if not isinstance(document, dict) or document.pop("seal", None) != _seal(document):
+    if not isinstance(document, dict):
         raise ValueError("not as it was written")
-    return document
+    claimed, text = document.pop("seal", None), _compact(document)
+    if claimed != _seal(text):
+        raise ValueError("not as it was written")
+    return document, text
 
 
-def _seal(document: dict[str, Any]) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+def _compact(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -19,20 +19,15 @@ from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageErr
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
-from orchestrator.results.documents import (
-    disk_full_is_an_error,
-    manifest_to_dict,
-    sha256_of,
-    write_json,
-)
+from orchestrator.results.documents import manifest_to_dict, sha256_of, whole_file, write_json
 from orchestrator.results.hold import is_held, try_hold
-from orchestrator.results.journal import Journal
+from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import is_run, run_folders
-from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
+from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
-from orchestrator.results.stored_manifest import NAME, Stored
+from orchestrator.results.stored_manifest import NAME, Holder, Stored
 from orchestrator.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -56,6 +51,7 @@ class RunFolder:
         self._is_new = False  # made by this object
         self._is_noted = False  # made here, as was found out before anything was written
         self._hold: BinaryIO | None = None
+        self._stored_manifest = Holder(path, self._journal, self.plan)
         self._manifest: Manifest | None = None
         self._held: dict[str, sizes.Held] | None = None  # by each samples file
         self._recovered_files: dict[str, Path] = {}  # of a killed run from elsewhere: in the temporary folder
@@ -204,6 +200,10 @@ class RunFolder:
         """The journal, oldest first."""
         return self._journal.events()
 
+    def tail(self) -> Tail:
+        """The journal from its beginning, for who follows what another process adds to it."""
+        return Tail(self._journal.path)
+
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
         return self._read(self.events())
@@ -220,12 +220,8 @@ class RunFolder:
 
     def log(self, name: str, text: str) -> None:
         """Keep the last words of something that failed under logs/."""
-        path = inside(self.path, f"logs/{name}")
-        with disk_full_is_an_error(path):
-            path.parent.mkdir(exist_ok=True)
-            descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text + "\n")
+        with whole_file(inside(self.path, f"logs/{name}")) as partial:
+            partial.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
     def hold(self) -> None:
         """Make this process the run's only writer; UsageError when it has another one."""
@@ -279,6 +275,12 @@ class RunFolder:
         if sum(self._rows_for_nothing.values()) > sizes.FREE_ROWS:
             raise damaged(path, "the files so far hold more rows than measured times fit into so few bytes")
         return found
+
+    def rows(self, relative_path: str) -> int:
+        """How many rows a samples file declares; what it holds, `samples` tells. InvalidMeasurement as there."""
+        from orchestrator.results.columns import declared_rows
+
+        return declared_rows(self._file(relative_path)[0], self.held(relative_path))
 
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
@@ -357,7 +359,7 @@ class RunFolder:
         return tuple(found)
 
     def _stored(self) -> Stored | None:
-        return stored_manifest.stored(self.path, self._journal, self.plan)
+        return self._stored_manifest.stored()
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
         return stored_manifest.derived(self._journal, self.plan, state=state)

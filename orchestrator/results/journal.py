@@ -18,7 +18,7 @@ from typing import Any
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results import sizes
 from orchestrator.results.documents import disk_full_is_an_error, to_line
-from orchestrator.results.paths import open_regular
+from orchestrator.results.paths import damaged, open_regular
 from orchestrator.strict_json import parse_json
 
 _CHAIN = b',"chain":"'
@@ -129,6 +129,42 @@ class Journal:
             f"{self.path}: line {line} is {trouble}",
             hint="bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet",
         )
+
+
+class Tail:
+    """Follows a journal that another process writes: each look reads what was added since the one before, and no more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.offset = 0  # behind the last whole line that was read, in bytes
+        self._head = ""
+        self._lines = 0
+
+    def look(self, most_bytes: int = sizes.JOURNAL_LINE) -> list[dict[str, Any]]:
+        """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
+
+        FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, for a
+        journal that became shorter than what was read, and for one that is larger than any.
+        """
+        found: list[dict[str, Any]] = []
+        with os.fdopen(open_regular(self.path, os.O_RDONLY), "rb") as handle:
+            size = os.fstat(handle.fileno()).st_size
+            if not self.offset <= size <= sizes.JOURNAL:
+                trouble = "larger than any journal of orch" if size > self.offset else "shorter than it was"
+                raise damaged(self.path, trouble)
+            handle.seek(self.offset)
+            last = min(size, self.offset + most_bytes)
+            while self.offset < last and not _is_torn(line := handle.readline(sizes.JOURNAL_LINE)):
+                found.append(self._taken(line))
+        return found
+
+    def _taken(self, line: bytes) -> dict[str, Any]:
+        body, chain = _unchained(line, self._head)
+        event = None if body is None else _event(body, chain)
+        if event is None:
+            raise damaged(self.path, f"line {self._lines + 1} is not as it was written")
+        self.offset, self._head, self._lines = self.offset + len(line), chain, self._lines + 1
+        return event.content
 
 
 def chained(event: dict[str, Any], before: str) -> tuple[bytes, str]:

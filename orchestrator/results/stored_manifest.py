@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive, sizes
 from orchestrator.results.documents import json_bytes, manifest_from_dict, manifest_to_dict
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import damaged, read_bytes
+from orchestrator.results.paths import damaged, digest, inside, read_bytes
 from orchestrator.results.plans import require_of_plan, require_turns_of_plan
 from orchestrator.strict_json import parse_json
 
@@ -55,28 +57,66 @@ def derived(
     return derive.manifest(journal_state, planned.to_dict(), state=state, journal=events[-1].chain)
 
 
+class Holder:
+    """manifest.json of a folder, held against plan and journal; once, while none of them changes by a byte."""
+
+    def __init__(self, folder: Path, journal: Journal, plan: Callable[[], Plan]) -> None:
+        self._folder, self._journal, self._plan = folder, journal, plan
+        self._found: tuple[tuple[str, ...], Stored] | None = None
+
+    def stored(self) -> Stored | None:
+        """As `stored`."""
+        digests = self._digests()
+        if self._found is not None and self._found[0] == digests:
+            return self._found[1]
+        found = stored(self._folder, self._journal, self._plan)
+        self._found = (digests, found) if digests and found is not None else None
+        return found
+
+    def _digests(self) -> tuple[str, ...]:
+        """The SHA-256 of every file that `stored` reads; () where one cannot be read, which `stored` will say."""
+        try:
+            begin = next(self._journal.events(), {})
+            most = dict.fromkeys(begin.get("files", {}), sizes.EXPERIMENT)
+            most |= {NAME: sizes.MANIFEST, self._journal.path.name: sizes.JOURNAL, "plan.json": sizes.PLAN}
+            return tuple(digest(inside(self._folder, name), limit) for name, limit in most.items())
+        except (InvalidMeasurement, OSError, AttributeError, TypeError):
+            return ()
+
+
 def stored(folder: Path, journal: Journal, plan: Callable[[], Plan]) -> Stored | None:
     """manifest.json, once it is sure that plan and journal give the very same bytes; None where there is none.
 
     InvalidMeasurement when they do not; UsageError when it is of a newer schema version.
     """
     path = folder / NAME
-    most = sizes.manifest(_size(journal.path), _size(folder / "plan.json"))
-    try:
-        content = read_bytes(path, most)
-    except FileNotFoundError:
+    content = content_of(folder)
+    if content is None:
         return None
-    try:
-        raw = parse_json(content)
-    except ValueError as error:
-        raise damaged(path, f"not as it was written: {error}") from error
-    manifest = manifest_from_dict(raw, path)
+    manifest = manifest_from_dict(document_in(content, path), path)
     expected = derived(journal, plan, upto=manifest.journal, state=manifest.state)
     if json_bytes(manifest_to_dict(expected)) != content:
         same = expected == manifest
         what = "the same data in other bytes" if same else "plan.json and journal.jsonl say something else"
         raise damaged(path, f"not as it was written: {what}")
     return Stored(manifest=manifest, content=content)
+
+
+def content_of(folder: Path) -> bytes | None:
+    """The bytes of manifest.json, no more than plan and journal can give; None where there is none."""
+    most = sizes.manifest(_size(folder / "journal.jsonl"), _size(folder / "plan.json"))
+    try:
+        return read_bytes(folder / NAME, most)
+    except FileNotFoundError:
+        return None
+
+
+def document_in(content: bytes, path: Path) -> Any:
+    """These bytes as JSON, of whatever version; InvalidMeasurement where they are none."""
+    try:
+        return parse_json(content)
+    except ValueError as error:
+        raise damaged(path, f"not as it was written: {error}") from error
 
 
 def _size(path: Path) -> int:

@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
-from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from orchestrator import __version__
+from orchestrator.web import api, assets, jobs, live, problems
 from orchestrator.web.context import Context
+from orchestrator.web.guard import Guard
+from orchestrator.web.index import Runs
+from orchestrator.web.judged import JudgedRuns
+from orchestrator.web.names import Names
+from orchestrator.web.pages import changes, compare, documentation, files, run, runs, trends
+from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace
 
+ABOUT = """What `orch serve` shows, for programs: runs, their cells and checks, comparisons, and cells over runs.
 
-def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True) -> FastAPI:
-    """The page over these folders. It reads them at each request, and keeps nothing but what it started."""
-    app = FastAPI(title="orch", docs_url=None, redoc_url=None)
-    app.state.context = Context(workspace=workspace, token=token, templates=_templates(), is_loopback=is_loopback)
-    return app
+Reading is free on loopback, and needs `Authorization: Bearer TOKEN` elsewhere; whatever changes something always does. A
+request that cannot be answered gets `application/problem+json` with `message` and `hint`."""
 
 
-def _templates() -> Jinja2Templates:
-    environment = Environment(
-        loader=PackageLoader("orchestrator.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, names: Names | None = None) -> FastAPI:
+    """The page over these folders. It reads them at each request, and keeps nothing but what it started.
+
+    `names`: what it answers to; by default this machine's own, at any port.
+    """
+    app = FastAPI(
+        title="orch",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
     )
-    return Jinja2Templates(env=environment)
+    found = Context(
+        workspace=workspace,
+        token=token,
+        templates=templates(),
+        is_loopback=is_loopback,
+        names=names or Names(),
+        runs=Runs(workspace),
+        judged=JudgedRuns(workspace),
+    )
+    app.state.context = found
+    for part in (assets, runs, run, changes, files, compare, trends, documentation, live, jobs, api):
+        app.include_router(part.router)
+    problems.handle(app)
+    app.add_middleware(Guard, context=found)
+    return app

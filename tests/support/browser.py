@@ -35,7 +35,7 @@ class Page:
 
     def open(
         self,
-        path: Path,
+        path: Path | str,
         *,
         width: int = 1280,
         height: int = 900,
@@ -43,7 +43,7 @@ class Page:
         script: bool = True,
         before: str = "",
     ) -> None:
-        """Load a file from disk, in a window of this size whose system prefers this colour scheme.
+        """Load a file from disk, or an address, in a window of this size whose system prefers this colour scheme.
 
         `before` runs ahead of the page's own scripts; without `script` none of them runs.
         """
@@ -61,7 +61,7 @@ class Page:
         self._tab.on("request", lambda request: self.requests.append(request.url))
         self._tab.on("pageerror", lambda error: self.problems.append(str(error)))
         self._tab.on("console", self._note)
-        self._tab.goto(path.as_uri())
+        self._tab.goto(path if isinstance(path, str) else path.as_uri())
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""
@@ -92,7 +92,24 @@ class Page:
 
     def pages_on_paper(self) -> int:
         """How many A4 pages it is printed on."""
-        return len(_PAGE.findall(self._shown.pdf(format="A4", prefer_css_page_size=True)))
+        return len(_PAGE.findall(self.paper()))
+
+    def paper(self) -> bytes:
+        """It as a PDF, on A4."""
+        return self._shown.pdf(format="A4", prefer_css_page_size=True)
+
+    def reload(self) -> None:
+        """Load the page again, as the browser's button does."""
+        self._shown.reload()
+
+    def submit(self, button: str) -> None:
+        """Press the button of a form, by its selector, and wait for the page that follows."""
+        with self._shown.expect_navigation():
+            self._shown.locator(button).click()
+
+    def wait_for_text(self, text: str) -> None:
+        """Return when a reader sees this text, also where the page's scripts do not run; an error after a minute."""
+        self._shown.get_by_text(text).first.wait_for()
 
     def close(self) -> None:
         """Leave the page, and all that it has stored."""

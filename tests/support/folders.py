@@ -49,9 +49,9 @@ def add_trial(
     folder.append({"event": "trial", "trial": asdict(record), "records": records})
 
 
-def killed(root: Path) -> RunFolder:
+def killed(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
     """A run that was killed when one trial had ended, its record still waiting."""
-    folder = begun(root)
+    folder = begun(root, at_s=at_s)
     folder.append({"event": "block", "block": 0, "attempt": 0})
     add_trial(folder, 0, block=0)
     folder.release()

@@ -7,6 +7,7 @@ test spoils it with `spoil=`, a function that changes each trial's `Draft` after
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -377,17 +378,36 @@ def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRe
 
 def write_run(run: MemoryRun, folder: Path) -> Path:
     """The run as a folder on disk, digests and all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     digests = {}
     for relative, columns in run.files.items():
         target = folder / relative
         target.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.table({k: columns[k] for k in SAMPLE_COLUMNS if k in columns}), target, compression="zstd")
-        digests[relative] = hashlib.sha256(target.read_bytes()).hexdigest()
+        content, digests[relative] = _parquet({k: columns[k] for k in SAMPLE_COLUMNS if k in columns})
+        target.write_bytes(content)
     write_documents(replace(run.stored, files=digests, run_id=folder.name), folder)
     return folder
+
+
+_WRITTEN: dict[str, tuple[bytes, str]] = {}  # as many tests write the same few runs
+_MOST_WRITTEN = 500
+
+
+def _parquet(columns: dict[str, np.ndarray]) -> tuple[bytes, str]:
+    """A samples file of these columns, and its SHA-256."""
+    key = hashlib.sha256()
+    for name, column in columns.items():
+        key.update(f"{name} {column.dtype} {column.shape} ".encode() + np.ascontiguousarray(column).data)
+    found = _WRITTEN.get(key.hexdigest())
+    if found is None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        file = io.BytesIO()
+        pq.write_table(pa.table(columns), file, compression="zstd")
+        found = file.getvalue(), hashlib.sha256(file.getvalue()).hexdigest()
+        if len(_WRITTEN) < _MOST_WRITTEN:
+            _WRITTEN[key.hexdigest()] = found
+    return found
 
 
 def write_documents(stored: Manifest, folder: Path) -> None:

@@ -6,6 +6,7 @@ The samples are random with a fixed seed; every number is computed from them her
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import cache
 
 import numpy as np
 
@@ -37,6 +38,7 @@ OPERATIONS = (("add", "add", 16, 8), ("image", "image 1.58 MB", 1_580_000, 24))
 TRIALS = 5
 
 
+@cache
 def a_run(
     *,
     stacks: int = 6,
@@ -46,7 +48,10 @@ def a_run(
     name: str = "six_protocols",
     question: str = "Which of six protocols answers a small question soonest on this machine?",
 ) -> RunSummary:
-    """A complete run of so many stacks, placements and operations, with every kind of content a report can show."""
+    """A complete run of so many stacks, placements and operations, with every kind of content a report can show.
+
+    The same one each time: change it with `replace`.
+    """
     random = np.random.default_rng(7)
     cells: list[CellSummary] = []
     floors: list[FloorSummary] = []

@@ -21,6 +21,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY
+from orchestrator.analysis.statistics import distinct
 from services.python.contract.limits import RESUMED, SESSION
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
@@ -56,8 +57,8 @@ def observe(samples: Samples) -> Carried:
     return Carried(
         measured=samples.measured,
         ok=int(carried.size),
-        connections=int(np.unique(carried).size),
-        used=int(np.unique(samples.connection[samples.connection >= 0]).size),
+        connections=distinct(carried),
+        used=distinct(samples.connection[samples.connection >= 0]),
         first=_first(samples),
     )
 

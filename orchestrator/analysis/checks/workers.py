@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis.evidence import Samples
-from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.statistics import Nanoseconds, distinct
 
 _FEWEST_PAIRS = 100
 _STALLS = 3
@@ -69,7 +69,7 @@ def busy(samples: Samples) -> Busy:
     gaps = ready[samples.in_flight :] - free[: -samples.in_flight]
     middle = float(np.median(gaps)) if gaps.size else 0.0
     longest = np.sort(gaps)[-_STALLS:]
-    connections = np.unique(samples.connection).size
+    connections = distinct(samples.connection)
     return Busy(
         requests=samples.measured,
         call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
@@ -124,7 +124,7 @@ def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
         return (received - sent)[:-1], following
-    if np.unique(connection).size < samples.in_flight:
+    if distinct(connection) < samples.in_flight:
         return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
     kept = connection[order][1:] == connection[order][:-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.files import UnreadableFile, read_file
+from orchestrator.report import in_text
 from orchestrator.report.dataset.run import Dataset, opened
 from orchestrator.results import sizes
 
@@ -19,6 +19,7 @@ _END = "</body>"
 _OPEN = re.compile(rf'<script\b(?=[^>]*\stype="?{re.escape(KIND)}"?)(?P<attributes>[^>]*)>', re.I)
 _CLOSE = re.compile(r"</script\s*>\n?", re.I)
 _PAGE = re.compile(r'\sdata-page="([0-9a-f]{64})"')
+_TEXT = re.compile(r'\sdata-text="?85\b')  # without it: base64, as the first reports with samples have
 _OURS = '<a class="skip" href="#main">Skip to the results</a>'
 _SAVED = re.compile(
     r'<!--\s*saved from url=|<html\b[^>]*\sdata-script=|<button\b(?=[^>]*\bid="theme")[^>]*\saria-label=', re.I
@@ -48,7 +49,9 @@ class Page:
 def with_block(page: str, content: bytes) -> str:
     """The page with a data block before the end of its body; nothing runs it, and nothing is drawn after it."""
     digest = hashlib.sha256(page.encode()).hexdigest()
-    block = f'<script type="{KIND}" id="dataset" data-page="{digest}">{base64.b64encode(content).decode()}</script>\n'
+    block = (
+        f'<script type="{KIND}" id="dataset" data-page="{digest}" data-text="85">{in_text.written(content)}</script>\n'
+    )
     before, end, after = page.rpartition(_END)
     return f"{before}{block}{end}{after}"
 
@@ -84,9 +87,9 @@ def read_page(path: Path) -> Page:
         )
     page = text[: opening.start()] + text[closing.end() :]
     said = _PAGE.search(opening["attributes"])
-    return Page(
-        path, page, said[1] if said else "", opened(_decoded(path, text[opening.end() : closing.start()]), path)
-    )
+    is_base64 = _TEXT.search(opening["attributes"]) is None
+    content = _decoded(path, text[opening.end() : closing.start()], is_base64=is_base64)
+    return Page(path, page, said[1] if said else "", opened(content, path))
 
 
 def is_page(name: str) -> bool:
@@ -94,10 +97,11 @@ def is_page(name: str) -> bool:
     return name.lower().endswith((".html", ".htm"))
 
 
-def _decoded(path: Path, text: str) -> bytes:
+def _decoded(path: Path, text: str, *, is_base64: bool) -> bytes:
+    letters = "".join(text.split())
     try:
-        return base64.b64decode("".join(text.split()), validate=True)
-    except binascii.Error as error:
+        return base64.b64decode(letters, validate=True) if is_base64 else in_text.read(letters)
+    except ValueError as error:
         raise InvalidMeasurement(
             f"{path}: its data block is truncated or altered: {error}", hint="copy the whole file again"
         ) from error

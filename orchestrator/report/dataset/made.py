@@ -27,6 +27,7 @@ from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import inside, read_bytes
 
 MOST_ROWS = 200_000
+_PART = 0.3  # of that, of a run with more: a part only bounds its figures, where all samples give them again
 _LEAST_OF_A_FILE = 20  # rows of each, where not all are inside
 # What earlier runs' files lack of a record's columns.
 _LAYOUTS = (COLUMNS, COLUMNS[:-2], COLUMNS[:-4])
@@ -38,6 +39,9 @@ class Folder(Run, Protocol):
     @property
     def id(self) -> str:
         """The run's id."""
+
+    def rows(self, relative_path: str) -> int:
+        """How many rows a samples file declares; InvalidMeasurement where it declares more than it can hold."""
 
 
 def write_report(folder: Folder, path: Path, *, keep_names: bool = False, summary: RunSummary | None = None) -> Path:
@@ -63,18 +67,14 @@ def packed(
 ) -> Dataset:
     """What a report of this run carries.
 
-    With more than `most_rows` samples it is as many as that of them, the same share of each trial, and the summary of all.
+    Of a run with more than `most_rows` samples it is 30 % as many, the same share of each trial, and the summary of all.
     InvalidMeasurement when a file of the run is damaged, or no trial has finished.
     """
     manifest = folder.manifest()
-    document = json.loads(json.dumps(manifest_to_dict(manifest), allow_nan=False))
-    experiment = _experiment(folder)
-    remarks = list(folder.remarks())
+    document, experiment, remarks = _told(folder)
     of, columns = _columns(folder, manifest, most_rows)
     if not keep_names:
-        known = names.Names(
-            [document, experiment, remarks], words=names.words_of(manifest.plan), known=names.of_this_machine()
-        )
+        known = _names_in(folder, document, experiment, remarks)
         document["plan"]["experiment_path"] = names.own_file(document["plan"].get("experiment_path", ""))
         document, experiment, remarks = (known.document(text) for text in (document, experiment, remarks))
         of, columns = ({known.text(path): value for path, value in each.items()} for each in (of, columns))  # type: ignore[assignment]
@@ -107,6 +107,21 @@ def packed(
     return signed.with_signature(made, folder.path)
 
 
+def names_of(folder: Folder) -> names.Names:
+    """The names that a run holds, as its report leaves them out; errors as `packed`."""
+    return _names_in(folder, *_told(folder))
+
+
+def _told(folder: Folder) -> tuple[Any, str, list[str]]:
+    """What a run says of itself: its manifest as plain data, its experiment file, and remarks on the folder."""
+    document = json.loads(json.dumps(manifest_to_dict(folder.manifest()), allow_nan=False))
+    return document, _experiment(folder), list(folder.remarks())
+
+
+def _names_in(folder: Folder, *documents: Any) -> names.Names:
+    return names.Names(documents, words=names.words_of(folder.manifest().plan), known=names.of_this_machine())
+
+
 def _columns(
     folder: Folder, manifest: Manifest, most_rows: int
 ) -> tuple[dict[str, int], dict[str, dict[str, npt.NDArray[Any]]]]:
@@ -115,13 +130,18 @@ def _columns(
     for path in manifest.files:
         if _kind(path) not in layouts:
             layouts[_kind(path)] = _layout(folder, path)
-    of = {path: int(folder.samples(path, COLUMNS[:1])["sequence"].size) for path in manifest.files}
+    of = {path: folder.rows(path) for path in manifest.files}
     total = sum(of.values())
     found = {}
     for path, count in of.items():
-        most = count if total <= most_rows else max(min(count, _LEAST_OF_A_FILE), count * most_rows // total)
+        most = (
+            count if total <= most_rows else max(min(count, _LEAST_OF_A_FILE), int(count / total * _PART * most_rows))
+        )
         places = rows.chosen(count, most)
-        found[path] = {name: values[places] for name, values in folder.samples(path, layouts[_kind(path)]).items()}
+        columns = folder.samples(path, layouts[_kind(path)])
+        if columns["sequence"].size != count:
+            raise InvalidMeasurement(f"{folder.path / path}: it holds another number of rows than it declares")
+        found[path] = {name: values[places] for name, values in columns.items()}
     return of, found
 
 

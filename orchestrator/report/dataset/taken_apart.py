@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import gzip
 import json
 import math
@@ -14,6 +12,8 @@ from difflib import SequenceMatcher
 from html.parser import HTMLParser
 from io import BytesIO
 from typing import Any, TypeAlias
+
+from orchestrator.report import in_text
 
 _VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "col", "line", "path", "circle", "rect"})
 _HEADS = ("h1", "h2", "h3")
@@ -249,11 +249,11 @@ class _Parser(HTMLParser):
 def _unpacked(text: str) -> Any:
     """A chart's data, which other versions of zlib pack into other bytes; anything else as it stands."""
     try:
-        with gzip.GzipFile(fileobj=BytesIO(base64.b64decode(text.strip(), validate=True))) as file:
+        with gzip.GzipFile(fileobj=BytesIO(in_text.read(text.strip()))) as file:
             content = file.read(_MOST_CHART_BYTES + 1)
         if len(content) > _MOST_CHART_BYTES:
             return "more than any chart holds"
-    except (binascii.Error, OSError, EOFError, zlib.error):
+    except (ValueError, OSError, EOFError, zlib.error):
         return text
     try:
         return json.loads(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
@@ -19,6 +19,9 @@ from orchestrator.report.palette import text as text_colour
 HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
 _LOWEST, _HIGHEST = 0.12, 0.9  # shares at which curves bear their names
+_APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than a pixel each
+_DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
+Points: TypeAlias = Sequence[tuple[float, float]]
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
 
@@ -50,19 +53,24 @@ def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) ->
     curves = _curves(group, colours)
     if not curves:
         return None
+    low, high = _extent(group, colours, beside)
+    width = log10(high / low)
     lines = [
         _line(
             curve,
-            group.unit.scaled(latency for _, latency in curve.of.curve),
-            [significant(share) for share, _ in curve.of.curve],
+            group.unit.scaled(latency for _, latency in points),
+            [significant(share, _DIGITS) for share, _ in points],
             hover=f"%{{y:.2%}} of {group.samples} within %{{x}} {group.unit.name}",
         )
         for curve in curves
+        for points in [
+            drawn_points(curve.of.curve, [(_log(latency) / width, share) for share, latency in curve.of.curve])
+        ]
     ]
     layout = {
         "showlegend": False,
         "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _BOTTOM_PX},
-        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", *_extent(group, colours, beside)),
+        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
         "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
         "annotations": _names(curves, group),
     }
@@ -78,20 +86,27 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
     curves = _curves(group, colours)
     if not curves:
         return None
+    far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
+    low, high = _extent(group, colours, beside)
+    width, height = log10(far), log10(high / low)
     lines = [
         _line(
             curve,
-            [significant(1 / (1 - share + 0.5 / (curve.of.n + curve.of.failed))) for share, _ in curve.of.curve],
-            group.unit.scaled(latency for _, latency in curve.of.curve),
+            [significant(_nines(share, curve.of), _DIGITS) for share, _ in points],
+            group.unit.scaled(latency for _, latency in points),
             hover="%{y} " + group.unit.name,
         )
         for curve in curves
+        for points in [
+            drawn_points(
+                curve.of.curve,
+                [(log10(_nines(share, curve.of)) / width, _log(latency) / height) for share, latency in curve.of.curve],
+            )
+        ]
     ]
-    far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
     x_axis |= {"tickvals": [place for place, _ in ticks], "ticktext": [text for _, text in ticks]}
-    low, high = _extent(group, colours, beside)
     ends = [
         End(
             name=curve.name,
@@ -112,6 +127,30 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
     }
     label = f"Latency by percentile, {group.title}."
     return figure(f"percentiles-{group.slug}", label, lines, layout, plot_px + _TOP_PX + _BOTTOM_PX)
+
+
+def drawn_points(curve: Points, places: Points) -> list[tuple[float, float]]:
+    """The points of a curve that a screen can tell apart; `places` are theirs, as shares of the width and the height.
+
+    A point is left out where the one drawn before it is less than a thousandth of the width and a four-hundredth of the
+    height away. The first, the last, and the first at or above each of `NINES` are always drawn.
+    """
+    told = {next((at for at, (share, _) in enumerate(curve) if share >= nine), len(curve) - 1) for nine, _ in NINES}
+    told |= {0, len(curve) - 1}
+    kept: list[int] = []
+    for at, (x, y) in enumerate(places):
+        before = places[kept[-1]] if kept else (x, y)
+        if at in told or abs(x - before[0]) >= _APART[0] or abs(y - before[1]) >= _APART[1]:
+            kept.append(at)
+    return [curve[at] for at in kept]
+
+
+def _nines(share: float, of: Distribution) -> float:
+    return 1 / (1 - share + 0.5 / (of.n + of.failed))
+
+
+def _log(latency: float) -> float:
+    return log10(max(latency, 1e-12))
 
 
 def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:

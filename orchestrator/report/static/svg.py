@@ -19,6 +19,12 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+def _tenths(value: int) -> str:
+    """A whole number of tenths, as short as it can be: no zero before the point."""
+    whole, tenth = divmod(abs(value), 10)
+    return ("-" if value < 0 else "") + (f"{whole or ''}.{tenth}" if tenth else str(whole))
+
+
 def element(tag: str, *content: str, **attributes: str | float | None) -> str:
     """An element; `stroke_width` becomes `stroke-width`, what is None is left out, and every value is escaped.
 
@@ -49,16 +55,20 @@ def lines_of(label: str) -> list[str]:
 
 
 def path(points: Iterable[tuple[float, float]], *, is_stepped: bool = False, is_closed: bool = False) -> str:
-    """The data of a path; of points that fall nearly on one another the first and the last are kept."""
-    kept = _thinned(list(points))
+    """The data of a path; of points that fall nearly on one another the first and the last are kept.
+
+    Each point is written as the step from the one before, in whole tenths, so that no rounding adds up.
+    """
+    kept = [(round(x * 10), round(y * 10)) for x, y in _thinned(list(points))]
     if not kept:
         return ""
-    parts = [f"M{number(kept[0][0])} {number(kept[0][1])}"]
-    for (_, before), (x, y) in itertools.pairwise(kept):
-        if is_stepped:
-            parts.append(f"H{number(x)}" + (f"V{number(y)}" if number(y) != number(before) else ""))
+    parts = [f"M{_tenths(kept[0][0])} {_tenths(kept[0][1])}"]
+    for (x_before, y_before), (x, y) in itertools.pairwise(kept):
+        across, down = x - x_before, y - y_before
+        if is_stepped or not across or not down:
+            parts.append((f"h{_tenths(across)}" if across else "") + (f"v{_tenths(down)}" if down else ""))
         else:
-            parts.append(f"L{number(x)} {number(y)}")
+            parts.append(f"l{_tenths(across)}{'' if down < 0 else ' '}{_tenths(down)}")
     return "".join(parts) + ("Z" if is_closed else "")
 
 

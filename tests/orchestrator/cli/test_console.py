@@ -6,8 +6,6 @@ import ast
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from orchestrator.cli.console import Console, plain
 from orchestrator.errors import UsageError
 from orchestrator.experiment.read.problems import ExperimentError, Mark, Problem, Source
+from tests.support.called import orch
 
 
 class Terminal(io.StringIO):
@@ -97,13 +96,7 @@ def test_colours_of_foreign_text_are_shown_and_not_worn(console: Console) -> Non
 
 @pytest.mark.parametrize("words", [["--no\nok: verified"], ["no\nok: verified"], ["report", "x\nok: verified"]])
 def test_the_words_of_a_call_make_no_line_either(words: list[str], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = orch(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert "error:" in done.stderr
     assert not any(line.startswith("ok:") for line in (done.stdout + done.stderr).splitlines())

@@ -1,4 +1,4 @@
-"""`orch` as a user meets it: a process, its two streams, its exit code."""
+"""`orch` as a user meets it: its words, its two streams, its exit code."""
 
 import json
 import os
@@ -9,26 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.called import Called, orch
+
 pytestmark = pytest.mark.busy
 
 ROOT = Path(__file__).parents[3]
 EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
 
 
-def orch(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    program = "from orchestrator.cli.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def document(done: subprocess.CompletedProcess[str]) -> Any:
+def document(done: Called) -> Any:
     return json.loads(done.stdout)
 
 
@@ -38,7 +27,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_a_plan_that_cannot_be_made_leaves_no_older_one_to_be_run_by_mistake(folder: Path) -> None:
     assert orch("plan", "example.yaml", cwd=folder).returncode == 0
     (folder / "other.yaml").write_text(EXPERIMENT.replace("operations", "operatoins"))
@@ -66,7 +54,6 @@ def test_plan_as_json_is_one_document(folder: Path) -> None:
     assert planned["plan"]["experiment_path"] == "example.yaml"
 
 
-@pytest.mark.slow
 def test_plan_says_what_differs_between_its_stacks(folder: Path) -> None:
     said = orch("plan", "example.yaml", cwd=folder).stdout
     assert "differs: grpc from rest in codec, transport, framework, validation, client\n" in said
@@ -95,7 +82,6 @@ def test_an_error_is_json_where_json_was_asked_for(folder: Path) -> None:
     assert document(done)["error"]["exit_code"] == 2
 
 
-@pytest.mark.slow
 def test_a_plan_too_long_for_its_limit_says_so(folder: Path) -> None:
     done = orch("plan", "example.yaml", "--set", "limits.wall=5s", cwd=folder)
     assert "longer than limits.wall (5 s), which will end it early" in done.stdout
@@ -179,7 +165,6 @@ def test_doctor_finds_this_python(tmp_path: Path) -> None:
     assert next(f for f in found["findings"] if f["name"] == "python")["is_there"]
 
 
-@pytest.mark.slow
 def test_doctor_ends_with_3_for_a_provider_that_lacks_something(tmp_path: Path) -> None:
     done = orch("doctor", "--for", "lab", cwd=tmp_path, PATH="")
     assert done.returncode == 3
@@ -212,7 +197,21 @@ def test_the_version_is_the_packages(tmp_path: Path) -> None:
     assert orch("--version", cwd=tmp_path).stdout == f"orch {__version__}\n"
 
 
-@pytest.mark.slow
+def test_a_process_has_both_streams_and_the_exit_code(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "plan", "missing.yaml", "--json"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["exit_code"] == 2
+    assert "missing.yaml" in done.stderr
+
+
 def test_colour_is_left_out_where_nobody_watches(folder: Path) -> None:
     assert "\x1b" not in orch("doctor", cwd=folder).stdout
     assert "\x1b" not in orch("plan", "missing.yaml", cwd=folder).stderr

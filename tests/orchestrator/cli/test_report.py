@@ -36,27 +36,17 @@ def test_a_report_lies_under_reports_and_its_path_is_the_answer(out):
     assert "Which one is quicker?" in path.read_text(encoding="utf-8")
 
 
-def test_each_run_gets_a_report_of_its_own(out):
-    report.command(["results/20261121-025500-one-aaaa", "latest"])
+def test_each_run_gets_a_report_of_its_own_and_json_says_whose_it_is_and_its_scorecard(out):
+    report.command(["results/20261121-025500-one-aaaa", "latest"], as_json=True)
 
-    paths = [Path(line) for line in out.getvalue().splitlines()]
-    assert len(set(paths)) == 2
-    assert all(path.is_file() for path in paths)
-
-
-def test_out_names_the_file(out):
-    report.command(["latest"], out=Path("deep/x.html"))
-
-    assert out.getvalue() == "deep/x.html\n"
-    assert Path("deep/x.html").is_file()
-
-
-def test_json_says_which_report_is_whose(out):
-    report.command(["latest"], as_json=True)
-
-    (entry,) = json.loads(out.getvalue())["reports"]
-    assert entry["run"] == "20261121-030000-two-bbbb"
-    assert Path(entry["report"]).is_file()
+    entries = json.loads(out.getvalue())["reports"]
+    assert [entry["run"] for entry in entries] == ["20261121-025500-one-aaaa", "20261121-030000-two-bbbb"]
+    assert len({entry["report"] for entry in entries}) == 2
+    for entry in entries:
+        assert Path(entry["report"]).is_file()
+        rows = {row["name"]: row for row in entry["scorecard"]["settings"][0]["rows"]}
+        assert (rows["latency"]["best"], rows["latency"]["is_resolved"]) == ("grpc (thin)", True)
+        assert len(rows["latency"]["scores"][0]["interval"]) == 2
 
 
 def test_a_line_is_the_only_result(out):
@@ -139,11 +129,12 @@ def test_an_altered_file_is_named_and_no_report_is_left():
     assert not Path("reports").exists()
 
 
-def test_the_same_stored_data_gives_the_same_report(out):
-    report.command(["latest"], out=Path("a.html"))
+def test_out_names_the_file_and_the_same_stored_data_gives_the_same_report(out):
+    report.command(["latest"], out=Path("deep/a.html"))
     report.command(["latest"], out=Path("b.html"))
 
-    assert Path("a.html").read_bytes() == Path("b.html").read_bytes()
+    assert out.getvalue() == "deep/a.html\nb.html\n"
+    assert Path("deep/a.html").read_bytes() == Path("b.html").read_bytes()
 
 
 MINE = "20261121-030000-two-bbbb"
@@ -256,29 +247,15 @@ def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
     assert "interrupted" not in console.err.getvalue()
 
 
-def test_the_scorecard_is_printed_where_it_is_asked_for(out):
+def test_the_scorecard_and_all_of_the_answer_are_printed_where_they_are_asked_for(out):
     report.command(["latest"])
     assert "Lowest latency" not in out.getvalue()
+    assert "answered" not in out.getvalue()
 
-    report.command(["latest"], scorecard=True)
+    report.command(["latest"], scorecard=True, full=True)
 
     lines = out.getvalue().splitlines()
     assert "  Lowest latency: grpc (thin)" in lines
     assert any(line.startswith("  Highest capacity: not measured here") for line in lines)
-
-
-def test_json_has_the_scorecard_of_each_run(out):
-    report.command(["latest"], as_json=True)
-
-    (entry,) = json.loads(out.getvalue())["reports"]
-    rows = {row["name"]: row for row in entry["scorecard"]["settings"][0]["rows"]}
-    assert (rows["latency"]["best"], rows["latency"]["is_resolved"]) == ("grpc (thin)", True)
-    assert len(rows["latency"]["scores"][0]["interval"]) == 2
-
-
-def test_all_of_the_answer_is_printed_on_request(out):
-    report.command(["latest"])
-    assert "answered" not in out.getvalue()
-    report.command(["latest"], full=True)
     shown = " ".join(out.getvalue().split())
     assert shown.index("grpc (thin) answered") < shown.index("grpc (thin) takes") < shown.index("req/s")

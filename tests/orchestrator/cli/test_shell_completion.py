@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,12 +130,17 @@ def test_numbers_that_are_none_are_silent_too():
     assert (done.stdout, done.stderr) == ("", "")
 
 
+@pytest.fixture
+def path(folder: Path) -> str:
+    """A PATH with `orch` on it, as a shell finds it."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "orch").write_text(f"#!{sys.executable}\nfrom orchestrator.cli.main import main\n\nmain()\n")
+    (folder / "bin" / "orch").chmod(0o755)
+    return f"{folder / 'bin'}:{os.environ['PATH']}"
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_itself_completes_through_the_script_that_orch_gives(folder: Path):
-    path = folder / "bin"
-    path.mkdir()
-    (path / "orch").write_text(f"#!{sys.executable}\nfrom orchestrator.cli.main import main\n\nmain()\n")
-    (path / "orch").chmod(0o755)
+def test_bash_itself_completes_through_the_script_that_orch_gives(folder: Path, path: str):
     asks = r"""
 eval "$(orch --show-completion)"
 COMP_WORDS=(orch compare 20261121); COMP_CWORD=2; _orch_completion orch; printf "%s\n" "${COMPREPLY[@]}"
@@ -144,13 +151,77 @@ declare -f _orch_completion | grep -c "compopt -o nospace"
 """
     done = subprocess.run(
         ["bash", "--norc", "-c", asks],
-        env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
+        env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
     assert done.stdout.splitlines() == [RUN, "uniform", "complete -o default -F _orch_completion orch", "1"]
+    assert not (folder / "hit").exists()
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+def test_fish_itself_completes_through_the_script_that_orch_gives(folder: Path, path: str):
+    asks = "\n".join(
+        ["orch --show-completion | source"]
+        + [
+            f"complete -C '{typed}'"
+            for typed in ("orch comp", "orch compare 20261121", "orch run mine.yaml --set load.arrivals=u")
+        ]
+    )
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", asks],
+        env={**os.environ, "PATH": path, "HOME": str(folder / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    verb, *others = done.stdout.splitlines()
+    assert verb.split("\t")[0] == "compare"
+    assert "Compare two runs" in verb.split("\t")[1]
+    assert others == [RUN, "load.arrivals=uniform"]
+    assert not (folder / "hit").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+def test_zsh_itself_completes_what_is_typed_and_sets_a_space_only_behind_what_is_whole(folder: Path, path: str):
+    """On a terminal; Ctrl-G writes down the line as it stands by then."""
+    (folder / ".zshrc").write_text(r"""
+autoload -Uz compinit && compinit -u -D
+eval "$(orch --show-completion)"
+note() { print -r -- "$BUFFER|" >>$ZDOTDIR/lines; BUFFER= }
+zle -N note && bindkey '^G' note
+setopt no_beep ignore_eof
+""")
+    typed = [
+        "comp",
+        "compare 20261121",
+        "run exp",
+        "run mine.yaml --set load.requ",
+        "run mine.yaml --set load.arrivals=p",
+    ]
+    ours, its = pty.openpty()
+    environment = {**os.environ, "PATH": path, "ZDOTDIR": str(folder), "TERM": "dumb"}
+    with subprocess.Popen(
+        ["zsh", "-d", "-i"], stdin=its, stdout=its, stderr=its, env=environment, start_new_session=True
+    ) as zsh:
+        os.close(its)
+        os.write(ours, "".join(f"orch {words}\t\a" for words in typed).encode() + b"exit\r")
+        with suppress(OSError):  # which is how a terminal ends
+            while os.read(ours, 4096):
+                pass
+        zsh.wait(timeout=60)
+    os.close(ours)
+    assert (folder / "lines").read_text().splitlines() == [
+        "orch compare |",
+        f"orch compare {RUN} |",
+        "orch run experiments/|",
+        "orch run mine.yaml --set load.requests=|",
+        "orch run mine.yaml --set load.arrivals=poisson |",
+    ]
     assert not (folder / "hit").exists()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,8 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.results.folder import RunFolder
+from tests.support.called import orch
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
 
 
@@ -30,7 +28,7 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
     ],
 )
 def test_words_of_a_call(tmp_path: Path, words, meant):
-    done = subprocess.run([*ORCH, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = orch(*words, cwd=tmp_path)
     assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
 
 

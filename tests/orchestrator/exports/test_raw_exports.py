@@ -10,7 +10,9 @@ import pandas as pd
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import gmean
 
+from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.exports import as_excel
@@ -18,6 +20,7 @@ from orchestrator.exports.samples import COLUMNS
 from orchestrator.record_layout import KINDS
 from orchestrator.results.manifest import SAMPLE_COLUMNS
 from tests.support.codec_runs import a_codec_run as codec_run
+from tests.support.event_runs import FAR, a_stream_plan, a_stream_run
 from tests.support.exported import BROKEN, SOUND, exported, sheets, workspace
 from tests.support.mixes import MIX
 from tests.support.runs import a_plan, a_run, write_run
@@ -149,6 +152,27 @@ def test_of_work_in_parts_only_samples_have_a_latency(tmp_path: Path) -> None:
     assert set(frame["kind"]) == {sample, part}
     assert frame[frame["kind"] == sample]["latency_ms"].notna().all()
     assert frame[frame["kind"] == part]["latency_ms"].isna().all()
+
+
+@pytest.mark.parametrize("is_far", [False, True])
+def test_events_have_the_latency_that_the_report_gives(tmp_path: Path, is_far: bool) -> None:
+    planned = {"placements": [FAR], "provider": "gcp"} if is_far else {}
+    run = a_stream_run(a_stream_plan(blocks=3, **planned))
+    write_run(run, tmp_path / "results" / "events")
+    path, _ = exported(tmp_path, "events", format="csv", raw=True, out=tmp_path / "x.csv")
+    frame = pd.read_csv(path)
+    is_event = (frame["kind"] == KINDS.index("event")) & (frame["phase"] == 1)
+    events = frame[is_event]
+    assert frame[~is_event]["latency_ms"].isna().all()
+    assert events["latency_ms"].notna().mean() > 0.99
+    if not is_far:
+        assert events["latency_ms"].to_numpy() == pytest.approx((events["received_ns"] - events["sender_ns"]) / 1e6)
+    medians = events.groupby(["cell", "trial"])["latency_ms"].median().groupby("cell").apply(gmean)
+    summary = summarise(run)
+    assert {cell.stream.timed for cell in summary.cells if cell.stream} == {"gap" if is_far else "delivery"}
+    for cell in summary.cells:
+        assert cell.distribution is not None
+        assert medians[cell.id] == pytest.approx(cell.distribution.median, rel=0.01)
 
 
 def test_of_a_mix_each_row_says_which_operation_it_asked(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, UsageError
-from orchestrator.exports.harmless import cell_text, markdown_text, tab_name
+from orchestrator.exports.harmless import cell_text, tab_name
 from tests.support.exported import SOUND, exported
 from tests.support.folders import begun
 from tests.support.runs import a_run, write_run
@@ -138,12 +138,6 @@ def test_what_a_spreadsheet_might_run_stands_behind_an_apostrophe(text: str) -> 
 @pytest.mark.parametrize("text", ["", "grpc", "a=b", " ", "1-2", "'x"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert cell_text(text) == text
-
-
-def test_markdown_has_no_marks_of_foreign_text() -> None:
-    assert markdown_text("a|b\n# c [x](y) `d` <e> & snake_case _f_") == (
-        "a\\|b \\# c \\[x\\](y) \\`d\\` &lt;e&gt; &amp; snake_case \\_f\\_"
-    )
 
 
 def test_tabs_have_names_that_excel_takes() -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from orchestrator.analysis.conclusion.shapes import Conclusion
+from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
+from tests.orchestrator.analysis.test_capacity import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE
+from tests.support.searched import a_search_run
 from tests.support.summaries import a_run, failed_run
 
 
@@ -56,3 +60,19 @@ def test_a_line_is_one_line():
     assert line(failed_run()).startswith("six_protocols: 1 check failed in 1 cell: ")
     assert "No verdict" in line(replace(run, verdicts=()))
     assert len(line(replace(run, verdicts=("x" * 5000,)))) < 500
+
+
+def test_of_searches_the_table_has_the_rates_found():
+    text = markdown(summarise(a_search_run(a_search(), capacity())))
+    assert "Highest rate at which" in text
+    rows = [row for row in text.splitlines() if row.startswith("| ")]
+    assert len(rows) == 2 + 2
+    assert any(row.startswith("| grpc") and "| 800/s |" in row for row in rows)
+
+
+def test_a_line_says_once_that_a_check_failed():
+    failed = failed_run()
+    conclusion = Conclusion(
+        sentence="This run cannot answer: the check “floor” failed for grpc.", invalid_because="floor"
+    )
+    assert line(replace(failed, conclusion=conclusion)).startswith("six_protocols: This run cannot answer: ")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
+from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts import chromium
 from orchestrator.report import palette, render
 from orchestrator.report.picture_files import pictures, write_pictures
+from tests.orchestrator.analysis.test_capacity import a_search, capacity
 from tests.support.browser import PROGRAM
 from tests.support.drawings import parsed
 from tests.support.pages import Document
-from tests.support.summaries import a_run
+from tests.support.searched import a_search_run
+from tests.support.summaries import a_run, failed_run
 
 RUN = a_run(stacks=2)
+TEXT = "{http://www.w3.org/2000/svg}text"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -32,6 +38,35 @@ def test_each_is_a_document_of_its_own_with_title_ground_and_colours():
         assert "var(" not in text
         assert palette.LIGHT["paper"] in text
         assert "".join(found.find("{http://www.w3.org/2000/svg}text").itertext()).strip()
+
+
+def test_dark_ones_have_the_dark_colours_and_names_of_their_own():
+    light, dark, both = pictures(RUN), pictures(RUN, ["dark"]), pictures(RUN, ["light", "dark"])
+    assert set(dark) == {name.replace(".svg", "-dark.svg") for name in light}
+    assert both == light | dark
+    for name, text in dark.items():
+        assert palette.DARK["paper"] in text, name
+        assert palette.LIGHT["paper"] not in text
+        assert "var(" not in text
+
+
+def test_what_must_not_be_missed_stands_in_each():
+    placement = {"id": "far", "name": "far", "kind": "cross-region", "link": {"rtt_ms": 30.0}}
+    emulated = replace(RUN, plan={**RUN.plan, "provider": "lab", "placements": [placement]})
+    for run, said in ((emulated, "Emulated distance, no real network: far 30 ms"), (failed_run(), "1 check failed")):
+        for name, text in pictures(run).items():
+            assert said in " ".join("".join(line.itertext()) for line in parsed(text).findall(TEXT)), name
+    assert not any("mulated" in text for text in pictures(RUN).values())
+
+
+def test_rates_that_were_searched_come_first_with_what_was_found():
+    run = summarise(a_search_run(a_search(), capacity()))
+    name, text = next(iter(pictures(run).items()))
+    assert name == "rates-1.svg"
+    assert "p50 < 10 ms" in "".join(parsed(text).itertext())
+    said = ["".join(line.itertext()) for line in parsed(text).iter(TEXT)]
+    for found in run.found_rates:
+        assert any(format_rate(found.rate_per_s or 0) in line for line in said)
 
 
 def test_without_a_browser_the_svg_are_complete(tmp_path):

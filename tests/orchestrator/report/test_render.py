@@ -19,8 +19,26 @@ def run():
 
 
 @pytest.fixture(scope="module")
-def document(run):
-    return Document(render(run))
+def page(run):
+    return render(run)
+
+
+@pytest.fixture(scope="module")
+def document(page):
+    return Document(page)
+
+
+@pytest.fixture(scope="module")
+def of_failed():
+    """The page of a run in which a check and trials failed."""
+    return Document(render(failed_run()))
+
+
+@pytest.fixture(scope="module")
+def half_right():
+    """A run with wrong replies, and its page."""
+    run = some_failed()
+    return run, Document(render(run))
 
 
 def test_every_element_is_closed(document):
@@ -37,19 +55,8 @@ def test_the_answer_comes_first(run, document):
 def test_parts_stand_in_the_order_in_which_a_reader_asks(document):
     ids = [element.attributes.get("id") for element in document.all("section")]
 
-    first = ["main-picture", "figures"]
-    parts = [
-        *first,
-        "conditions",
-        "table",
-        "comparison",
-        "floor",
-        "distribution",
-        "timings",
-        "first",
-        "checks",
-        "method",
-    ]
+    first = ["main-picture", "figures", "conditions", "table", "comparison"]
+    parts = [*first, "floor", "distribution", "timings", "first", "checks", "method"]
     assert [id_ for id_ in ids if id_ in {*parts, "repeat"}] == [*parts, "repeat"]
 
 
@@ -66,15 +73,14 @@ def test_ids_are_unique(document):
     assert len(ids) == len(set(ids))
 
 
-def test_nothing_is_fetched(run):
-    document = Document(render(run))
+def test_nothing_is_fetched(page, document):
     addresses = [
         value
         for element in document.elements
         for name, value in element.attributes.items()
         if name in {"src", "href", "srcset", "action", "poster", "data", "xlink:href"}
     ]
-    style = re.search(r"<style>(.*?)</style>", render(run), re.S)
+    style = re.search(r"<style>(.*?)</style>", page, re.S)
 
     assert all(address.startswith("#") or address == "data:," for address in addresses)
     assert style is not None
@@ -173,8 +179,8 @@ def test_charts_name_no_colour_that_a_theme_could_not_change(document):
         assert not re.search(r"'(black|white)'", text)
 
 
-def test_the_same_summary_gives_the_same_bytes(run):
-    assert render(run) == render(run)
+def test_the_same_summary_gives_the_same_bytes(run, page):
+    assert render(run) == page
 
 
 def test_an_ordinary_report_is_under_a_megabyte_and_a_half():
@@ -191,8 +197,8 @@ def test_a_failed_check_is_said_before_the_verdict_and_behind_everything():
     assert any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 
-def test_a_check_that_failed_in_one_cell_leaves_the_others_alone():
-    document = Document(render(failed_run()))
+def test_a_check_that_failed_in_one_cell_leaves_the_others_alone(of_failed):
+    document = of_failed
 
     assert (
         "1 check failed in 1 cell: do not rely on the numbers of the cells named here; the other cells are valid"
@@ -246,9 +252,8 @@ def some_failed():
     return replace(run, cells=(run.cells[0], cell, run.cells[2]), comparisons=(*run.comparisons, p99))
 
 
-def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number():
-    run = some_failed()
-    document = Document(render(run))
+def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number(half_right):
+    run, document = half_right
     row = document.full.row(run.cells[1].stack_label + " ")
 
     assert document.unclosed == []
@@ -258,9 +263,9 @@ def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number()
     assert row["Errors"].values == [100]
 
 
-def test_the_replies_alone_stand_beside_it_under_that_name():
-    run = some_failed()
-    row = Document(render(run)).full.row("replies alone")
+def test_the_replies_alone_stand_beside_it_under_that_name(half_right):
+    run, document = half_right
+    row = document.full.row("replies alone")
 
     assert "without its 100 errors" in row["Stack"].text
     assert row["p99"].values == [run.cells[1].replies.p99]
@@ -268,17 +273,17 @@ def test_the_replies_alone_stand_beside_it_under_that_name():
     assert row["n"].values == [run.cells[1].replies.n]
 
 
-def test_a_comparison_of_what_has_no_number_says_why():
-    run = some_failed()
-    text = " ".join(Document(render(run)).text.split())
+def test_a_comparison_of_what_has_no_number_says_why(half_right):
+    run, document = half_right
+    text = " ".join(document.text.split())
 
     assert "cannot tell: " + run.comparisons[-1].why in text
     assert "A request without a right reply counts as slower than every reply" in text
 
 
-def test_a_curve_with_failures_ends_below_all():
-    run = some_failed()
-    figure = Document(render(run)).figures()["ecdf-g1"]
+def test_a_curve_with_failures_ends_below_all(half_right):
+    run, document = half_right
+    figure = document.figures()["ecdf-g1"]
     tops = {trace["name"]: max(trace["y"]) for trace in figure["data"]}
 
     assert tops[run.cells[1].stack_label] == pytest.approx(50 / 51, abs=1e-3)
@@ -302,9 +307,8 @@ def test_a_run_without_failures_has_no_watermark(document):
     assert "Failed trials" not in document.text
 
 
-def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first():
-    run = failed_run()
-    document = Document(render(run))
+def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first(of_failed):
+    run, document = failed_run(), of_failed
     ids = [e.attributes["id"] for e in document.all("details") if e.attributes.get("id", "").startswith("check-")]
 
     assert ids == ["check-floor", "check-noise", "check-round-trips", "check-in-flight"]
@@ -322,11 +326,9 @@ def test_a_check_that_does_not_apply_is_not_counted_as_passed():
     assert "1 failed, 1 passed, 1 does not apply, 1 warning, 1 undecided" in document.text
 
 
-def test_a_trial_that_failed_has_its_last_words():
-    document = Document(render(failed_run()))
-
-    assert "Address already in use" in document.text
-    assert "the responder was not ready within 20 s" in document.text
+def test_a_trial_that_failed_has_its_last_words(of_failed):
+    assert "Address already in use" in of_failed.text
+    assert "the responder was not ready within 20 s" in of_failed.text
 
 
 def test_a_trial_that_failed_without_a_word_is_listed_too():
@@ -336,7 +338,8 @@ def test_a_trial_that_failed_without_a_word_is_listed_too():
     assert "No reason was recorded." in Document(render(replace(run, failed_trials=(silent,)))).text
 
 
-def test_a_verdict_steps_back_with_the_name_of_the_group_that_it_speaks_of(run):
+def test_a_verdict_steps_back_with_the_name_of_the_group_that_it_speaks_of():
+    run = a_run(stacks=2, operations=2)
     group = run.comparisons[0].group
     document = Document(render(replace(run, verdicts=(f"{group}: a tie.", "Something else: no group."))))
 
@@ -345,8 +348,8 @@ def test_a_verdict_steps_back_with_the_name_of_the_group_that_it_speaks_of(run):
     assert "Something else: no group." in document.text
 
 
-def test_a_stack_that_never_answered_keeps_its_row():
-    row = Document(render(failed_run())).full.row("rest (flask, requests)")
+def test_a_stack_that_never_answered_keeps_its_row(of_failed):
+    row = of_failed.full.row("rest (flask, requests)")
 
     assert row["Errors"].values == [13]
     assert "timeout 12" in row["Errors"].text
@@ -422,12 +425,14 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
     assert document.figures().keys() == {"timeline"}
 
 
-def test_the_method_says_when_the_clock_stopped_by_the_rule_of_the_runs_own_time(run):
+def test_the_method_says_when_the_clock_stopped_by_the_rule_of_the_runs_own_time():
+    run = a_run(stacks=2)
     now = replace(run, settings={"grpc": {"fields": "every one read once, on both ends, within the call"}})
     before = replace(run, settings={"grpc": {"client_style": "sync"}})
+    text = Document(render(before)).text
     assert "every field of the reply has been read" in Document(render(now)).text
-    assert "its fields not yet read" in Document(render(before)).text
-    assert "every field of the reply has been read" not in Document(render(before)).text
+    assert "its fields not yet read" in text
+    assert "every field of the reply has been read" not in text
 
 
 def test_more_stacks_than_colours_are_told_apart_by_line_style():

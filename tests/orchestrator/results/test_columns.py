@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.results.columns import read_columns
+from orchestrator.results.columns import declared_rows, read_columns
 from orchestrator.results.sizes import Held
 
 
@@ -18,6 +18,19 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
     with pytest.raises(InvalidMeasurement, match="two columns of one name"):
         read_columns(path, ["a"], Held(most_rows=1))
+
+
+def test_rows_are_counted_by_what_a_file_declares_within_what_it_may_hold(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"sequence": [1, 2, 3]}), path)
+    assert declared_rows(path, Held(most_rows=3)) == 3
+    with pytest.raises(InvalidMeasurement, match="the plan allows 2"):
+        declared_rows(path, Held(most_rows=2))
+    with pytest.raises(InvalidMeasurement, match="the file is missing"):
+        declared_rows(tmp_path / "none.parquet", Held(most_rows=3))
+    path.write_bytes(b"no Parquet")
+    with pytest.raises(InvalidMeasurement, match="cannot be read as Parquet"):
+        declared_rows(path, Held(most_rows=3))
 
 
 @pytest.mark.parametrize(

@@ -127,3 +127,33 @@ def test_the_manifest_of_a_killed_run_is_behind_only_in_a_folder_from_elsewhere(
     sent = shutil.copytree(folder.path, tmp_path / "sent" / folder.id)
     assert RunFolder.open(folder.path, root=root).remarks() == ()
     assert "continues after manifest.json" in RunFolder.open(sent, root=root).remarks()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("plan.json", '"seed": ', '"seed": 1'),
+        ("manifest.json", '"overhead_s": 0.1', '"overhead_s": 0.2'),
+        ("journal.jsonl", '"requests":10', '"requests":11'),
+    ],
+)
+def test_what_changes_after_it_was_read_is_held_against_the_rest_anew(root, name, old, new):
+    folder = RunFolder.open(finished(root).path, root=root)
+    content = folder.manifest_bytes()
+    assert folder.manifest_bytes() == content
+    path = folder.path / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InvalidMeasurement, match=name):
+        folder.manifest_bytes()
+    path.write_text(text)
+    assert folder.manifest_bytes() == content
+
+
+def test_a_manifest_that_is_gone_after_it_was_read_is_missed(root):
+    folder = RunFolder.open(finished(root).path, root=root)
+    folder.manifest_bytes()
+    (folder.path / "manifest.json").unlink()
+    with pytest.raises(InvalidMeasurement, match="the file is missing"):
+        folder.manifest_bytes()

@@ -114,6 +114,18 @@ pub struct Target {
     pub anonymous: bool,
 }
 
+impl Target {
+    /// Host and port as an address of HTTP has them: an IPv6 address stands in brackets.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        if self.host.contains(':') {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+}
+
 /// Who vouches for the responder's certificate: a PEM file, and its SHA-256.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -321,4 +333,17 @@ fn texts_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     struct Given(#[serde(deserialize_with = "texts")] BTreeMap<String, String>);
 
     Ok(Option::<Given>::deserialize(deserializer)?.map_or_else(BTreeMap::new, |given| given.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_stands_in_brackets() {
+        for (host, wanted) in [("example.org", "example.org:80"), ("10.0.0.1", "10.0.0.1:80"), ("::1", "[::1]:80")] {
+            let target = Target { host: host.to_owned(), port: 80, identity: None, anonymous: false };
+            assert_eq!(target.authority(), wanted);
+        }
+    }
 }

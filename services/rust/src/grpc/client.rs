@@ -36,10 +36,9 @@ pub struct Tonic {
 
 impl Tonic {
     pub fn new(dialer: Rc<Dialer>, target: &Target, is_secure: bool, options: &Options) -> Result<Self, Failure> {
-        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
         let scheme = if is_secure { "https" } else { "http" };
         let invalid = |error: tonic::transport::Error| Failure::new(Status::Protocol, words_of(&error));
-        let mut endpoint = Endpoint::from_shared(format!("{scheme}://{host}:{}", target.port)).map_err(invalid)?;
+        let mut endpoint = Endpoint::from_shared(format!("{scheme}://{}", target.authority())).map_err(invalid)?;
         if let Some(bytes) = options.flow_window {
             let of_all = bytes.max(CONNECTION_WINDOW);
             endpoint = endpoint.initial_stream_window_size(bytes).initial_connection_window_size(of_all);

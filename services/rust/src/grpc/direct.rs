@@ -44,9 +44,8 @@ pub struct Direct {
 
 impl Direct {
     pub fn new(dialer: Rc<Dialer>, target: &Target, is_secure: bool, options: &Options) -> Result<Self, Failure> {
-        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
         let scheme = if is_secure { "https" } else { "http" };
-        let origin = Uri::try_from(format!("{scheme}://{host}:{}", target.port))
+        let origin = Uri::try_from(format!("{scheme}://{}", target.authority()))
             .map_err(|error| Failure::new(Status::Protocol, error.to_string()))?;
         let bytes = options.flow_window.unwrap_or(STREAM_WINDOW);
         let mut opening = Builder::new();

@@ -59,7 +59,7 @@ async fn ask<C: Client>(client: &C, parts: &Parts, request: &Request) -> Result<
 fn refuse_other(name: &str, parts: &Parts) -> Result<(), Refused> {
     let target = &parts.target;
     let shown: String = name.chars().take(LONGEST_NAME).collect();
-    let place = format!("{}:{}", target.host, target.port);
+    let place = target.authority();
     match &target.identity {
         Some(wanted) if wanted != name => Err(Refused::new(
             "wrong-reply",

@@ -57,8 +57,7 @@ struct Heads {
 
 impl Heads {
     fn new(target: &Target, is_secure: bool, is_http_2: bool) -> Result<Self, Failure> {
-        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
-        let authority = format!("{host}:{}", target.port);
+        let authority = target.authority();
         let scheme = if is_secure { "https" } else { "http" };
         let base = if is_http_2 { format!("{scheme}://{authority}") } else { String::new() };
         let mut targets = PATHS.map(|(path, _)| (path, Uri::default()));

@@ -40,8 +40,7 @@ pub struct Raw {
 
 impl Raw {
     pub fn new(dialer: Rc<Dialer>, target: &Target) -> Self {
-        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
-        let common = format!(" HTTP/1.1\r\nhost: {host}:{}\r\nuser-agent: orch\r\ncontent-type: ", target.port);
+        let common = format!(" HTTP/1.1\r\nhost: {}\r\nuser-agent: orch\r\ncontent-type: ", target.authority());
         Self { dialer, common: common.into() }
     }
 }

@@ -20,6 +20,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
+from orchestrator.report import in_text
 from orchestrator.report.dataset import block, checked, container, made, rows
 from orchestrator.report.dataset.run import opened
 from orchestrator.report.render import render
@@ -32,12 +33,12 @@ BLOCK = re.compile(r'(<script type="application/vnd\.orch\.run\+zip"[^>]*>)([^<]
 def entries(text: str) -> dict[str, bytes]:
     found = BLOCK.search(text)
     assert found is not None
-    with zipfile.ZipFile(io.BytesIO(base64.b64decode(found[2]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(in_text.read(found[2]))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def carrying(text: str, content: bytes) -> str:
-    return BLOCK.sub(lambda of: of[1] + base64.b64encode(content).decode() + of[3], text)
+    return BLOCK.sub(lambda of: of[1] + in_text.written(content) + of[3], text)
 
 
 def differences(path: Path) -> list[str]:
@@ -63,9 +64,33 @@ def test_the_block_runs_nothing_and_the_policy_is_what_it_was(dataset, text):
     assert text.index(block.KIND) > text.index("</main>")
 
 
+def test_a_block_in_base64_is_read_too(report, text, dataset):
+    found = BLOCK.search(text)
+    assert found is not None
+    earlier = found[1].replace(' data-text="85"', "") + base64.b64encode(in_text.read(found[2])).decode() + found[3]
+    report.write_text(text.replace(found[0], earlier))
+    assert block.read_page(report).dataset.about == dataset.about
+    report.write_text(text.replace(' data-text="85"', ""))
+    with pytest.raises(InvalidMeasurement, match="truncated or altered"):
+        block.read_page(report)
+
+
+def test_of_a_run_with_more_samples_a_smaller_part_is_inside(folder):
+    part = made.packed(folder, most_rows=6_000)
+    assert part.of == 7_620
+    assert part.inside <= 0.3 * 6_000 + 20 * len(part.about.rows)
+    assert made.packed(folder, most_rows=7_620).is_whole
+
+
+def test_a_file_that_declares_other_rows_than_it_holds_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(RunFolder, "rows", lambda _self, _path: 21)
+    with pytest.raises(InvalidMeasurement, match="another number of rows than it declares"):
+        made.packed(folder)
+
+
 def test_a_report_says_how_much_is_inside(folder, text):
     assert "This file carries all 7,620 samples of the run" in text
-    part = made.page(made.packed(folder, most_rows=3_000))
+    part = made.page(made.packed(folder, most_rows=6_000))
     assert re.search(r"<strong>\d,\d{3} of\s+7,620 samples</strong>", part)
 
 
@@ -108,9 +133,9 @@ def row_of(text: str) -> str:
 def test_a_changed_chart_and_an_added_script_are_found(report, text):
     chart = re.search(r'(<div class="chart".*?<script type="application/gzip">)([^<]*)', text, re.S)
     assert chart is not None
-    figure = json.loads(gzip.decompress(base64.b64decode(chart[2])))
+    figure = json.loads(gzip.decompress(in_text.read(chart[2])))
     figure["layout"]["height"] += 50
-    other = base64.b64encode(gzip.compress(json.dumps(figure).encode())).decode()
+    other = in_text.written(gzip.compress(json.dumps(figure).encode()))
     report.write_text(text.replace(chart[2], other))
     assert len(differences(report)) == 1
     assert "the data of a chart" in differences(report)[0]
@@ -121,7 +146,7 @@ def test_a_changed_chart_and_an_added_script_are_found(report, text):
 def test_charts_packed_by_another_zlib_are_the_same(report, text):
     chart = re.search(r'<script type="application/gzip">([^<]*)', text)
     assert chart is not None
-    other = base64.b64encode(gzip.compress(gzip.decompress(base64.b64decode(chart[1])), 1)).decode()
+    other = in_text.written(gzip.compress(gzip.decompress(in_text.read(chart[1])), 1))
     report.write_text(text.replace(chart[1], other))
     assert differences(report) == []
 
@@ -175,7 +200,7 @@ def test_a_page_saved_by_a_browser_is_called_that_and_no_forgery(report, text):
 
 @pytest.mark.slow
 def test_a_part_of_the_samples_bounds_medians(folder, report):
-    page = made.page(made.packed(folder, most_rows=3_000))
+    page = made.page(made.packed(folder, most_rows=6_000))
     report.write_text(page)
     found = checked.check(block.read_page(report))
     assert found.bounded > 5
@@ -228,7 +253,7 @@ def test_a_truncated_file_two_blocks_and_a_block_that_is_none(report, text):
     report.write_text(text.replace("</body>", f"{found[0]}</body>"))
     with pytest.raises(InvalidMeasurement, match="carries 2 data blocks"):
         block.read_page(report)
-    report.write_text(text.replace(found[2], "no base64!"))
+    report.write_text(text.replace(found[2], "no digits!"))
     with pytest.raises(InvalidMeasurement, match="truncated or altered"):
         block.read_page(report)
 

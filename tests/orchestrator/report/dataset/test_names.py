@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import gzip
 import io
 import json
@@ -11,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.report import in_text
 from orchestrator.report.dataset import made
 from orchestrator.report.dataset.names import Names
 from orchestrator.results.folder import RunFolder
@@ -104,13 +104,13 @@ def everything_in(page: str) -> str:
         found.append(gunzipped(body))
     block = re.search(r'id="dataset"[^>]*>([^<]*)</script>', page)
     assert block is not None
-    with zipfile.ZipFile(io.BytesIO(base64.b64decode(block[1]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(in_text.read(block[1]))) as archive:
         found += [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
     return "\n".join(found)
 
 
 def gunzipped(body: str) -> str:
-    return gzip.decompress(base64.b64decode(body)).decode()
+    return gzip.decompress(in_text.read(body)).decode()
 
 
 def test_no_name_is_on_the_page_nor_in_what_it_carries(marked):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import itertools
 import json
@@ -13,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.analysis.series import Crossing, Difference, Gap
+from orchestrator.report import in_text
 from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.figures.labels import apart
 from tests.support.curves import COLOURS, DISTANCE, SIZES
 
 
 def drawn(figure):
-    return json.loads(gzip.decompress(base64.b64decode(figure.packed)))
+    return json.loads(gzip.decompress(in_text.read(figure.packed)))
 
 
 def latencies(curves):

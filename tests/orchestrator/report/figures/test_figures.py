@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import math
@@ -10,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.analysis.words import significant
+from orchestrator.report import in_text
 from orchestrator.report.figures.base import broken, plain, row_px
-from orchestrator.report.figures.distribution import ecdf, percentile_curve
+from orchestrator.report.figures.distribution import drawn_points, ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
@@ -26,7 +27,7 @@ COLOURS = stack_colours(RUN)
 
 
 def unpacked(figure):
-    return json.loads(gzip.decompress(base64.b64decode(figure.packed)))
+    return json.loads(gzip.decompress(in_text.read(figure.packed)))
 
 
 def near(values):
@@ -146,13 +147,36 @@ class TestDistribution:
     def traces(self, figure):
         return {trace["name"]: trace for trace in unpacked(figure)["data"]}
 
-    def test_every_point_of_the_summarys_curve_is_drawn_the_extremes_too(self):
+    def test_what_is_drawn_are_points_of_the_summarys_curve_with_extremes_and_percentiles(self):
         drawn = self.traces(ecdf(GROUP, COLOURS))
         for cell in GROUP.cells:
-            trace = drawn[cell.stack_label]
-            assert trace["x"] == near(latency * 1000 for _, latency in cell.distribution.curve)
-            assert trace["y"] == near(share for share, _ in cell.distribution.curve)
-            assert trace["x"][-1] == one(cell.distribution.maximum * 1000)
+            trace, curve = drawn[cell.stack_label], cell.distribution.curve
+            points = {(significant(latency * 1000), significant(share, 4)) for share, latency in curve}
+            shown = list(zip(trace["x"], trace["y"], strict=True))
+            assert set(shown) <= points
+            assert shown[0][0] == one(curve[0][1] * 1000)
+            assert shown[-1][0] == one(cell.distribution.maximum * 1000)
+            for nine in (0.5, 0.9, 0.99, 0.999):
+                share, latency = next(point for point in curve if point[0] >= nine)
+                assert (significant(latency * 1000), significant(share, 4)) in shown
+
+    def test_a_point_is_left_out_only_beside_one_that_is_drawn(self):
+        curve = GROUP.cells[0].distribution.curve
+        places = [(math.log10(latency / curve[0][1]), share) for share, latency in curve]
+        kept = drawn_points(curve, places)
+        assert len(kept) < len(curve)
+        at = dict(zip(curve, places, strict=True))
+        before = at[kept[0]]
+        for point, (x, y) in zip(curve, places, strict=True):
+            if point in kept:
+                before = (x, y)
+            assert abs(x - before[0]) < 1 / 1000
+            assert abs(y - before[1]) < 1 / 400
+
+    def test_points_that_are_apart_are_all_drawn(self):
+        curve = [(place / 10, float(place)) for place in range(1, 11)]
+        assert drawn_points(curve, [(place / 10, place / 10) for place in range(1, 11)]) == curve
+        assert drawn_points([], []) == []
 
     def test_the_floors_are_in_the_same_picture(self):
         assert {"ping (floor)", "tcp (floor)"} <= self.traces(ecdf(GROUP, COLOURS)).keys()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 from dataclasses import replace
@@ -10,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.report import in_text
 from orchestrator.report.figures.timeline import timeline
 from orchestrator.report.groups import stack_colours
 from tests.support.summaries import a_run, failed_run
@@ -19,7 +19,7 @@ S = 10**9
 
 
 def unpacked(figure):
-    return json.loads(gzip.decompress(base64.b64decode(figure.packed)))
+    return json.loads(gzip.decompress(in_text.read(figure.packed)))
 
 
 def drawn(run):

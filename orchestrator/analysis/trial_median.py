@@ -1,0 +1,47 @@
+"""The median of one trial that just ended, from its raw records: what the journal keeps for whoever watches the run.
+
+It is a preview: what a report says comes from all samples of a cell, by `collect`. Both read `evidence.Samples`, so that
+a latency is the same thing in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.statistics import finite, quantile
+from orchestrator.experiment.plan.plan import Cell
+from orchestrator.record_layout import COLUMNS
+from orchestrator.results.records import written
+
+_MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each other
+
+
+def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
+    """The median latency of a trial in ns; a request without a right reply counts as slower than every reply.
+
+    None where that is no figure: of streams and of several operations at once, where most requests failed, and of work in
+    parts whose record is larger than 64 MiB. Otherwise a record is read piece by piece, 8 bytes of memory a request.
+    """
+    if cell.recorded in ("stream", "mix"):
+        return None
+    latencies, failed = [], 0
+    for record in records:
+        if cell.recorded != "call" and record.stat().st_size > _MOST_BYTES_AT_ONCE:
+            return None
+        for columns in _pieces(record, cell):
+            samples = Samples(columns, is_open_loop=cell.load.rate_per_s is not None)
+            latencies.append(samples.latency_ns)
+            failed += int(samples.failed.sum())
+    ordered = np.sort(np.concatenate(latencies)) if latencies else np.zeros(0, dtype=np.int64)
+    return finite(quantile(ordered, 0.5, failed)) if ordered.size + failed else None
+
+
+def _pieces(record: Path, cell: Cell) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
+    for rows in written(record, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once):
+        table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(COLUMNS))
+        yield {name: table[:, place] for place, name in enumerate(COLUMNS)}

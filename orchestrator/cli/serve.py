@@ -1,0 +1,87 @@
+"""Show runs, comparisons and trends in a browser: a web page on this machine, for its user alone.
+
+It ends with Ctrl-C. It prints one address; whoever opens that may also change notes and tags, delete runs, and start some.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.errors import Interrupted
+
+if TYPE_CHECKING:
+    import socket
+
+    from fastapi import FastAPI
+
+PORT = 8642
+_NICE = 10  # a measurement that runs beside goes first
+_GRACE_S = 2
+_WORDS = 32  # bytes of the token
+
+
+def command(
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Listen on this address; another than loopback lets others in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Answer to this host name, too; may be given again.")
+    ] = None,
+    opens: Annotated[
+        bool,
+        typer.Option(
+            "--open",
+            help="Open the page in your browser; where stdout is no terminal, or there is no display, only if the"
+            " environment names a BROWSER.",
+        ),
+    ] = False,
+) -> None:
+    """Print the address of the page, with its token, and show the page until Ctrl-C."""
+    from orchestrator.cli.browser import show_address
+    from orchestrator.cli.choosing import the_index
+    from orchestrator.web import listening
+    from orchestrator.web.app import create_app
+
+    bound = listening.listen(host, port)
+    try:
+        with the_index():
+            pass  # folders that are new are read now: the first page need not wait for them
+        names = listening.names(host, bound, name or ())
+        token = secrets.token_urlsafe(_WORDS)
+        app = create_app(WORKSPACE, token, is_loopback=listening.is_loopback(bound), names=names)
+        address = f"http://{listening.shown(host, name or ())}:{names.port}/?token={token}"
+        with suppress(OSError):
+            os.nice(_NICE)
+        listening.allow_many_connections()
+        console.result(address)
+        console.out.flush()
+        if not listening.is_loopback(bound):
+            console.warning(
+                "others can reach this page, and what they and you send is not encrypted; the token lets them in"
+            )
+        console.progress("Ctrl-C ends it")
+        if opens:
+            show_address(address, "the address is above")
+        _serve(app, bound)
+    finally:
+        bound.close()
+    console.progress("ended")
+
+
+def _serve(app: FastAPI, bound: socket.socket) -> None:
+    """Answer until Ctrl-C or SIGTERM; connections that are open then have a moment."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE_S
+    )
+    with suppress(KeyboardInterrupt, Interrupted):  # it ends in order first, and then raises what ended it
+        uvicorn.Server(config).run(sockets=[bound])

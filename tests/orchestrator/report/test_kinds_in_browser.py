@@ -1,0 +1,263 @@
+"""What holds for the report of every kind of run, in a real browser: width, contrast, keyboard, downloads, paper."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.experiment.plan.find import Find
+from orchestrator.report import render
+from orchestrator.report.page import write_page
+from tests.orchestrator.analysis.test_capacity import a_search, capacity
+from tests.support.browser import PROGRAM, Page, browser
+from tests.support.codec_runs import a_codec_run
+from tests.support.curves import a_run_with_curves
+from tests.support.event_runs import a_stream_run
+from tests.support.pages import Document
+from tests.support.runs import a_run as a_measured_run
+from tests.support.searched import P50, a_search_run
+from tests.support.summaries import a_run, failed_run
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.busy,
+    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
+]
+
+FEW_STEPS = Find(goals=P50, lowest=100.0, highest=1600.0, steps=6)
+CALLS = ("rest", "grpc", "cbor", "avro", "graphql", "socketio")
+KINDS: dict[str, Callable[[], RunSummary]] = {
+    "calls": lambda: summarise(a_measured_run(blocks=3, stacks=CALLS)),
+    "events": lambda: summarise(a_stream_run()),
+    "codecs": lambda: summarise(a_codec_run()),
+    "rates": lambda: summarise(a_search_run(a_search(repeats=3, find=FEW_STEPS), capacity())),
+    "curves": a_run_with_curves,
+    "settings": lambda: a_run(placements=2, operations=2),
+    "failed": failed_run,
+}
+ALL = pytest.mark.parametrize("kind", list(KINDS))
+LEAST_CONTRAST = 4.5  # of text (WCAG 2.2, 1.4.3), 3 where it is large
+MOST_STOPS = 150  # of the Tab key, of which each folded part is one
+
+# Scrolls to each chart that is seen and waits for it, for at most a minute each; true when all are drawn.
+DRAW_ALL = """
+(async () => {
+  for (const chart of document.querySelectorAll(".chart")) {
+    if (!chart.checkVisibility()) continue;
+    chart.scrollIntoView();
+    const end = Date.now() + 60_000;
+    while (!chart.querySelector("svg.main-svg")) {
+      if (Date.now() > end) return false;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  return true;
+})()
+"""
+OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+
+STOPS = """[...document.querySelectorAll("a[href], button, summary, input, select, [tabindex]")]
+  .filter((one) => one.tabIndex >= 0 && one.checkVisibility({ checkVisibilityCSS: true }))"""
+UNMARKED_FOCUS = """
+(() => {
+  const at = document.activeElement;
+  if (at === document.body) return [];
+  window.stops.add(at);
+  const style = getComputedStyle(at);
+  return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 ? [] : [at.outerHTML.slice(0, 80)];
+})()
+"""
+
+# Of every piece of text that is seen: its contrast with what lies behind it. Colours that are let through are laid over
+# what is below them; text in a picture lies on the page.
+FAINT_TEXT = """
+(() => {
+  const parts = (colour) => {
+    const canvas = parts.canvas ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].map((each) => each / 255);
+  };
+  const over = (top, below) => [0, 1, 2].map((k) => top[k] * top[3] + below[k] * (1 - top[3])).concat(1);
+  const light = (colour) => colour.slice(0, 3)
+    .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, each, k) => sum + each * [0.2126, 0.7152, 0.0722][k], 0);
+  const ground = (place) => {
+    const found = [];
+    for (let at = place; at; at = at.parentElement) found.unshift(parts(getComputedStyle(at).backgroundColor));
+    return found.reduce((below, top) => over(top, below), [1, 1, 1, 1]);
+  };
+  const seen = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = texts.nextNode());) {
+    const holder = node.parentElement;
+    if (!node.data.trim() || holder.closest("script, style, title, desc, .watermark, [hidden]")) continue;
+    if (!holder.checkVisibility({ checkVisibilityCSS: true })) continue;
+    const style = getComputedStyle(holder);
+    const isDrawn = holder.closest("svg") !== null;
+    const below = ground(holder);
+    const colour = over(parts(isDrawn ? style.fill : style.color), below);
+    const [a, b] = [light(colour), light(below)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    const size = parseFloat(style.fontSize);
+    const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    const what = `${holder.tagName} ${holder.className.baseVal ?? holder.className}: ${node.data.trim().slice(0, 40)}`;
+    seen.push([ratio, isLarge ? 3 : LEAST, what]);
+  }
+  const faint = seen.filter(([ratio, least]) => ratio < least);
+  return { count: seen.length, faint: faint.map(([ratio, , what]) => `${ratio.toFixed(2)} ${what}`) };
+})()
+""".replace("LEAST", str(LEAST_CONTRAST))
+
+
+@cache
+def page_of(kind: str) -> str:
+    return render(KINDS[kind]())
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def quiet(page: Page) -> Iterator[None]:
+    """Every test ends with an empty console and with no request but for the file itself."""
+    page.problems.clear()
+    page.requests.clear()
+    yield
+    assert page.problems == []
+    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def written(kind: str, folder: Path) -> Path:
+    return write_page(page_of(kind), folder / "report.html")
+
+
+@ALL
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_each_chart_is_wide_enough_and_nothing_scrolls_sideways(
+    page: Page, tmp_path: Path, kind: str, width: int
+) -> None:
+    page.open(written(kind, tmp_path), width=width)
+    page.evaluate(OPEN)
+    assert width < 640 or page.evaluate(DRAW_ALL)
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.chart .static, .chart .main-svg')].filter((one) => one.checkVisibility())"
+        ".map((one) => one.getBoundingClientRect().width)"
+    )
+    assert widths
+    assert min(widths) > 300
+    assert max(widths) <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@ALL
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light"), (1280, "dark")])
+def test_every_text_stands_out_from_its_ground(page: Page, tmp_path: Path, kind: str, width: int, scheme: str) -> None:
+    page.open(written(kind, tmp_path), width=width, scheme=scheme)
+    page.evaluate(OPEN)
+    assert width < 640 or page.evaluate(DRAW_ALL)
+    found = page.evaluate(FAINT_TEXT)
+    assert found["count"] > 100
+    assert found["faint"] == []
+
+
+@ALL
+def test_nothing_moves_when_charts_are_drawn(page: Page, tmp_path: Path, kind: str) -> None:
+    """The room of a chart is that of the drawn one from the beginning."""
+    heights = "[...document.querySelectorAll('.chart')].map((one) => Math.round(one.getBoundingClientRect().height))"
+    page.open(written(kind, tmp_path), before="delete window.DecompressionStream")
+    still = page.evaluate(heights)
+    page.open(written(kind, tmp_path))
+    assert page.evaluate(DRAW_ALL)
+    assert page.evaluate(heights) == still
+
+
+@ALL
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(page: Page, tmp_path: Path, kind: str) -> None:
+    page.open(written(kind, tmp_path), height=2000)
+    wanted = page.evaluate(f"{STOPS}.length")
+    assert wanted <= MOST_STOPS
+    page.evaluate("window.stops = new Set()")
+    unmarked = []
+    for _ in range(wanted + 3):
+        page.press("Tab")
+        unmarked += page.evaluate(UNMARKED_FOCUS)
+    assert unmarked == []
+    assert (
+        page.evaluate(f"{STOPS}.filter((one) => !window.stops.has(one)).map((one) => one.outerHTML.slice(0, 80))") == []
+    )
+
+
+@pytest.mark.parametrize("kind", ["calls", "events", "codecs", "rates"])
+def test_the_sentences_figures_are_those_of_the_table(page: Page, tmp_path: Path, kind: str) -> None:
+    summary = KINDS[kind]()
+    assert summary.conclusion is not None
+    assert summary.conclusion.figures
+    document = Document(page_of(kind))
+    values = [value for table in document.tables[:1] for row in table.rows for cell in row for value in cell.values]
+    for figure in summary.conclusion.figures:
+        for value in (figure.median, figure.reference_median):
+            assert value is None or any(value == pytest.approx(shown, rel=1e-9) for shown in values), figure
+    page.open(written(kind, tmp_path))
+    said = page.text().replace("\u00a0", " ").replace("\u202f", " ")
+    assert summary.conclusion.sentence.replace("\u00a0", " ").replace("\u202f", " ") in said
+
+
+@ALL
+def test_without_javascript_no_box_is_empty(page: Page, tmp_path: Path, kind: str) -> None:
+    page.open(written(kind, tmp_path), script=False)
+    charts = page.count(".chart")
+    assert charts
+    assert page.count(".chart .static") == charts
+    assert page.count(".live, #open-all, #theme") == 0
+
+
+@ALL
+@pytest.mark.parametrize("script", [True, False])
+def test_the_first_part_is_two_pages_of_a4_at_most(page: Page, tmp_path: Path, kind: str, script: bool) -> None:
+    alone = page_of(kind).replace("</style>", "@media print{.details{display:none!important}}</style>")
+    page.open(write_page(alone, tmp_path / "report.html"), script=script)
+    assert 1 <= page.pages_on_paper() <= 2
+
+
+@ALL
+def test_on_paper_no_chart_is_cut_in_two(page: Page, tmp_path: Path, kind: str) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext on PATH")
+    # A word above and one below each picture: both are on one page, or it was cut.
+    numbers = iter(range(10_000))
+    marked = re.sub(
+        r'(<div class="chart" [^>]*>)(.*?)(<div class="live")',
+        lambda of: f"{of[1]}<p>top{(n := next(numbers))}x</p>{of[2]}<p>end{n}x</p>{of[3]}",
+        page_of(kind),
+        flags=re.DOTALL,
+    )
+    page.open(write_page(marked, tmp_path / "report.html"), script=False)
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes(page.paper())
+    text = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], check=True, capture_output=True).stdout.decode()
+    sheets = text.split("\f")
+    begun = {number: place for place, sheet in enumerate(sheets) for number in re.findall(r"top(\d+)x", sheet)}
+    ended = {number: place for place, sheet in enumerate(sheets) for number in re.findall(r"end(\d+)x", sheet)}
+    assert begun
+    assert begun == ended
+
+
+def test_on_a_phone_a_matrix_of_settings_hides_no_figure(page: Page, tmp_path: Path) -> None:
+    page.open(written("settings", tmp_path), width=360)
+    cells = "[...document.querySelectorAll('.matrix td')]"
+    assert page.evaluate(f"{cells}.length") == 4 * 6
+    assert page.evaluate(f"{cells}.every((one) => one.getBoundingClientRect().right <= 360)")
+    assert page.evaluate(f"getComputedStyle({cells}[0], '::before').content") == '"grpc"'

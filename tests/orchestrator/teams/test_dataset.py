@@ -1,0 +1,374 @@
+"""`orch publish --to`: what lies in a dataset, as other programs read it, and what orch never touches there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import note, publish, unpublish
+from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.history import noted
+from orchestrator.results.folder import RunFolder
+from orchestrator.teams import dataset, layout, leaving, places
+from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
+from tests.support.folders import begun
+
+DOCS = Path(__file__).parents[3] / "docs" / "teams.md"
+DAY = "2023-11-14"  # on which runs of tests begin, whatever they are called
+ROWS = 2 * 3 * (1000 + 50)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workspace(tmp_path_factory.mktemp("workspace"))
+
+
+@pytest.fixture(scope="module")
+def shared(root: Path) -> Path:
+    """A dataset of all three runs."""
+    put(root, SOUND, BROKEN, FORMULA, to=str(root / "shared"))
+    return root / "shared"
+
+
+def put(root: Path, *runs: str, **options: Any) -> Any:
+    with standing_in(root) as (out, _):
+        publish.command(list(runs), **options, as_json=True)
+        return json.loads(out.getvalue())
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_every_run_lies_in_partitions_of_each_table(shared: Path) -> None:
+    found = files(shared)
+    assert layout.ABOUT in found
+    for table in layout.TABLES:
+        mine = [path for path in found if path.startswith(f"{table}/")]
+        assert len(mine) == 3
+        assert f"{table}/experiment=synthetic/date={DAY}/run={SOUND}/part-00000.parquet" in mine
+    escaped = "experiment=%3DHYPERLINK%28%22http%3A%2F%2Fhost-1%22%2C%22click%22%29"
+    assert any(escaped in path for path in found)
+    of_ours = [path for path in found if not path.endswith(".parquet")]
+    assert all(path.startswith("_") for path in of_ours), "readers of datasets pass over these"
+
+
+@pytest.mark.parametrize("table", layout.TABLES)
+def test_all_files_of_a_table_have_one_schema_and_no_partition_in_it(shared: Path, table: str) -> None:
+    schemas = [pq.read_schema(path) for path in (shared / table).rglob("*.parquet")]
+    assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
+    assert schemas[0].names == [column.name for column in layout.TABLES[table]]
+    assert not set(layout.PARTITIONS) & set(schemas[0].names)
+    assert schemas[0].metadata[b"orch_dataset"] == str(layout.VERSION).encode()
+
+
+def test_arrow_reads_names_as_they_were(shared: Path) -> None:
+    found = ds.dataset(shared / "samples", partitioning="hive", format="parquet")
+    assert found.count_rows(filter=ds.field("run") == SOUND) == ROWS
+    names = set(found.to_table(columns=["experiment"])["experiment"].to_pylist())
+    assert names == {"synthetic", "far", '=HYPERLINK("http://host-1","click")'}, "as in a report"
+
+
+def test_a_run_published_again_changes_nothing(root: Path, shared: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in shared.rglob("*")}
+    (told,) = put(root, SOUND, to=str(shared))["runs"]
+    assert told["dataset"]["outcome"] == "there already"
+    assert {path: path.stat().st_mtime_ns for path in shared.rglob("*")} == before
+
+
+def test_the_version_is_raised_when_a_column_changes() -> None:
+    known = {1: "386c30cf"}
+    assert layout.schema_sha256().startswith(known[layout.VERSION]), "raise layout.VERSION, and add the digest here"
+
+
+# The page's own queries, on what was really written.
+
+
+def statements(language: str) -> list[str]:
+    return [block.partition("```")[0] for block in DOCS.read_text(encoding="utf-8").split(f"```{language}\n")[1:]]
+
+
+def test_the_example_for_duckdb_gives_the_medians_and_their_conditions(shared: Path) -> None:
+    (query,) = (text for text in statements("sql") if "read_parquet" in text)
+    found = duckdb.sql(query.replace("DATASET", str(shared))).df()
+    assert set(found["run"]) == {SOUND, BROKEN, FORMULA}
+    assert not found[found["run"] == BROKEN]["stack"].str.startswith("rest").any(), "a check invalidates it"
+    assert {"experiment", "run", "cpu", "stack", "requests", "median_ms"} <= set(found)
+    assert set(found[found["run"] == SOUND]["requests"]) == {3 * 1000}
+    cells = duckdb.sql(
+        f"SELECT stack_id, median_ms FROM read_parquet('{shared}/cells/**/*.parquet', hive_partitioning = true) "  # noqa: S608 - names of ours
+        f"WHERE run = '{SOUND}'"
+    ).df()
+    for _, row in found[found["run"] == SOUND].iterrows():
+        (figure,) = cells[cells["stack_id"] == row["stack"]]["median_ms"]
+        assert row["median_ms"] == pytest.approx(figure, rel=0.05), "the report's is a mean over trials"
+    assert set(found["cpu"]) == {"Synthetic 3000"}
+
+
+def test_every_column_is_on_the_page_and_each_table_in_each_example() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    assert [column.name for column in layout.RUNS if f"| `{column.name}` |" not in page] == []
+    assert f"version {layout.VERSION}" in page
+    assert len(statements("sql")) >= 3
+
+
+# Others' files, other versions, runs that may not leave.
+
+
+def test_no_private_name_leaves(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "synthetix")
+    monkeypatch.setattr("socket.gethostname", lambda: "bobs-laptop")
+    with standing_in(root):
+        note.command(SOUND, "by synthetix on bobs-laptop, /home/synthetix/work, 10.1.2.3")
+        annotations = noted.read(Path(".orch/notes"), SOUND)
+        folder = RunFolder.open(SOUND, root=Path("results"))
+        run = leaving.leaving(folder, summarise(folder), annotations)
+    assert run.noted.notes[0].text == "by user-1 on host-1, <path>, 192.0.2.1"
+    put(root, SOUND, to=str(tmp_path / "x"))
+    text = b"".join(files(tmp_path / "x").values())
+    table = pq.read_table(next((tmp_path / "x" / "samples").rglob("*.parquet")), partitioning=None)
+    told = (
+        text
+        + json.dumps([sorted(set(column.to_pylist())) for column in table.columns if column.type == "string"]).encode()
+    )
+    assert b"synthetix" not in told
+    assert b"bobs-laptop" not in told
+    assert str(root).encode() not in told
+
+
+def refused(root: Path, *runs: str, match: str, **options: Any) -> OrchError:
+    with standing_in(root), pytest.raises((UsageError, MissingError), match=match) as error:
+        publish.command(list(runs), **options)
+    return error.value
+
+
+def test_a_folder_of_somebody_else_is_left_as_it_is(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    refused(root, SOUND, to=str(tmp_path), match="no dataset of orch")
+    assert files(tmp_path) == {"thesis.txt": b"years of work"}
+    refused(root, SOUND, to=str(tmp_path / "thesis.txt"), match="is a file")
+    refused(root, SOUND, to=str(tmp_path / "thesis.txt" / "x"), match="is not a folder")
+
+
+def test_a_file_of_somebody_else_at_a_runs_place_is_left_as_it_is(root: Path, shared: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    (copy / layout.claim(SOUND)).unlink()
+    before = files(copy)
+    refused(root, SOUND, to=str(copy), match="was not put there by orch")
+    refused(root, SOUND, to=str(copy), replace=True, match="was not put there by orch")
+    assert files(copy) == before
+
+
+def test_a_link_out_of_the_folder_is_not_followed(root: Path, shared: Path, tmp_path: Path) -> None:
+    copy, outside = tmp_path / "copy", tmp_path / "outside"
+    outside.mkdir()
+    copy.mkdir()
+    shutil.copy(shared / layout.ABOUT, copy)
+    (copy / "samples").symlink_to(outside)
+    refused(root, SOUND, to=str(copy), match="link leads elsewhere")
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"version": 99}, "made by a newer orch"),
+        ({"version": 0}, "made by an older orch"),
+        ({"what": "theirs"}, "not a dataset of orch"),
+        ({"tables": {}}, "other columns"),
+        ({"tables": 3}, "other columns"),
+    ],
+)
+def test_a_dataset_of_another_schema_is_refused(
+    root: Path, shared: Path, tmp_path: Path, change: dict[str, Any], match: str
+) -> None:
+    about = json.loads((shared / layout.ABOUT).read_text())
+    (tmp_path / layout.ABOUT).write_text(json.dumps({**about, **change}))
+    refused(root, SOUND, to=str(tmp_path), match=match)
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("garbage", ["", "{", "[]", '{"version": 1, "what": 3}', "[" * 100_000])
+def test_notes_of_a_dataset_that_are_garbage_are_said(root: Path, shared: Path, tmp_path: Path, garbage: str) -> None:
+    (tmp_path / layout.ABOUT).write_text(garbage)
+    refused(root, SOUND, to=str(tmp_path), match=r"damaged|not a dataset")
+    shutil.copy(shared / layout.ABOUT, tmp_path)
+    (tmp_path / "_orch").mkdir()
+    (tmp_path / layout.claim(SOUND)).write_text(garbage)
+    refused(root, SOUND, to=str(tmp_path), match=r"damaged|another version")
+
+
+def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
+    root: Path, shared: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    claim = json.loads((copy / layout.claim(SOUND)).read_text())
+    (copy / layout.claim(SOUND)).write_text(json.dumps({**claim, "manifest_sha256": "0" * 64}))
+    error = refused(root, SOUND, to=str(copy), match="holds another run")
+    assert "--replace" in (error.hint or "")
+    (told,) = put(root, SOUND, to=str(copy), replace=True)["runs"]
+    assert told["dataset"]["outcome"] == "replaced"
+    assert json.loads((copy / layout.claim(SOUND)).read_text())["manifest_sha256"] == claim["manifest_sha256"]
+
+
+def test_what_was_cut_is_finished_by_publishing_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, whole = tmp_path / "cut", places.Place.put
+
+    def full(self: places.Place, path: str, source: Path) -> None:
+        if path.startswith("runs/"):
+            raise MissingError("the disk is full")
+        whole(self, path, source)
+
+    monkeypatch.setattr(places.Place, "put", full)
+    refused(root, SOUND, to=str(target), match="the disk is full")
+    assert not (target / "runs").exists(), "a run's row comes last"
+    monkeypatch.undo()
+    (told,) = put(root, SOUND, to=str(target))["runs"]
+    assert told["dataset"]["outcome"] == "published"
+    assert len(list((target / "runs").rglob("*.parquet"))) == 1
+    assert [path for path in (root / ".orch").iterdir() if path.name.startswith("publishing-")] == []
+
+
+@pytest.mark.slow
+def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[1])}
+    calls = [
+        subprocess.Popen(
+            [*program, run, "--to", str(tmp_path / "x")], cwd=root, env=environment, stderr=subprocess.PIPE
+        )
+        for run in (SOUND, BROKEN, FORMULA, SOUND)
+    ]
+    said = [call.communicate()[1] for call in calls]
+    assert [call.returncode for call in calls] == [0] * 4, said
+    assert len(list((tmp_path / "x" / "runs").rglob("*.parquet"))) == 3
+    assert put(root, SOUND, to=str(tmp_path / "x"))["runs"][0]["dataset"]["outcome"] == "there already"
+
+
+def test_large_runs_are_several_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "ROWS_OF_A_FILE", 2_000)
+    put(root, SOUND, to=str(tmp_path / "x"))
+    parts = sorted((tmp_path / "x" / "samples").rglob("*.parquet"))
+    assert [path.name for path in parts] == [f"part-{number:05}.parquet" for number in range(3)]
+    assert sum(pq.read_metadata(path).num_rows for path in parts) == ROWS
+
+
+def test_unpublishing_removes_what_orch_put_there_and_nothing_else(root: Path, shared: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    partition = copy / "samples" / "experiment=synthetic" / f"date={DAY}" / f"run={SOUND}"
+    (partition / "theirs.parquet").write_text("mine")
+    (copy / "precious").write_text("mine")
+    claim = json.loads((copy / layout.claim(SOUND)).read_text())
+    for path in ("precious", "../outside", f"samples/experiment=../date=x/run={SOUND}/part-00000.parquet"):
+        claim["files"].append({"path": path, "bytes": 4, "sha256": ""})
+    (copy / layout.claim(SOUND)).write_text(json.dumps(claim))
+    (tmp_path / "outside").write_text("mine")
+    with standing_in(root):
+        with pytest.raises(UsageError, match="nobody can be asked"):
+            unpublish.command([SOUND], to=str(copy))
+        unpublish.command([SOUND], to=str(copy), yes=True)
+    assert [path.name for path in partition.iterdir()] == ["theirs.parquet"]
+    assert (copy / "precious").exists()
+    assert (tmp_path / "outside").exists()
+    assert not (copy / "runs" / "experiment=synthetic").exists()
+    assert len(list((copy / "runs").rglob("*.parquet"))) == 2
+    with standing_in(root), pytest.raises(UsageError, match="not published there"):
+        unpublish.command([SOUND], to=str(copy), yes=True)
+
+
+def test_a_file_that_was_changed_since_stays_and_is_named(root: Path, shared: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    (changed,) = (copy / "cells").rglob(f"*{SOUND}/*.parquet")
+    changed.write_bytes(b"somebody's")
+    with standing_in(root) as (_, err):
+        unpublish.command([SOUND], to=str(copy), yes=True)
+        assert "was changed since it was published, and stays" in err.getvalue()
+    assert changed.exists()
+
+
+def test_runs_that_may_not_leave_are_refused(root: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    shutil.copytree(root / "results" / SOUND, results / "copied")
+    refused(tmp_path, "copied", to=str(tmp_path / "x"), match="is not published")
+    held = begun(results)
+    refused(tmp_path, held.id, to=str(tmp_path / "x"), match="still in progress")
+    held.release()
+    (results / "half").mkdir()
+    (results / "half" / "journal.jsonl").write_text('{"event":"begin"')
+    with standing_in(tmp_path), pytest.raises(OrchError):
+        publish.command(["half"], to=str(tmp_path / "x"))
+    refused(tmp_path, "absent", to=str(tmp_path / "x"), match="no run 'absent'")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_damaged_run_is_refused_and_nothing_of_it_is_put(root: Path, tmp_path: Path) -> None:
+    results = root / "results"
+    (first, *_) = sorted((results / BROKEN / "samples").rglob("*.parquet"))
+    kept = first.read_bytes()
+    first.write_bytes(kept[:-8] + b"12345678")
+    try:
+        with standing_in(root), pytest.raises(OrchError, match="parquet"):
+            publish.command([BROKEN], to=str(tmp_path / "x"))
+    finally:
+        first.write_bytes(kept)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("to", "match"),
+    [
+        (None, "say where to"),
+        ("", "names no place"),
+        ("ftp://host/x", "knows no ftp"),
+        ("s3://me:secret@bucket/x", "no user, no key"),
+        ("s3://bucket/x?access_key=secret", "no user, no key"),
+        ("s3://bucket/../x", "is no place"),
+        ("s3:///x", "is no place"),
+        ("gs://bucket//x", "is no place"),
+    ],
+)
+def test_what_is_no_place_is_refused(root: Path, to: str | None, match: str) -> None:
+    error = refused(root, SOUND, to=to, match=match)
+    assert "secret" not in error.message + str(error.hint)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")
+def test_a_read_only_folder_is_said(root: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    refused(root, SOUND, to=str(tmp_path / "x"), match="cannot be used")
+    tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("name", ["a/b=c%d", "..", ".", "", "Ä" * 100, "<script>", "x" * 400, "a\0b\nc", "\ud800"])
+def test_a_name_becomes_one_part_of_a_path(name: str) -> None:
+    part = layout.folder("samples", name, "2026-11-21T00:00:00+00:00", name).split("/")
+    assert len(part) == 4
+    assert all(len(os.fsencode(of)) <= 255 for of in part)
+    assert all(of.isascii() and of.isprintable() for of in part)
+    assert layout.is_of(layout.file("cells", name, "", name, 3), name)
+
+
+def test_two_long_names_that_begin_alike_are_not_mixed_up() -> None:
+    assert layout.in_path("x" * 400) != layout.in_path("x" * 401)
+
+
+def test_file_addresses_are_folders(root: Path, tmp_path: Path) -> None:
+    put(root, FORMULA, to=f"file://{tmp_path}/with%20space")
+    assert (tmp_path / "with space" / layout.ABOUT).is_file()
