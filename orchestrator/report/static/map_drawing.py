@@ -288,8 +288,12 @@ def _room(at: tuple[int, int], taken: Sequence[tuple[float, float]]) -> float:
 
 
 def _levels(known: Values) -> list[float]:
+    """Round numbers, a few, each at least half as large again as the one before."""
     low, high = (float(np.percentile(known, share)) for share in (8, 97))
-    levels = [value for value in log_ticks(max(low, high / 1e4, 1e-3), max(high, 2e-3)) if value > 0]
+    levels: list[float] = []
+    for value in log_ticks(max(low, high / 1e4, 1e-4), max(high, 2e-4)):
+        if not levels or value >= 1.5 * levels[-1]:
+            levels.append(value)
     if len(levels) <= _MOST_LINES:
         return levels
     places = np.linspace(0, len(levels) - 1, _MOST_LINES).round().astype(int)
