@@ -12,12 +12,12 @@ from orchestrator.hosts.local.host import LocalHost
 from orchestrator.hosts.ping import ping
 from services.python.contract.ping_lines import Ping
 
-_PINGS = 20
+_PINGS, _APART_S = 10, 0.1
 _PATIENCE_S = 60.0
 
 
 def round_trip_to(name: str) -> float:
-    """The mean of twenty pings, ms. UsageError for a name without an address, or where none is answered.
+    """The mean of ten pings, ms. UsageError for a name without an address, or where none is answered.
 
     MissingError where this machine cannot ping.
     """
@@ -31,7 +31,7 @@ def round_trip_to(name: str) -> float:
 
     with tempfile.TemporaryDirectory(prefix="orch-ping-") as folder:
         host = LocalHost(Path(folder), note=note)
-        request = Ping(address=address, record=str(Path(folder) / "ping.bin"), count=_PINGS, interval_s=0.2)
+        request = Ping(address=address, record=str(Path(folder) / "ping.bin"), count=_PINGS, interval_s=_APART_S)
         try:
             done = ping(host, request, patience_s=_PATIENCE_S)
         except (ValueError, TimeoutError) as error:

@@ -137,7 +137,9 @@ class Charts:
         """Every picture once, with its title, in the order of the page."""
         yield from self.rates
         if self.prediction:
-            yield from (Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps)
+            yield from (
+                Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
+            )
             if self.prediction.errors:
                 yield Pictured(title="Sealed cells", figure=self.prediction.errors)
         for axis in self.axes:

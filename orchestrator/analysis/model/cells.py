@@ -19,9 +19,12 @@ from orchestrator.analysis.model.shapes import ModelCell, Series
 from orchestrator.analysis.series import Delivered
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.plan.plan import Placement
+from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.series import series_id, size_of
 from orchestrator.experiment.plan.windows import window_of
+from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.knobs import CONGESTION, IN_FORCE
 from services.python.contract.limits import TLS
 
@@ -77,6 +80,7 @@ def _series(run: RunEvidence, name: str, members: Sequence[CellEvidence]) -> Ser
         window=window_of(cell.factors),
         congestion=", ".join(sorted(_congestion(members))),
         machine=run.plan.machine or "",
+        shares_load=requesters_of(cell.factors) * processes_of(cell.factors) * workers_of(cell.factors) > 1,
     )
 
 
@@ -149,7 +153,7 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
     found = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        found.append(f"{words.count(blocks, 'block')} of at least {FEWEST_BLOCKS} were measured: plan more `repeats`.")
+        found.append(f"only {words.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`.")
     return tuple(found)
 
 

@@ -50,7 +50,13 @@ def judged(
         by_series=by_series,
         winners=winners,
         not_judged=max(0, planned - len(sealed)),
-        said=_said(sealed, scores, used, coverage, by_series, of_series) + _left(planned - len(sealed)),
+        said="".join(
+            (
+                _said(sealed, scores, used, coverage, by_series, of_series),
+                _won(*winners),
+                _left(planned - len(sealed)),
+            )
+        ),
     )
 
 
@@ -105,14 +111,19 @@ def _outcomes(fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], ma
         measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
         if measured[1][0] <= measured[0][0] * (1 + matters):
             continue
-        latencies = [
-            (
-                float(at(fits[c.series], Places.one(float(np.mean(c.rtt)), c.size, c.rate_mbit, c.in_flight)).latency),
-                c.series,
-            )
-            for c in members
-        ]
-        yield min(latencies)[1] == measured[0][1]
+        yield min((_latency(fits[cell.series], cell), cell.series) for cell in members)[1] == measured[0][1]
+
+
+def _latency(fitted: Fit, cell: ModelCell) -> float:
+    """What the model has for the cell, ms."""
+    place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
+    return float(at(fitted, place).latency)
+
+
+def _won(places: int, right: int) -> str:
+    if not places:
+        return ""
+    return f" Where one stack was ahead there, it was the one predicted at {right} of {words.count(places, 'place')}."
 
 
 def _left(not_judged: int) -> str:

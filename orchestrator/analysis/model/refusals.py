@@ -68,6 +68,8 @@ def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
         low, high = fitted.rate_range
         yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
+    if asked.in_flight > 1 and fitted.series.shares_load:
+        yield "several processes share its load, and how requests queue for them is not modelled"
     most = fitted.in_flight_range[1]
     if asked.in_flight > BEYOND * most:
         yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"

@@ -94,7 +94,9 @@ def _of_ends(of: Surface, axis: _Axis, first: int, last: int) -> str:
         parts.append(f"up to {what}{axis.text(axis.values[first - 1])} {_claim(of, _of_line(axis.codes[0]))}")
     if last:
         what = "" if first else what
-        lead = "beyond it" if first and first + last == lines else f"from {what}{axis.text(axis.values[lines - last])} on"
+        lead = (
+            "beyond it" if first and first + last == lines else f"from {what}{axis.text(axis.values[lines - last])} on"
+        )
         parts.append(f"{lead} {_claim(of, _of_line(axis.codes[-1]))}")
     between = ""
     if first + last < lines:
@@ -251,4 +253,4 @@ def _differ_in_connections_alone(kept: Surface, new: Surface) -> bool:
 def _where_of_policy(kept: Surface, new: Surface, among: Sequence[Surface]) -> str:
     """What tells these two maps from others, where there are others; empty where there are none."""
     both = [part for part in name_of(kept, among).split(", ") if part in name_of(new, among).split(", ")]
-    return ", ".join(both) if len(among) > 2 else ""  # noqa: PLR2004 - the two
+    return ", ".join(both) if len(among) > 2 else ""

@@ -31,7 +31,7 @@ class Series:
     `setting` is how its requests are made, in words. `opens` are the fewest and the most round trips that opening a
     connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP or QUIC
     sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes. `congestion` and
-    `machine` were in force at both ends; empty where nobody tells.
+    `machine` were in force at both ends; empty where nobody tells. `shares_load`: several processes ask or answer.
     """
 
     id: str
@@ -46,6 +46,7 @@ class Series:
     window: int | None
     congestion: str
     machine: str
+    shares_load: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,10 +87,10 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
         here = data.level == level
         y, w, rtt = data.mean_y[here], weights[here], data.mean_rtt[here]
         size = float(np.maximum(data.up, data.down)[here].max())
-        least = (
+        fewest = (
             (opening + 1) * rtt + wire_ms(data.up[here], data.rate[here]) + wire_ms(data.down[here], data.rate[here])
         )
-        tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, least)
+        tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest)
         best = int(np.argmin(chi2)) if level else 0
         if chi2[best] + log(data.mean_y.size) >= chi2[0]:
             best = 0
@@ -100,7 +100,7 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
             if places and places[-1][0] < first < size and places[-1][1] == opening + 1:
                 places.append((first, trips))
             near: Floats = tried[best] * np.linspace(1 / _TRIPS[1], _TRIPS[1], 41)
-            fine = _left_over(near, y, w, rtt, least)
+            fine = _left_over(near, y, w, rtt, fewest)
             trips, left = float(near[np.argmin(fine)]), float(fine.min())
         else:
             left = float(chi2[0])
@@ -109,9 +109,9 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
     return tuple(places), total, freed
 
 
-def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, least: Floats) -> Floats:
+def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: Floats) -> Floats:
     """Chi square of one size for each number of round trips, the hosts' time being the best one."""
-    left = y[None, :] - np.maximum(least[None, :], trips[:, None] * rtt[None, :])
+    left = y[None, :] - np.maximum(fewest[None, :], trips[:, None] * rtt[None, :])
     hosts = np.maximum(left @ (weights / weights.sum()), TINY_MS)
     found: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
     return found

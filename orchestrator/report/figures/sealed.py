@@ -29,7 +29,15 @@ def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure
         "xaxis": logarithmic("measured median, ms", min(measured) / 1.3, max(measured) * 1.3),
         "yaxis": axis("predicted over measured, %", range=[-110 * most, 110 * most]),
         "shapes": [
-            {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": "var(--muted)", "width": 1}}
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": 0,
+                "y1": 0,
+                "line": {"color": "var(--muted)", "width": 1},
+            }
         ],
         "margin": {"l": 8, "r": 16, "t": 40, "b": 40},
         "showlegend": False,
@@ -62,8 +70,10 @@ def _of_stack(cells: list[SealedCell], number: int) -> go.Scatter:
             "width": 3,
         },
         customdata=[
-            plain(f"{cell.setting}, {cell.placement}, {size(cell.size)}: {ms(cell.predicted)} predicted, {ms(cell.measured)}"
-                  f" measured ({percent(cell.errors['model'])})")
+            plain(
+                f"{cell.setting}, {cell.placement}, {size(cell.size)}: {ms(cell.predicted)} predicted, {ms(cell.measured)}"
+                f" measured ({percent(cell.errors['model'])})"
+            )
             for cell in cells
         ],
         hovertemplate="%{customdata}<extra></extra>",

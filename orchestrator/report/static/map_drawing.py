@@ -93,9 +93,7 @@ def map_svg(of: MapDrawing) -> str:
         element("title", plain(of.label), id=ids[0]),
         element("desc", plain(of.said), id=ids[1]),
         element("defs", *(pattern for ground in of.grounds for pattern in _pattern(of.slug, ground))),
-        element(
-            "rect", x=_LEFT_PX, y=_TOP_PX, width=_WIDE_PX, height=_HIGH_PX, fill=_PAPER, stroke="var(--rule)"
-        ),
+        element("rect", x=_LEFT_PX, y=_TOP_PX, width=_WIDE_PX, height=_HIGH_PX, fill=_PAPER, stroke="var(--rule)"),
         *grounds,
         *_lines(of, taken),
         *_axes(of, bottom),
@@ -138,9 +136,7 @@ def _pattern(slug: str, ground: Ground) -> Iterator[str]:
         yield element("pattern", dot, id=name, width=6, height=6, patternUnits="userSpaceOnUse")
 
 
-_SEVERAL = (
-    "Several letters: these are ahead of the others, and between them it does not matter or is not told apart."
-)
+_SEVERAL = "Several letters: these are ahead of the others, and between them it does not matter or is not told apart."
 _STROKES = ("M-2 2l4-4M0 8l8-8M6 10l4-4", "M-2 6l4 4M0 0l8 8M6-2l4 4", "M0 4h8", "M4 0v8", "M0 4h8M4 0v8", "M4 2v4")
 
 
@@ -173,7 +169,7 @@ def _grounds(of: MapDrawing) -> Iterator[str]:
 def _boxes(holds: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
     """Boxes (column, row, columns, rows) that cover what holds, each place once."""
     open_: dict[tuple[int, int], int] = {}
-    columns, rows = holds.shape
+    rows = holds.shape[1]
     for row in range(rows + 1):
         runs = set(_runs(holds[:, row])) if row < rows else set()
         for run in [run for run in open_ if run not in runs]:
@@ -185,8 +181,7 @@ def _boxes(holds: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
 
 def _runs(line: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate(([0], line.astype(np.int8), [0]))))
-    for begin, end in edges.reshape(-1, 2).tolist():
-        yield begin, end
+    yield from map(tuple, edges.reshape(-1, 2).tolist())
 
 
 def _letters(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
@@ -316,9 +311,7 @@ def _contour(values: Values, level: float) -> Iterator[tuple[tuple[int, int], tu
                 for n in range(4)
                 if (at[n] < 0) != (at[(n + 1) % 4] < 0)
             ]
-            yield from (
-                (one, other) for one, other in zip(crossed[::2], crossed[1::2], strict=True) if one != other
-            )
+            yield from ((one, other) for one, other in zip(crossed[::2], crossed[1::2], strict=True) if one != other)
 
 
 def _between(one: tuple[int, int], other: tuple[int, int], low: float, high: float) -> tuple[int, int]:

@@ -196,12 +196,12 @@ def test_this_machine_answers_a_ping_and_a_name_without_address_is_refused() -> 
 
 
 def test_a_run_that_has_no_model_says_why() -> None:
-    write_run(a_mapped_run(a_map(placements=distances(loss=0.01))), Path("results/lossy"))
+    write_run(a_mapped_run(a_map(placements=distances(loss=0.01), blocks=3, stacks=("rest",))), Path("results/lossy"))
     with pytest.raises(InvalidMeasurement, match="loss is outside of the model"):
         predict.command("lossy", **AT)
 
 
 def test_a_run_without_sealed_cells_predicts_and_says_that_nobody_tested_it(out: io.StringIO) -> None:
-    write_run(a_mapped_run(a_map(hold_out=0.0)), Path("results/untested"))
+    write_run(a_mapped_run(a_map(hold_out=0.0, blocks=3, stacks=("rest",))), Path("results/untested"))
     predict.command("untested", **AT)
     assert "no cell was sealed, so nobody knows how far this is off" in " ".join(out.getvalue().split())

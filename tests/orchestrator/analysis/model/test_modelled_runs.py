@@ -108,7 +108,7 @@ def test_an_outlying_block_is_refused_with_its_number() -> None:
 
 
 def test_two_blocks_are_too_few() -> None:
-    assert "2 blocks of at least 3 were measured" in refused(a_mapped_run(a_map(blocks=2)))
+    assert "only 2 blocks of at least 3 measured" in refused(a_mapped_run(a_map(blocks=2)))
 
 
 def test_links_with_different_initial_windows_are_not_fitted_together() -> None:
