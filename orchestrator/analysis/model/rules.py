@@ -143,7 +143,7 @@ def _run(lines: Sequence[int]) -> int:
 
 
 def _covered(ends: tuple[int, int], codes: Grid) -> float:
-    return sum(ends) / codes.shape[0]
+    return sum(ends) / int(codes.shape[0])
 
 
 def policies(surfaces: Sequence[Surface]) -> list[str]:
@@ -168,7 +168,7 @@ def _policy(one: Surface, other: Surface, among: Sequence[Surface]) -> str:
     matters = np.log(1 + kept.way.matters)
     way_least, way_most = (np.abs(times) - noise).min(axis=0), (np.abs(times) + noise).max(axis=0)
     is_way, is_stack = way_least > np.maximum(stack_most, matters), stack_least > np.maximum(way_most, matters)
-    known = ~np.isnan(times).any(axis=0)
+    known = np.asarray(~np.isnan(times).any(axis=0))
     said = _policy_said(is_way, is_stack, known, rtts, sizes, times)
     where = _where_of_policy(kept, new, among)
     return f"{where}: {said}" if where and said else said[:1].upper() + said[1:]
@@ -189,11 +189,11 @@ def _policy_said(
         return f"at every distance and payload of the map {_CONNECTIONS}.{_factor(times, known)}"
     if (is_stack | ~known).all():
         return f"at every distance and payload of the map {_STACK}."
-    far = _held_last((is_way | ~known).all(axis=1))
+    far = _held_last(np.asarray((is_way | ~known).all(axis=1)))
     if far >= rtts.size * _ENOUGH / 2:
         there = known & (np.arange(rtts.size)[:, None] >= rtts.size - far)
         return f"from a round trip of {words.ms(rtts[-far])} on {_CONNECTIONS}.{_factor(times, there)}"
-    small = _held_last((is_way | ~known).all(axis=0)[::-1])
+    small = _held_last(np.asarray((is_way | ~known).all(axis=0))[::-1])
     if small >= sizes.size * _ENOUGH / 2:
         there = known & (np.arange(sizes.size)[None, :] < small)
         return f"up to {bytes_text(sizes[small - 1])} {_CONNECTIONS}.{_factor(times, there)}"
@@ -230,7 +230,7 @@ class _Cut:
     @classmethod
     def of(cls, surface: Surface, stacks: Sequence[str], rtts: Floats, sizes: Floats) -> _Cut:
         order = [next(n for n, of in enumerate(surface.series) if of.stack == stack) for stack in stacks]
-        places = np.ix_(order, np.isin(surface.rtts, rtts), np.isin(surface.sizes, sizes))
+        places = np.ix_(np.array(order), np.isin(surface.rtts, rtts), np.isin(surface.sizes, sizes))
         logs, relative = np.log(surface.latency[places]), surface.relative[places]
         return cls(
             logs=logs,

@@ -27,6 +27,8 @@ NONE, UNSURE, EVEN = -1, -2, 0
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 COARSE = (1, 2, 5)
+_MOST_STACKS = 26  # on one map: as many as there are letters
+_WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +149,13 @@ def _predicted(
 ) -> tuple[tuple[Fit, ...], dict[str, str]]:
     kept, refused = [], {}
     for fit in fits:
-        within = Asked(rtt=fit.rtt_range[0], size=int(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
+        within = Asked(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
         why = refusals(fit, judged, within)
-        if why:
+        if not all(0 < low <= high <= low * _WIDEST for low, high in (fit.rtt_range, fit.size_range)):
+            refused[fit.series.label] = "its cells are of no range of distances and payloads"
+        elif len(kept) == _MOST_STACKS:
+            refused[fit.series.label] = f"a map has at most {_MOST_STACKS} stacks"
+        elif why:
             refused[fit.series.label] = "; ".join(why)
         else:
             kept.append(fit)

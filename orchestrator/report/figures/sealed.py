@@ -27,7 +27,7 @@ def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure
     most = max(max(abs(cell.errors["model"]), *_whiskers(cell)) for cell in of.cells)
     layout = {
         "xaxis": logarithmic("measured median, ms", min(measured) / 1.3, max(measured) * 1.3),
-        "yaxis": axis("predicted over measured, %", range=[-110 * most, 110 * most]),
+        "yaxis": axis("the model's prediction over measured, %", range=[-110 * most, 110 * most]),
         "shapes": [
             {
                 "type": "line",
@@ -43,7 +43,7 @@ def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure
         "showlegend": False,
     }
     traces = [_of_stack(cells, colours[stack]) for stack, cells in by_stack.items()]
-    return figure("sealed", "Sealed cells: how far each prediction was off.", traces, layout, _HEIGHT_PX)
+    return figure("sealed", "Sealed cells: how far the model's predictions were off.", traces, layout, _HEIGHT_PX)
 
 
 def _whiskers(cell: SealedCell) -> tuple[float, float]:

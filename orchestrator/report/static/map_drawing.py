@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,12 @@ _LEGEND_LETTERS = 50
 _MOST_LINES = 4  # of equal gain
 _LEAST_SQUARE = 3  # places to a side that a letter needs
 _EVERY = 2  # place of the lattice that lines are drawn through
-_RIM = {"stroke": "var(--paper)", "stroke_width": 3, "stroke_linejoin": "round", "paint_order": "stroke"}
+_RIM: dict[str, Any] = {
+    "stroke": "var(--paper)",
+    "stroke_width": 3,
+    "stroke_linejoin": "round",
+    "paint_order": "stroke",
+}
 _INK, _MUTED, _PAPER = "var(--ink)", "var(--muted)", "var(--paper)"
 
 Values = npt.NDArray[np.float64]
