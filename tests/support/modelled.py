@@ -152,6 +152,4 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
     cells = sealed_at(lab.cells(), 0.2, 1) if is_sealed else lab.cells()
     series = tuple(truth.series for truth in lab.truths)
     fits, not_fitted = fit_all(series, cells)
-    return Modelled(
-        series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted
-    )
+    return Modelled(series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted)

@@ -74,9 +74,11 @@ def rule(of: Surface) -> str:
     if len(codes) == 1:
         said = _claim(of, codes.pop())
         return f"at every distance and payload of the map {said}."
+    columns, lines = known.any(axis=1), known.any(axis=0)
+    inside = of.codes[columns][:, lines]
     axes = (
-        _Axis(values=of.rtts, codes=of.codes, other="the payload", of="distance"),
-        _Axis(values=of.sizes, codes=of.codes.T, other="the distance", of="payload"),
+        _Axis(values=of.rtts[columns], codes=inside, other="the payload", of="distance"),
+        _Axis(values=of.sizes[lines], codes=inside.T, other="the distance", of="payload"),
     )
     found = [(_ends(axis.codes), axis) for axis in axes]
     (first, last), axis = max(found, key=lambda each: _covered(each[0], each[1].codes))

@@ -60,9 +60,11 @@ def require_alike(modelled: Modelled, of: Surface) -> None:
         found = {series.id: of.latency[place, column, line] for place, series in enumerate(of.series)}
         assert {name: value for name, value in found.items() if not np.isnan(value)} == pytest.approx(latencies)
         if code not in (NONE,):
-            assert sum(values[:, column, line] for values in of.causes.values()) == pytest.approx(
-                of.latency[:, column, line], nan_ok=True
-            ) or not of.causes
+            assert (
+                sum(values[:, column, line] for values in of.causes.values())
+                == pytest.approx(of.latency[:, column, line], nan_ok=True)
+                or not of.causes
+            )
 
 
 def test_every_place_is_what_predict_says_of_it(modelled: Modelled) -> None:
