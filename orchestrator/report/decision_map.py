@@ -13,7 +13,7 @@ from markupsafe import Markup
 from orchestrator.analysis import words
 from orchestrator.analysis.model.network import Floats
 from orchestrator.analysis.model.rules import bytes_text, name_of, rule
-from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled
+from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled, SealedCell
 from orchestrator.analysis.model.surface import (
     COARSE,
     EVEN,
@@ -36,13 +36,14 @@ from orchestrator.report.static.map_drawing import ACROSS, UP, Ground, MapDrawin
 
 MOST_MAPS = 6
 """Maps that are drawn; of more settings the others have their sentence."""
-MOST_LETTERS = 60_000
+MOST_LETTERS = 50_000
 """Of what the sliders of all maps read, in the page: beyond it they stop at fewer places."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SEVERAL = -3
 _MOST_SETS = 5  # of stacks that may be the quickest together, with a ground of their own
 _MOST_BANDS = 4
+_MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
 _SPARSER = (STEPS, (1, 1.5, 2, 3, 5, 7), COARSE, (1,))
 
@@ -83,13 +84,14 @@ class MapView:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionView:
-    """All of the part. `others` are names and sentences of maps that are not drawn."""
+    """All of the part. `others` are names and sentences of maps that are not drawn, `missed` the cells furthest off."""
 
     modelled: Modelled
     lead: str
     maps: tuple[MapView, ...]
     others: tuple[tuple[str, str], ...]
     sealed: Judged | None
+    missed: tuple[SealedCell, ...]
     errors: Figure | None
 
 
@@ -112,8 +114,13 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
         ),
         others=tuple((name_of(each, surfaces), rule(each)) for each in compared[MOST_MAPS:]),
         sealed=modelled.judged,
+        missed=_missed(modelled.judged) if modelled.judged else (),
         errors=errors(modelled.judged, colours, modelled) if modelled.judged else None,
     )
+
+
+def _missed(judged: Judged) -> tuple[SealedCell, ...]:
+    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.errors[MODEL]))[:_MOST_SEALED])
 
 
 def _view(

@@ -104,7 +104,7 @@ def map_svg(of: MapDrawing) -> str:
         *_lines(of, taken),
         *_axes(of, bottom),
         *_marks(of),
-        *letters,
+        element("g", *letters, text_anchor="middle", font_size=15, font_weight="700", **_RIM),
         *(line for block in legend for line in block),
         class_="static",
         viewBox=f"0 0 {WIDTH_PX} {height}",
@@ -198,7 +198,7 @@ def _letters(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
             x = _LEFT_PX + (column - side / 2 + 0.5) * _CELL_PX[0]
             y = _TOP_PX + _HIGH_PX - (row - side / 2 + 0.5) * _CELL_PX[1]
             taken.append((x, y))
-            yield text(ground.mark, x, y + 5, anchor="middle", font_size=15, font_weight="700", **_RIM)
+            yield text(ground.mark, x, y + 5)
 
 
 def _square(holds: npt.NDArray[np.bool_]) -> tuple[int, int, int]:
@@ -213,17 +213,21 @@ def _square(holds: npt.NDArray[np.bool_]) -> tuple[int, int, int]:
 
 
 def _axes(of: MapDrawing, bottom: int) -> Iterator[str]:
-    last = -math.inf
+    last, ticks, across = -math.inf, [], []
     for value in log_ticks(*of.rtt_range):
         said, x = f"{value:g}", _x(of, value)
         if x - width_of(said, 11) / 2 > last + 8:
-            yield element("path", d=f"M{x:.1f} {bottom}v4", stroke=_MUTED)
-            yield text(said, x, bottom + 15, anchor="middle", fill=_MUTED, font_size=11)
+            ticks.append(f"M{x:.0f} {bottom}v4")
+            across.append(text(said, x, bottom + 15))
             last = x + width_of(said, 11) / 2
+    up = []
     for value in log_ticks(*of.size_range):
         y = _y(of, value)
-        yield element("path", d=f"M{_LEFT_PX} {y:.1f}h-4", stroke=_MUTED)
-        yield text(_bytes(value), _LEFT_PX - 6, y + 4, anchor="end", fill=_MUTED, font_size=11)
+        ticks.append(f"M{_LEFT_PX} {y:.0f}h-4")
+        up.append(text(_bytes(value), _LEFT_PX - 6, y + 4))
+    yield element("path", d="".join(ticks), stroke=_MUTED)
+    yield element("g", *across, text_anchor="middle", fill=_MUTED, font_size=11)
+    yield element("g", *up, text_anchor="end", fill=_MUTED, font_size=11)
     middle = _LEFT_PX + _WIDE_PX / 2
     yield text("round trip, ms →", middle, bottom + 30, anchor="middle", fill=_MUTED)
     yield text("↑ payload", 6, 14, fill=_MUTED)
@@ -257,11 +261,11 @@ def _marks(of: MapDrawing) -> Iterator[str]:
     ]
     if points:
         yield element("path", d="".join(points), fill=_INK, stroke=_PAPER, stroke_width=1)
-    for mark in of.marks:
-        if mark.is_sealed:
-            x, y = _x(of, mark.rtt), _y(of, mark.size)
-            yield element("circle", cx=x, cy=y, r=4.5, fill=_PAPER, stroke=_INK, stroke_width=1.6)
-            yield text(mark.said, x, y + 14, anchor="middle", font_size=9, **_RIM)
+    sealed = [(mark, _x(of, mark.rtt), _y(of, mark.size)) for mark in of.marks if mark.is_sealed]
+    circles = [element("circle", cx=x, cy=y, r=4.5) for _, x, y in sealed]
+    said = [text(mark.said, x, y + 14) for mark, x, y in sealed]
+    yield element("g", *circles, fill=_PAPER, stroke=_INK, stroke_width=1.6)
+    yield element("g", *said, text_anchor="middle", font_size=9, **_RIM)
 
 
 def _lines(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
@@ -270,15 +274,18 @@ def _lines(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
     known = apart[~np.isnan(apart)]
     if not known.size or known.max() <= 0:
         return
+    drawn, said = [], []
     for level in _levels(known):
         segments = list(_contour(apart, level))
         if not segments:
             continue
         d = "".join(f"M{a[0]} {a[1]}l{b[0] - a[0]} {b[1] - a[1]}" for a, b in segments)
-        yield element("path", d=d, stroke=_INK, stroke_width=0.9, stroke_linecap="round", fill="none")
+        drawn.append(d)
         x, y = max((a for a, _ in segments), key=lambda at: _room(at, taken))
         taken.append((x, y))
-        yield text(f"{level:g} ms", x, y + 3, anchor="middle", font_size=9, **_RIM)
+        said.append(text(f"{level:g} ms", x, y + 3))
+    yield element("path", d="".join(drawn), stroke=_INK, stroke_width=0.9, stroke_linecap="round", fill="none")
+    yield element("g", *said, text_anchor="middle", font_size=9, **_RIM)
 
 
 def _room(at: tuple[int, int], taken: Sequence[tuple[float, float]]) -> float:

@@ -28,7 +28,6 @@ from orchestrator.report.picture_files import pictures
 from orchestrator.results.folder import RunFolder
 from tests.support.modelled import NEW, Lab, Truth, fitted
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
-from tests.support.pages import Document
 from tests.support.runs import write_run
 from tests.support.summaries import a_run
 
@@ -51,8 +50,6 @@ def unpacked(text: str) -> Any:
 
 
 def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> None:
-    document = Document.of(page) if hasattr(Document, "of") else None
-    del document
     assert page.count('<div class="map"') == page.count('class="place"') == 2
     assert "Decision map, connections kept open" in page
     assert "Decision map, a new connection for each request" in page
@@ -78,7 +75,7 @@ def test_maps_have_a_title_a_description_letters_and_a_hatching(summary: RunSumm
         drawing = str(each.figure.drawing)
         assert f'<desc id="still-{each.slug}-desc">{each.rule}</desc>' in drawing.replace("&#x27;", "'")
         assert "<pattern" in drawing
-        assert re.search(r'font-weight="700"[^>]*>[AB=]</text>', drawing)
+        assert re.search(r'font-weight="700"[^>]*><text [^>]*>[AB=]</text>', drawing)
         assert drawing.count("<circle") >= 1  # sealed cells
         assert re.search(r">\d[\d.]* %</text>", drawing)
         assert "NaN" not in drawing
@@ -126,7 +123,7 @@ def at(part: dict[str, Any], column: int, line: int) -> float:
     return float(part["s"][line]) if "s" in part else float(part["m"][column][line])
 
 
-def test_a_run_of_500_cells_adds_at_most_150_kB() -> None:
+def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
     """Five stacks, five settings, four distances, five payloads."""
     base = a_run(stacks=5)
     stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
@@ -179,8 +176,8 @@ def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
 
 
 def test_a_run_without_a_model_says_why() -> None:
-    run = a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")]))
-    text = render(summarise(run))
+    run = a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")], hold_out=0.0))
+    text = render(summarise(run, is_modelled=True))
     assert "This run has no cost model." in text
     assert '<div class="map"' not in text
 
@@ -220,6 +217,7 @@ def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     assert " ".join(answer_lines(found)).count("Prediction: ") == 3
 
 
+@pytest.mark.slow
 def test_verify_computes_the_map_again_from_the_samples(tmp_path: Path) -> None:
     folder = RunFolder.open(write_run(a_mapped_run(a_map()), tmp_path / "results" / "a-run"), root=tmp_path / "results")
     text = made.page(made.packed(folder))

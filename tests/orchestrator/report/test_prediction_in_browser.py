@@ -94,7 +94,7 @@ def test_maps_have_the_colours_of_the_theme(page, report, scheme):
     theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
     page.open(report, scheme=scheme)
     page.wait_for(READY)
-    found = page.evaluate("getComputedStyle(document.querySelector('#map-1 .static text[font-weight=\"700\"]')).fill")
+    found = page.evaluate("getComputedStyle(document.querySelector('#map-1 .static [font-weight=\"700\"] text')).fill")
     ink = theme["ink"]
     assert found == f"rgb({', '.join(str(int(ink[at : at + 2], 16)) for at in (1, 3, 5))})"
 

@@ -48,7 +48,7 @@ def test_what_bytes_take_is_said_by_payload() -> None:
     (found,) = said(
         Truth(name="rest", own=1.0, per_kb=0.2, noise=1e-3),
         Truth(name="grpc", own=1.0, per_kb=0.02, noise=1e-3),
-        rtts=(1.0, 2.0, 4.0),
+        rtts=(1.0, 3.0, 9.0),
     )
     assert re.search(r"up to [\d.]+ kB it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
 
@@ -65,14 +65,14 @@ def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of
 def test_the_stack_matters_more_where_hosts_are_nearly_all_of_it() -> None:
     kept = Truth(name="rest", own=90.0, noise=2e-4), Truth(name="grpc", own=9.0, noise=2e-4)
     new = tuple(replace(truth, setting=NEW_SETTING, opening=1, windows=NEW) for truth in kept)
-    first, *_ = said(*kept, *new, rtts=(1.0, 2.0, 4.0), sizes=(100, 300, 1_000))
+    first, *_ = said(*kept, *new, rtts=(1.0, 3.0, 9.0), sizes=(100, 300, 1_000))
     assert (
         first == "At every distance and payload of the map which stack matters more than whether connections are kept."
     )
 
 
 def test_noise_claims_nothing() -> None:
-    loud = dict(noise=0.5, network_noise=0.2)
+    loud = {"noise": 0.5, "network_noise": 0.2}
     for sentence in said(Truth(name="rest", **loud), Truth(name="grpc", own=0.9, **loud), blocks=3):  # type: ignore[arg-type]
         assert "none is told apart" in sentence or "it depends on" in sentence
 
