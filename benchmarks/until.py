@@ -182,8 +182,8 @@ def main() -> None:
     plain = [coverage("normal", runs=told.runs, sd=sd, share=1.0) for sd in SPREADS]
     for row in (*rows, *plain):
         print(
-            f"{row['effects']:12} {row['compared']} compared, {row['at_least']} to {row['at_most']} blocks, share {row['share']},"
-            f" SD {row['sd']:5}: {row['covered']:.2%}, {row['blocks_mean']:.1f} blocks"
+            f"{row['effects']:12} {row['compared']} compared, {row['at_least']} to {row['at_most']} blocks,"
+            f" share {row['share']}, SD {row['sd']:5}: {row['covered']:.2%}, {row['blocks_mean']:.1f} blocks"
         )
     experiments = [
         {"experiment": name, **saved(compared=min(compared, 30), within=margin, runs=max(200, told.runs // 20))}
@@ -191,8 +191,9 @@ def main() -> None:
     ]
     for of in experiments:
         print(
-            f"{of['experiment']:28} {of['compared']:3} compared, ± {of['within']:.0%}: {of['fixed']} fixed blocks reach it"
-            f" in {of['fixed_reached']:.0%} of runs, {of['blocks']:.1f} in {of['reached']:.0%}: {of['ratio']:.2f} of the trials"
+            f"{of['experiment']:28} {of['compared']:3} compared, ± {of['within']:.0%}: {of['fixed']} fixed blocks"
+            f" reach it in {of['fixed_reached']:.0%} of runs, {of['blocks']:.1f} in {of['reached']:.0%}:"
+            f" {of['ratio']:.2f} of the trials"
         )
     ratio = float(np.median([of["ratio"] for of in experiments])) if experiments else None
     print(f"median over {len(experiments)} experiments: {ratio:.2f} of the trials of fixed repeats")

@@ -178,6 +178,7 @@ class Answer:
     sure: str = ""
     advice: str = ""
     invalid_because: str = ""
+    prediction: tuple[str, ...] = ()  # what the decision maps come to, the broadest first; empty without a model
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
@@ -300,6 +301,7 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
+        prediction=summary.prediction.rules if summary.prediction else (),
     )
 
 

@@ -21,8 +21,8 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
     the check `stopping` says. InvalidMeasurement where a search did not go the way that its verdicts tell.
     """
     if plan.until is not None and manifest.state == "complete":
-        made = max((trial.block for trial in manifest.trials), default=-1) + 1
-        return replace(plan, repeats=made, trials=tuple(t for t in plan.trials if t.block < made)), manifest
+        blocks = max((trial.block for trial in manifest.trials), default=-1) + 1
+        return replace(plan, repeats=blocks, trials=tuple(t for t in plan.trials if t.block < blocks)), manifest
     if all(cell.find is None for cell in plan.cells):
         return plan, manifest
     tried: dict[str, set[int]] = defaultdict(set)

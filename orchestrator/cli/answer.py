@@ -48,6 +48,8 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     """The lines, the sentences wrapped at `width` columns; the report has the rows beyond the first forty."""
     for sentence in answer.headline():
         yield from wrapped(sentence, width)
+    for sentence in answer.prediction:
+        yield from wrapped(f"Prediction: {sentence}", width)
     shown = () if answer.found_rates else answer.table[:_ROWS_SHOWN]  # each rate tried: for report and JSON
     tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
     for rows, unit in zip(tables, _units(tables), strict=True):

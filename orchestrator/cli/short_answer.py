@@ -21,6 +21,8 @@ def short_lines(answer: Answer, *, width: int = 100, has_table: bool = True) -> 
     """The sentences, a paragraph each, wrapped at `width` columns, and the table; what has no room is counted."""
     for sentence in answer.short():
         yield from wrapped(sentence, width)
+    for sentence in answer.prediction[:1]:
+        yield from wrapped(f"Prediction: {sentence}", width)
     if has_table:
         lines = list(_rates(answer.found_rates) if answer.found_rates else _tables(answer))
         yield from lines[:_MOST_LINES]

@@ -12,6 +12,7 @@ from orchestrator.analysis import naming
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.report.curves import AxisView, axis_views
+from orchestrator.report.decision_map import PredictionView, prediction_view
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -68,6 +69,7 @@ class Charts:
     timeline: Figure | None
     groups: Sequence[Group]
     compared: Sequence[Group]
+    prediction: PredictionView | None = None
 
     @cached_property
     def first(self) -> tuple[Pictured, ...]:
@@ -135,6 +137,12 @@ class Charts:
     def all(self) -> Iterator[Pictured]:
         """Every picture once, with its title, in the order of the page."""
         yield from self.rates
+        if self.prediction:
+            yield from (
+                Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
+            )
+            if self.prediction.errors:
+                yield Pictured(title="Sealed cells", figure=self.prediction.errors)
         for axis in self.axes:
             for one in axis.multiples:
                 yield Pictured(title=one.panel.title, figure=one.latency)
@@ -165,6 +173,7 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
         timeline=timeline(summary, colours),
         groups=found,
         compared=compared,
+        prediction=prediction_view(summary, colours),
     )
 
 

@@ -103,6 +103,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         groups=found,
         compared=pictured,
         pictures=pictures,
+        prediction=pictures.prediction,
         short=short(found),
         milliseconds_text=words.ms,
         verdicts=told,

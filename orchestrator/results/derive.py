@@ -38,7 +38,6 @@ class JournalState:
     records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
-    medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ms of trials, by index and attempt
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
     every_turn: list[TurnRecord] = field(default_factory=list)
@@ -66,11 +65,12 @@ class JournalState:
         return tuple(b for attempt, b in self._baselines if attempt == self.attempts.get(b.block, 0))
 
     def medians_by_block(self) -> dict[int, dict[str, float]]:
-        """The medians of the trials that count, ms, by block and cell."""
+        """The medians of the trials that count and ended well, ns, by block and cell."""
         found: dict[int, dict[str, float]] = {}
         for trial in self.trials:
-            if (median := self.medians.get((trial.index, trial.attempt))) is not None:
-                found.setdefault(trial.block, {})[trial.cell] = median
+            median_ns = self.medians.get((trial.index, trial.attempt))
+            if trial.outcome == "ok" and median_ns is not None and median_ns > 0:
+                found.setdefault(trial.block, {})[trial.cell] = median_ns
         return found
 
     @property
@@ -104,8 +104,6 @@ class JournalState:
                 self.finished_blocks.add(block)
             case Trial(trial=trial, records=records, median_ns=median_ns):
                 self._trials.append(trial)
-                if trial.outcome == "ok" and median_ns is not None and median_ns > 0:
-                    self.medians[trial.index, trial.attempt] = median_ns / 1e6
                 self.records |= records
                 if median_ns is not None:
                     self.medians[trial.index, trial.attempt] = median_ns

@@ -1,4 +1,4 @@
-"""The simulation of runs that end when intervals are narrow enough: its rule is orch's, and intervals cover what they say."""
+"""The simulation of runs that end when intervals are narrow: its rule is that of orch, and intervals cover what they say."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ MOST = 12
 
 
 def test_the_simulated_rule_is_that_of_runs():
-    planned = replace(
-        plan("tcp", "rest", "grpc", repeats=MOST), until=Until(within=0.05, at_least=3, at_most=MOST)
-    )
+    planned = replace(plan("tcp", "rest", "grpc", repeats=MOST), until=Until(within=0.05, at_least=3, at_most=MOST))
     reference, *others = (cell.id for cell in planned.cells)
     logs = log_ratios(EFFECTS["normal"], np.random.default_rng(3), runs=12, blocks=MOST, compared=2, sd=0.05)
     blocks, _, halves = ended(logs, within=0.05)
@@ -33,7 +31,9 @@ def test_the_simulated_rule_is_that_of_runs():
 
 
 def test_without_the_correction_intervals_cover_less():
-    corrected, plain = (coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (stopping.SHARE, 1.0))
+    corrected, plain = (
+        coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (stopping.SHARE, 1.0)
+    )
     assert plain < corrected
 
 

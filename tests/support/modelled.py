@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from orchestrator.analysis.model.fit import fit_all
+from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import network_ms, on_the_wire
 from orchestrator.analysis.model.predict import in_flight_ms
-from orchestrator.analysis.model.shapes import ModelCell, Series, Windows
+from orchestrator.analysis.model.shapes import ModelCell, Modelled, Series, Windows
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -143,3 +145,11 @@ def sealed_at(cells: list[ModelCell], share: float, seed: int) -> list[ModelCell
         for place in (corner, *chosen):
             found[place] = replace(cells[place], is_sealed=True)
     return found
+
+
+def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelled:
+    """The model of these cells, a fifth of them sealed."""
+    cells = sealed_at(lab.cells(), 0.2, 1) if is_sealed else lab.cells()
+    series = tuple(truth.series for truth in lab.truths)
+    fits, not_fitted = fit_all(series, cells)
+    return Modelled(series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted)

@@ -198,7 +198,7 @@ class Modelled:
     """The cost model of a run: its fits, what the sealed cells say of it, and why what is missing was not fitted.
 
     `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None
-    where no cell was sealed.
+    where no cell was sealed. `rules` are what the decision maps come to, in sentences.
     """
 
     series: tuple[Series, ...]
@@ -206,6 +206,7 @@ class Modelled:
     judged: Judged | None
     refusals: tuple[str, ...]
     not_fitted: dict[str, str]
+    rules: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

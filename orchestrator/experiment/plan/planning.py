@@ -174,6 +174,8 @@ def _unfit(series: Mapping[str, list[Member]]) -> dict[str, list[Member]]:
         if why := why_not_fitted(members):
             found.setdefault(why, []).extend(members)
     return found
+
+
 def _check_until(located: Located, plan: Plan) -> None:
     """Refuse to wait for intervals that there are not, or that say nothing of the stacks."""
     if plan.until is None:

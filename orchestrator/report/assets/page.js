@@ -252,6 +252,89 @@
     const buttons = [...list.querySelectorAll(".save")];
     if (buttons.length > 1) rove(list, buttons, inTurn(buttons));
   }
+  // ---- decision maps: two sliders choose a place of the grid, and say what is predicted there
+
+  const three = (value) => Number(value.toPrecision(3));
+  const inMs = (value) => {
+    const rounded = three(value);
+    if (rounded >= 1000) return `${three(rounded / 1000)} s`;
+    return rounded >= 1 ? `${rounded} ms` : `${three(rounded * 1000)} µs`;
+  };
+  const inBytes = (value) => {
+    const [limit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]].find(([least]) => value >= least);
+    return `${three(value / limit)} ${name}`;
+  };
+
+  const at = (stack, part, rtt, size) => {
+    const [across, up] = [rtt - stack.from[0], size - stack.from[1]];
+    return part.r?.[across] ?? part.s?.[up] ?? part.m[across][up];
+  };
+
+  // The stacks that are predicted at a place, the quickest first.
+  const stacksAt = (grid, rtt, size) => grid.stacks
+    .filter(({ from, to }) => rtt >= from[0] && rtt <= to[0] && size >= from[1] && size <= to[1])
+    .map((stack) => {
+      const causes = Object.entries(stack.parts).map(([name, part]) => [name, at(stack, part, rtt, size)]);
+      const latency = causes.reduce((sum, [, value]) => sum + value, 0);
+      return { ...stack, causes, latency, half: at(stack, stack.half, rtt, size) };
+    })
+    .sort((one, other) => one.latency - other.latency);
+
+  const outcome = (grid, code, found) => {
+    if (!found.length) return "Nothing is predicted there: it is beyond twice what was measured.";
+    if (code === -1) return `${found[0].label} alone is predicted there.`;
+    if (code === 0) return `It does not matter: all lie within ${grid.matters} of ${found[0].label}.`;
+    if (code === -2) return `${found[0].label} is predicted first; it is not told apart from the others.`;
+    const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
+    if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
+    const by = found[1].latency - found[0].latency;
+    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${three((100 * by) / found[0].latency)} %.`;
+  };
+
+  const make = (tag, className, ...content) => {
+    const made = document.createElement(tag);
+    made.className = className;
+    made.append(...content);
+    return made;
+  };
+
+  const row = (stack, longest) => {
+    const bar = make("div", "bar");
+    const causes = make("span", "causes");
+    bar.setAttribute("aria-hidden", "true");
+    bar.style.width = `${(100 * stack.latency) / longest}%`;
+    for (const [name, value] of stack.causes) {
+      const part = make("span", `${name}`);
+      part.style.background = "var(--c)";
+      part.style.flex = `${value} 0 0`;
+      if (value > 0) bar.append(part);
+      if (value > 0 && name !== "latency") causes.append(make("span", "", make("span", `dot ${name}`), `${name} ${inMs(value)}`));
+    }
+    const interval = `± ${inMs((stack.latency * (Math.exp(stack.half) - Math.exp(-stack.half))) / 2)}`;
+    const total = make("span", "total", make("strong", "", stack.label), make("span", "", `${inMs(stack.latency)} ${interval}`));
+    return make("li", "", total, bar, causes);
+  };
+
+  const slide = async (place) => {
+    const grid = JSON.parse(await unpack(place.querySelector("script").textContent));
+    const inputs = [...place.querySelectorAll("input")];
+    const [rttSaid, sizeSaid] = inputs.map(({ id }) => document.getElementById(`${id}-said`));
+    const show = () => {
+      const [rtt, size] = inputs.map(({ value }) => Number(value));
+      const found = stacksAt(grid, rtt, size);
+      rttSaid.textContent = inMs(grid.rtts[rtt]);
+      sizeSaid.textContent = inBytes(grid.sizes[size]);
+      inputs[0].setAttribute("aria-valuetext", rttSaid.textContent);
+      inputs[1].setAttribute("aria-valuetext", sizeSaid.textContent);
+      place.querySelector(".outcome").textContent = outcome(grid, grid.codes[rtt][size], found);
+      const longest = found.at(-1)?.latency;
+      place.querySelector(".stacked").replaceChildren(...found.map((stack) => row(stack, longest)));
+    };
+    inputs.forEach((input) => input.addEventListener("input", show));
+    show();
+    place.hidden = false;
+  };
+  if (typeof DecompressionStream !== "undefined") document.querySelectorAll(".place").forEach(slide);
 
   // ---- theme: the system's, unless the address or the button says otherwise
 

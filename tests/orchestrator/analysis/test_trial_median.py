@@ -105,5 +105,7 @@ def test_orch_verify_finds_a_forged_median_in_a_journal_that_was_chained_anew(ma
     state = folder.journal_state()
     state.medians |= medians | {(0, 0): 1000.0}
     monkeypatch.setattr(RunFolder, "journal_state", lambda _self: state)
-    with pytest.raises(InvalidMeasurement, match=r"journal.jsonl: the median of block 1 \(trial 1\) is 1 µs, and of its"):
+    with pytest.raises(
+        InvalidMeasurement, match=r"journal.jsonl: the median of block 1 \(trial 1\) is 1 µs, and of its"
+    ):
         verify._verify_medians(folder)

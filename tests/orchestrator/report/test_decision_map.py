@@ -1,0 +1,231 @@
+"""The part *Prediction* of a report: maps, what the sliders read, tables, sizes; in the page, as pictures, and verified."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.model.predict import predicted
+from orchestrator.analysis.model.rules import rules
+from orchestrator.analysis.model.shapes import INTERPOLATION
+from orchestrator.analysis.model.surface import round_surface, ways
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.cli.short_answer import short_lines
+from orchestrator.report import in_text, render
+from orchestrator.report.dataset import block, checked, made
+from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
+from orchestrator.report.picture_files import pictures
+from orchestrator.results.folder import RunFolder
+from tests.support.modelled import NEW, Lab, Truth, fitted
+from tests.support.modelled_runs import a_map, a_mapped_run, distances
+from tests.support.runs import write_run
+from tests.support.summaries import a_run
+
+COLOURS = {"rest": 0, "grpc": 1}
+MOST_ADDED = 150_000
+
+
+@pytest.fixture(scope="module")
+def summary() -> RunSummary:
+    return summarise(a_mapped_run(a_map(connections=("reuse", "per-request"))))
+
+
+@pytest.fixture(scope="module")
+def page(summary: RunSummary) -> str:
+    return render(summary)
+
+
+def unpacked(text: str) -> Any:
+    return json.loads(gzip.decompress(in_text.read(text)))
+
+
+def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> None:
+    assert page.count('<div class="map"') == page.count('class="place"') == 2
+    assert "Decision map, connections kept open" in page
+    assert "Decision map, a new connection for each request" in page
+    assert "grpc (thin) is ahead" in page
+    assert "does not matter: all within 10 %" in page
+    for sentence in (
+        "matters more than which stack",
+        "Cells that the fit never saw",
+        "interpolation",
+        "one round trip",
+    ):
+        assert sentence in page
+    assert page.count('type="range"') == 4
+    for name in re.findall(r'<input id="([^"]+)" type="range"', page):
+        assert f'<label for="{name}">' in page
+        assert f'for="{name}"></output>' in page
+
+
+def test_maps_have_a_title_a_description_letters_and_a_hatching(summary: RunSummary) -> None:
+    view = prediction_view(summary, {cell.stack: n for n, cell in enumerate(summary.cells)})
+    assert view is not None
+    for each in view.maps:
+        drawing = str(each.figure.drawing)
+        assert f'<desc id="still-{each.slug}-desc">{each.rule}</desc>' in drawing.replace("&#x27;", "'")
+        assert "<pattern" in drawing
+        assert re.search(r'font-weight="700"[^>]*><text [^>]*>[AB=]</text>', drawing)
+        assert drawing.count("<circle") >= 1  # sealed cells
+        assert re.search(r">\d[\d.]* %</text>", drawing)
+        assert "NaN" not in drawing
+        assert "nan" not in drawing
+
+
+def lab_summary(**lab: Any) -> RunSummary:
+    """A page's summary with a model of the two stacks that it has."""
+    base = a_run(stacks=2)
+    names = dict(zip(dict.fromkeys(cell.stack for cell in base.cells), ("rest", "grpc"), strict=False))
+    stacks = list(names)
+    truths = [
+        Truth(name=stack, own=0.8 - 0.4 * number, setting=setting, opening=opening, windows=windows)
+        for setting, opening, windows in (("connections kept open", 0, Truth().windows), ("new connections", 1, NEW))
+        for number, stack in enumerate(stacks)
+    ]
+    found = fitted(Lab(truths=tuple(truths), **lab))
+    return replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+
+
+def test_what_sliders_read_is_what_predict_says_at_every_place(summary: RunSummary) -> None:
+    assert summary.prediction is not None
+    for way in ways(summary.prediction, summary.matters):
+        of = round_surface(way)
+        grid = json.loads(json.dumps(grid_of(of, {series.stack: 0 for series in of.series})))
+        for column, line in ((0, 3), (7, 11), (20, 30), (of.rtts.size // 2, of.sizes.size // 2)):
+            for stack, fit in zip(grid["stacks"], way.fits, strict=True):
+                (first, lowest), (last, highest) = stack["from"], stack["to"]
+                if not (first <= column <= last and lowest <= line <= highest):
+                    continue
+                there = column - first, line - lowest
+                exact = predicted(fit, grid["rtts"][column], grid["sizes"][line], way.rate_mbit)
+                found = {name: at(part, *there) for name, part in stack["parts"].items()}
+                assert sum(found.values()) == pytest.approx(exact.latency, rel=1e-4)
+                for name, value in found.items():
+                    assert value == pytest.approx(exact.causes[name], rel=1e-4, abs=1e-9)
+                half = np.log(exact.interval[1] / exact.latency)
+                assert at(stack["half"], *there) == pytest.approx(half, rel=1e-2)
+
+
+def at(part: dict[str, Any], column: int, line: int) -> float:
+    """As the page's script reads it."""
+    if "r" in part:
+        return float(part["r"][column])
+    return float(part["s"][line]) if "s" in part else float(part["m"][column][line])
+
+
+def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
+    """Five stacks, five settings, four distances, five payloads."""
+    base = a_run(stacks=5)
+    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
+    truths = [
+        Truth(
+            name=stack,
+            own=0.3 + 0.13 * number,
+            per_kb=0.002 * (1 + number % 3),
+            setting=f"setting {setting}",
+            opening=opening,
+            windows=Truth().windows if not opening else NEW,
+        )
+        for setting, opening in enumerate((0, 1, 2, 1, 0))
+        for number, stack in enumerate(stacks)
+    ]
+    found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
+    assert sum(len(fit.cells) for fit in found.fits) + len(found.judged.cells if found.judged else ()) == 500
+    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    added = len(render(modelled).encode()) - len(render(base).encode())
+    assert 0 < added <= MOST_ADDED
+    view = prediction_view(modelled, {stack: number for number, stack in enumerate(stacks)})
+    assert view is not None
+    assert len(view.maps) == 5
+    assert sum(len(each.packed) for each in view.maps) <= MOST_LETTERS
+
+
+def test_of_many_settings_the_others_have_their_sentence() -> None:
+    base = a_run(stacks=2)
+    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
+    truths = [
+        Truth(name=stack, own=0.4 + 0.4 * number, setting=f"setting {setting}")
+        for setting in range(MOST_MAPS + 2)
+        for number, stack in enumerate(stacks)
+    ]
+    found = fitted(Lab(truths=tuple(truths), sizes=(100, 10_000, 1_000_000), blocks=3))
+    text = render(replace(base, prediction=found, matters=0.1))
+    assert text.count('<div class="map"') == MOST_MAPS
+    assert f"<strong>setting {MOST_MAPS + 1}:</strong>" in text
+
+
+def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
+    summary = lab_summary()
+    assert summary.prediction is not None
+    assert summary.prediction.judged is not None
+    judged = replace(summary.prediction.judged, used=INTERPOLATION, said="The model does not beat interpolation.")
+    text = render(replace(summary, prediction=replace(summary.prediction, judged=judged)))
+    assert "interpolation (predicts)" in text
+    assert "The model does not beat interpolation." in text
+    assert '<div class="map"' in text
+
+
+def test_a_run_without_a_model_says_why() -> None:
+    run = a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")], hold_out=0.0))
+    text = render(summarise(run, is_modelled=True))
+    assert "This run has no cost model." in text
+    assert '<div class="map"' not in text
+
+
+def test_a_run_that_predicts_nothing_has_no_such_part() -> None:
+    text = render(a_run(stacks=2))
+    assert 'id="prediction"' not in text
+    assert "#prediction" not in text
+
+
+def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> None:
+    assert summary.prediction is not None
+    gone = summary.prediction.fits[0].series
+    text = render(
+        replace(
+            summary,
+            prediction=replace(
+                summary.prediction, fits=summary.prediction.fits[1:], not_fitted={gone.id: "its <b>links</b> differ"}
+            ),
+        )
+    )
+    assert "Not predicted" in text
+    assert "its &lt;b&gt;links&lt;/b&gt; differ" in text
+
+
+def test_pictures_have_the_maps(summary: RunSummary) -> None:
+    found = pictures(summary, ("light", "dark"))
+    assert {"map-1.svg", "map-2.svg", "map-1-dark.svg", "sealed.svg"} <= found.keys()
+    assert "Decision map: connections kept open" in found["map-1.svg"]
+    assert "var(--" not in found["map-1.svg"]
+
+
+def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
+    found = answer(summary)
+    assert found.prediction == found.to_dict()["prediction"] == (summary.prediction and summary.prediction.rules)
+    assert "Prediction: From a round trip of" in " ".join(short_lines(found))
+    assert " ".join(answer_lines(found)).count("Prediction: ") == 3
+
+
+@pytest.mark.slow
+def test_verify_computes_the_map_again_from_the_samples(tmp_path: Path) -> None:
+    folder = RunFolder.open(write_run(a_mapped_run(a_map()), tmp_path / "results" / "a-run"), root=tmp_path / "results")
+    text = made.page(made.packed(folder))
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    found = checked.check(block.read_page(path))
+    assert (found.compared, found.differences) == ("page", ())
+    path.write_text(text.replace("grpc (thin) is ahead</text>", "rest (thin) is ahead</text>", 1), encoding="utf-8")
+    changed = [str(each) for each in checked.check(block.read_page(path)).differences]
+    assert len(changed) == 1
+    assert changed[0].startswith("Prediction, connections kept open")

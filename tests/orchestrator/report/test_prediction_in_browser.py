@@ -1,0 +1,124 @@
+"""The decision maps in a real browser: sliders, keyboard, dark, narrow, on paper, and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.analysis.model.predict import predicted
+from orchestrator.analysis.summarise import summarise
+from orchestrator.report import palette, write_report
+from tests.support.browser import PROGRAM, browser
+from tests.support.modelled_runs import a_map, a_mapped_run
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.busy,
+    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
+]
+
+READY = "[...document.querySelectorAll('.place')].every((place) => !place.hidden)"
+SAID = "document.querySelector('#map-1 .place').innerText"
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarise(a_mapped_run(a_map(connections=("reuse", "per-request"))))
+
+
+@pytest.fixture(scope="module")
+def report(summary, tmp_path_factory):
+    return write_report(summary, tmp_path_factory.mktemp("maps") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def quiet(page):
+    page.problems.clear()
+    page.requests.clear()
+    yield
+    assert page.problems == []
+    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def place(page, rtt: str, size: str) -> None:
+    """Move both sliders to round numbers, as their texts have them."""
+    for name, wanted in (("rtt", rtt), ("size", size)):
+        page.evaluate(f"""(() => {{
+            const input = document.getElementById('map-1-{name}');
+            for (let at = 0; at <= Number(input.max); at += 1) {{
+              input.value = at;
+              input.dispatchEvent(new Event('input'));
+              if (input.getAttribute('aria-valuetext') === '{wanted}') return;
+            }}
+            throw new Error('no place {wanted}');
+        }})()""")
+
+
+def test_sliders_say_what_predict_says(page, report, summary):
+    page.open(report)
+    page.wait_for(READY)
+    place(page, "30 ms", "20 kB")
+    text = page.evaluate(SAID)
+    assert "30 ms" in text
+    assert "20 kB" in text
+    for fit in summary.prediction.fits:
+        if fit.series.connection == "reuse":
+            exact = predicted(fit, 30.0, 20_000, fit.rate_range[0])
+            assert f"{exact.latency:.3g} ms" in text
+            assert f"distance {exact.causes['distance']:.3g} ms" in text
+    assert "It does not matter: all lie within 10 % of grpc (thin)." in text
+
+
+def test_sliders_move_by_keyboard_and_say_their_value(page, report):
+    page.open(report)
+    page.wait_for(READY)
+    page.evaluate("document.getElementById('map-1-rtt').focus()")
+    before = page.evaluate("document.getElementById('map-1-rtt').getAttribute('aria-valuetext')")
+    page.press("ArrowRight")
+    after = page.evaluate("document.getElementById('map-1-rtt').getAttribute('aria-valuetext')")
+    assert before != after
+    assert after == page.evaluate("document.getElementById('map-1-rtt-said').textContent")
+    page.press("Home")
+    assert page.evaluate("document.getElementById('map-1-rtt').value") == "0"
+    page.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "map-1-size"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_maps_have_the_colours_of_the_theme(page, report, scheme):
+    theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
+    page.open(report, scheme=scheme)
+    page.wait_for(READY)
+    found = page.evaluate("getComputedStyle(document.querySelector('#map-1 .static [font-weight=\"700\"] text')).fill")
+    ink = theme["ink"]
+    assert found == f"rgb({', '.join(str(int(ink[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+def test_nothing_is_cut_off_at_360_pixels(page, report):
+    page.open(report, width=360, height=800)
+    page.wait_for(READY)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate(
+        "[...document.querySelectorAll('.map .static, .place, .place input')].every("
+        "(each) => each.getBoundingClientRect().right <= 360)"
+    )
+
+
+def test_without_scripts_maps_and_tables_are_there_and_sliders_are_not(page, report):
+    page.open(report, script=False)
+    assert page.count(".map .static") == 2
+    assert page.count(".map table") == 2
+    assert page.count(".place") == 0
+
+
+def test_paper_has_the_maps_and_no_sliders(page, report):
+    page.open(report)
+    page.wait_for(READY)
+    page.print()
+    assert page.count(".map .static") == 2
+    assert page.count(".place") == 0
