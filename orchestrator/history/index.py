@@ -97,7 +97,7 @@ class Index:
         limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)} OFFSET {int(wanted.offset)}"
         found = self._all(f"SELECT * FROM runs WHERE {where} {_NEWEST}{limit}", values)  # noqa: S608 - no value in it
         tags, notes = self._tags(), self._notes()
-        with _as_written():
+        with self._as_written():
             return [rows.listed(row, tags.get(row["id"], ()), notes.get(row["id"], ())) for row in found]
 
     def count(self, wanted: Filters) -> int:
@@ -137,7 +137,7 @@ class Index:
         joined = "cells JOIN runs ON runs.id = cells.run JOIN environments ON environments.run = runs.id"
         which = f"measures IN ({chosen}) AND kind = 'run' AND {where}"
         query = f"SELECT {told}, cells.* FROM {joined} WHERE {which} ORDER BY started, runs.id"  # noqa: S608 - no value
-        with _as_written():
+        with self._as_written():
             for row in self._all(query, (f"{like(word)}%", word, word, *values)):
                 found.setdefault(row["measures"], []).append(rows.seen(row))
         return found
@@ -173,14 +173,16 @@ class Index:
         except sqlite3.DatabaseError as error:
             raise _unreadable(error) from error
 
+    @contextmanager
+    def _as_written(self) -> Iterator[None]:
+        """MissingError where a row is not one that orch wrote."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise self._not_ours(error) from error
 
-@contextmanager
-def _as_written() -> Iterator[None]:
-    """MissingError where a row is not one that orch wrote."""
-    try:
-        yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise _unreadable(error) from error
+    def _not_ours(self, error: Exception) -> MissingError:
+        return _unreadable(error)
 
 
 def _unreadable(error: Exception) -> MissingError:

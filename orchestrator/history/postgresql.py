@@ -112,18 +112,24 @@ class SharedIndex(Index):
 
     def runs(self, wanted: Filters) -> list[Listed]:
         """See `Index.runs`; MissingError for rows that no orch wrote."""
-        with _as_written():
+        with self._as_written():
             return [decode(Listed, asdict(run)) for run in super().runs(wanted)]
 
     def seen(self, word: str, wanted: Filters) -> dict[str, list[Seen]]:
         """See `Index.seen`; MissingError for rows that no orch wrote."""
-        with _as_written():
+        with self._as_written():
             return {
                 key: [decode(Seen, asdict(of)) for of in every] for key, every in super().seen(word, wanted).items()
             }
 
     def _all(self, query: str, values: Iterable[Any]) -> list[Any]:
         return self._connection.execute(query, tuple(values)).fetchall()
+
+    def _not_ours(self, error: Exception) -> MissingError:
+        return MissingError(
+            f"the index holds a row that orch did not write: {on_one_line(str(error), _MOST_OF_AN_ERROR)}",
+            hint="publish that run again with --replace, or take it out with `orch unpublish`",
+        )
 
 
 class _Connection:
@@ -302,18 +308,6 @@ def _words(error: psycopg.Error, dsn: str) -> str:
         if secret:
             text = text.replace(str(secret), "<secret>")
     return text
-
-
-@contextmanager
-def _as_written() -> Iterator[None]:
-    """MissingError where what others may have written into the tables is not what orch writes."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MissingError(
-            f"the index holds a row that orch did not write: {on_one_line(str(error), _MOST_OF_AN_ERROR)}",
-            hint="publish that run again with --replace, or take it out with `orch unpublish`",
-        ) from error
 
 
 def _fitting(value: Any) -> Any:

@@ -36,7 +36,7 @@ from orchestrator.report.static.map_drawing import ACROSS, UP, Ground, MapDrawin
 
 MOST_MAPS = 6
 """Maps that are drawn; of more settings the others have their sentence."""
-MOST_LETTERS = 50_000
+MOST_LETTERS = 40_000
 """Of what the sliders of all maps read, in the page: beyond it they stop at fewer places."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -12,7 +12,7 @@ from services.python.serve.dispatcher import Dispatcher, Peer
 _WORK_S = 0.001
 
 
-class _BusyDesk(Dispatcher):
+class _Busy(Dispatcher):
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         _work()
         return super().answer(operation, request, peer)
@@ -31,5 +31,5 @@ def _work() -> None:
 
 
 if __name__ == "__main__":
-    respond.Dispatcher = _BusyDesk
+    respond.Dispatcher = _Busy
     respond.main()

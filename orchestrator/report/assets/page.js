@@ -196,7 +196,7 @@
     const style = getComputedStyle(root);
     const colour = (name) => style.getPropertyValue(name).trim();
     const picture = chart.querySelector("svg.static").cloneNode(true);
-    const [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
+    const [width, height] = picture.getAttribute("viewBox").split(" ").slice(2).map(Number);
     const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
       ...wrapped(chart.querySelector(".live").getAttribute("aria-label")).map((line) => [line, "--ink"]),

@@ -95,7 +95,7 @@ def test_a_browser_draws_each_as_png(tmp_path):
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
 def test_chromium_draws_a_png(tmp_path, monkeypatch):
     first, *_ = pictures(RUN).items()
-    monkeypatch.setattr("orchestrator.report.picture_files.pictures", lambda _: dict([first]))
+    monkeypatch.setattr("orchestrator.report.picture_files.pictures", lambda *_: dict([first]))
     written = write_pictures(RUN, tmp_path, partial(chromium.draw, str(PROGRAM)))
     assert written.troubles == ()
     (png,) = (path for path in written.files if path.suffix == ".png")

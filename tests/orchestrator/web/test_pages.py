@@ -108,7 +108,7 @@ def test_a_run_has_its_answer_its_percentiles_and_its_pictures(shared):
     summary = base()[1]
     for sentence in sentences(summary):
         assert " ".join(sentence.split()) in text_of(answer).replace("\u00a0", " ")
-    table = answer.text[answer.text.index('class="figures"') :]
+    table = answer.text[answer.text.index('class="figures ') :]
     for head in ("p50", "p90", "p95", "p99", "p99.9"):
         assert f">{head}, µs<" in table
     for cell in summary.cells:
@@ -146,7 +146,7 @@ def test_figures_of_samples_that_changed_since_are_not_shown_as_they_were(own, i
         write_json(folder.path / name, document)
     asked = client(own)
     page = asked.get(f"/runs/{WITH_SAMPLES}").text
-    assert 'class="figures"' in page
+    assert 'class="figures ' in page
     first = next((folder.path / "samples").rglob("*.parquet"))
     if way == "altered":
         content = bytearray(first.read_bytes())
@@ -155,7 +155,7 @@ def test_figures_of_samples_that_changed_since_are_not_shown_as_they_were(own, i
     else:
         first.unlink()
     page = (client(own) if is_new else asked).get(f"/runs/{WITH_SAMPLES}").text
-    assert 'class="figures"' not in page
+    assert 'class="figures ' not in page
     assert first.name in page
 
 

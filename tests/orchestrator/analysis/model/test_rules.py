@@ -50,7 +50,7 @@ def test_what_bytes_take_is_said_by_payload() -> None:
         Truth(name="grpc", own=1.0, per_kb=0.02, noise=1e-3),
         rtts=(1.0, 3.0, 9.0),
     )
-    assert re.search(r"up to [\d.]+ kB it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
+    assert re.search(r"up to [\d.]+ k?B it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
 
 
 def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of_it() -> None:
