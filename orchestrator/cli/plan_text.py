@@ -36,6 +36,7 @@ from orchestrator.results.paths import name_in_id
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
+_ROUNDED = 0.06  # by which a share of few cells differs from what was asked for, as cells are whole
 _STACKS_SHOWN = 12  # of a row; the lines above name them all
 _PINNED = {"apart": "pinned to different CPUs", "together": "pinned to the same CPU", "off": "not pinned"}
 _RUNS_READ = 5
@@ -180,7 +181,10 @@ def _sealed_lines(plan: Plan) -> Iterator[str]:
     """The cells that are kept from the fit of the cost model, a line for what is sealed at each payload and distance."""
     if not plan.sealed:
         return
-    of_share = f"{percent(len(plan.sealed) / len(plan.cells), 0)} of {count(len(plan.cells), 'cell')}"
+    share = len(plan.sealed) / len(plan.cells)
+    of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
+    if plan.hold_out - share > _ROUNDED:
+        of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
     yield f"sealed     {count(len(plan.sealed), 'cell')} ({of_share}), kept from the fit by seed {plan.seed}:"
     operations = {operation.id: operation.label for operation in plan.operations}
     places: dict[str, list[str]] = {}

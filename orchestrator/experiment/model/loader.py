@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -18,7 +19,8 @@ from orchestrator.experiment.model import options
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
-from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec, ZonesSpec
+from orchestrator.experiment.model.prediction import PredictSpec
+from orchestrator.experiment.model.repeats import UntilSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
@@ -222,6 +224,8 @@ _BELOW: Mapping[str, type[BaseModel]] = {
     "load": options.LoadSpec,
     "warmup": options.WarmupSpec,
     "limits": model.LimitsSpec,
+    "predict": PredictSpec,
+    "repeats": UntilSpec,
 }
 
 
@@ -288,7 +292,7 @@ def _place_of(key: Key, owner: type[BaseModel]) -> str:
     """Where a key belongs that stands at the top and should not, or the other way round; empty where nobody knows."""
     if owner is model.Experiment:
         homes = [name for name, of in _BELOW.items() if key in of.model_fields]
-        return f"It stands below `{homes[0]}`." if len(homes) == 1 else ""
+        return f"It stands below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
     if owner in _BELOW.values() and key in model.Experiment.model_fields:
         return "It stands at the top of the file, below nothing."
     return ""
@@ -297,28 +301,25 @@ def _place_of(key: Key, owner: type[BaseModel]) -> str:
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:
     """Which model a mapping of the file is read by."""
     names = [step for step in path if isinstance(step, str)]
-    if not names:
-        return model.Experiment
-    by_key: dict[str, type[BaseModel]] = {
-        "stacks": model.StackSpec,
-        "operations": model.OperationSpec,
-        "placements": PlacementSpec,
-        "distance": DistanceSpec,
-        "zones": ZonesSpec,
-        "exclude": model.ExcludeSpec,
-        "load": options.LoadSpec,
-        "find": options.FindSpec,
-        "steps": options.StepSpec,
-        "warmup": options.WarmupSpec,
-        "limits": model.LimitsSpec,
-        "external": model.ExternalSpec,
-        "mix": model.MixOptions,
-        "of": model.MixedSpec,
-        "echo": options.EchoOptions,
-        "image": options.ImageOptions,
-        "transfer": options.TransferOptions,
-        "evolution": options.EvolutionOptions,
-        "events": options.EventsOptions,
-        "activity": options.StreamOptions,
-    }
-    return by_key.get(names[-1], options.PlainOptions)
+    return _models_by_key().get(names[-1], model.Experiment) if names else model.Experiment
+
+
+@cache
+def _models_by_key() -> Mapping[str, type[BaseModel]]:
+    """For each key of a file whose value has keys of its own: the model of that value."""
+    return dict(_keys_below(model.Experiment))
+
+
+def _keys_below(owner: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, info in owner.model_fields.items():
+        for below in _models_in(info.annotation):
+            yield info.alias or name, below
+            yield from _keys_below(below)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models of which a field's type is made, whatever stands around them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

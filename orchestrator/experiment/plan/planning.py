@@ -19,7 +19,7 @@ from orchestrator.experiment.plan.databases import makes_stores
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Limits, Plan
+from orchestrator.experiment.plan.plan import Limits, Operation, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.plan.series import Member, by_series, seal, why_not_fitted
@@ -155,24 +155,31 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     if not series:
         located.add(
             ("predict",),
-            "no cell is modelled: add `distance`, and call operations with payloads in a closed loop of 1.",
+            "no cell is modelled: the cost model is of single calls over a `distance`, in a closed loop without `think`, to"
+            " stacks that orch starts; of no streams, mixes, searches or tasks of several calls.",
         )
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     labels = {stack.id: stack.label for stack in matrix.stacks}
-    for why, members in _unfit(series).items():
+    asked = {operation.id: operation for operation in matrix.operations}
+    for (name, why), members in _unfit(series, asked).items():
         shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
-        located.add(("predict",), f"the cost model cannot be fitted to {shown}: {why}.")
+        located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
     located.raise_problems()
     share, seed = wanted.hold_out, located.experiment.seed
     return tuple(cell for name, members in series.items() for cell in seal(members, share, seed, name))
 
 
-def _unfit(series: Mapping[str, list[Member]]) -> dict[str, list[Member]]:
-    found: dict[str, list[Member]] = {}
+def _unfit(series: Mapping[str, list[Member]], asked: Mapping[str, Operation]) -> dict[tuple[str, str], list[Member]]:
+    """The members of series that cannot be fitted, by the operation's name and what must be added."""
+    found: dict[tuple[str, str], list[Member]] = {}
     for members in series.values():
-        if why := why_not_fitted(members):
-            found.setdefault(why, []).extend(members)
+        operation = asked[members[0].cell.operation]
+        why = why_not_fitted(members)
+        if why and operation.payload["kind"] == "none":
+            why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
+        if why:
+            found.setdefault((operation.name, why), []).extend(members)
     return found
 
 

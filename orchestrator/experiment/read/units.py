@@ -74,7 +74,7 @@ def parse_money(text: object) -> float:
 
 def parse_share(text: object) -> float:
     """The share (0 to 1) in `0.1 %`."""
-    number, _ = _split(text, "a share", "0.1 %", {"%": 1})
+    number, _ = _split(text, "a share", "5 %", {"%": 1})
     if number > 100:
         raise ValueError(f"'{text}' is over 100 %: write at most 100 %")
     return float(number / 100)

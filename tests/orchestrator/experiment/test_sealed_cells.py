@@ -110,12 +110,20 @@ def test_shares_that_test_nothing_or_leave_nothing_are_refused(tmp_path: Path, s
 
 def test_too_few_payloads_and_distances_are_refused_with_what_to_add(tmp_path: Path) -> None:
     said = refusal(tmp_path, "operations=[{echo: {bytes: [100 B, 10 kB]}}]")
-    assert "cannot be fitted to rest, grpc: 2 payloads: add 1 more" in said
+    assert "cannot be fitted to echo by rest, grpc: 2 payloads: add 1 more" in said
     assert "2 distances: add 1 more to `distance`" in refusal(tmp_path, "distance.rtt=[1ms, 80ms]")
 
 
+@pytest.mark.parametrize("operation", ["timestamp", "balance"])
+def test_an_operation_without_sizes_is_refused_by_its_name(tmp_path: Path, operation: str) -> None:
+    text = MAP.replace("operations:\n", f"operations:\n  - {operation}\n")
+    said = refusal(tmp_path, text=text)
+    assert f"cannot be fitted to {operation} by rest, grpc: it has no payload whose size can be chosen" in said
+    assert "echo" not in said
+
+
 def test_what_is_not_modelled_is_refused(tmp_path: Path) -> None:
-    assert "no cell is modelled" in refusal(
+    assert "no cell is modelled: the cost model is of single calls over a `distance`" in refusal(
         tmp_path,
         text=MAP.replace("provider: lab\nmachine: lab\n", "").replace(
             "distance: {rtt: [1ms, 10ms, 30ms, 80ms], rate: 100 Mbit/s}\n", ""

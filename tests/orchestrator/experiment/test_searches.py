@@ -200,7 +200,7 @@ REFUSED = [
     (with_find("highest: rate, while: 10"), "5:37: 'while': '10' is not a goal: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
     (with_find('highest: rate, while: "p99 < 10"'), "5:37: 'while': '10' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
     (with_find('highest: rate, while: "p99 < 0ms"'), "5:37: 'while': 'p99 < 0ms': nothing is below 0ms."),
-    (with_find('highest: rate, while: "errors < 10ms"'), "5:37: 'while': '10ms' has no unit of share: known are %, as in 0.1 %."),
+    (with_find('highest: rate, while: "errors < 10ms"'), "5:37: 'while': '10ms' has no unit of share: known are %, as in 5 %."),
     (with_find('highest: rate, while: ["p99 < 10ms", "p99 < 20ms"]'), "5:37: 'while': p99 has two bounds: leave one out."),
     (with_find('highest: rate, while: "p99 < 45s"'), "5:37: 'p99 < 45 s' is beyond `timeout`: a request has failed after 30 s."),
     (with_find(f"{GOAL}, until: 5"), "5:51: unknown key 'until' in find. Known: from, highest, probes, to, while, within."),
