@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.analysis import words
@@ -28,7 +29,8 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
     if found.asked.congestion is not None:
         factors[CONGESTION] = found.asked.congestion
     cells = _cells(plan, summary, found.asked)
-    return to_fill_a_gap(plan, cells, _wanted(found.asked, factors), summary.run_id)
+    wanted = replace(_wanted(found.asked, factors), stacks=_not_measured(plan, found.asked))
+    return to_fill_a_gap(plan, cells, wanted, summary.run_id)
 
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
@@ -96,12 +98,15 @@ def _wanted(asked: Asked, factors: dict[str, Value]) -> Wanted:
 
 def _cells(plan: Plan, summary: RunSummary, asked: Asked) -> list[Cell]:
     assert summary.prediction is not None  # noqa: S101 - the verb has required it
-    wanted = {
-        series.id
-        for series in summary.prediction.series
-        if asked.connection in (None, series.connection) and asked.operation in (None, series.operation)
-    }
+    if _not_measured(plan, asked):
+        asked = replace(asked, stacks=())  # beside those that were
+    wanted = {series.id for series in summary.prediction.series if asked.is_of(series)}
     return [cell for cell in plan.cells if _series(plan, cell) in wanted]
+
+
+def _not_measured(plan: Plan, asked: Asked) -> tuple[str, ...]:
+    """Stacks that are asked for and that the run does not have, as an experiment names them."""
+    return tuple(stack for stack in asked.stacks if stack not in {each.id for each in plan.stacks})
 
 
 def _series(plan: Plan, cell: Cell) -> str | None:

@@ -158,6 +158,34 @@ def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp
 
 
 @pytest.mark.usefixtures("once")
+def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
+    predict.command("mapped", **AT, connection="reuse", stack=["rest"])
+    text = out.getvalue()
+    assert "connections kept open: rest alone is predicted." in text
+    assert "grpc" not in text.partition("cells that the fit never saw")[0]
+
+
+@pytest.mark.usefixtures("once")
+def test_a_stack_that_was_not_measured_is_refused_by_its_name_beside_those_that_were(out: io.StringIO) -> None:
+    error = refused(stack=["graphql"])
+    assert "graphql: it was not measured in this run" in error.message
+    assert "--plan FILE" in str(error.hint)
+    predict.command("mapped", **AT, stack=["graphql", "grpc"])
+    assert "not predicted: graphql: it was not measured in this run" in out.getvalue()
+    misspelt = refused(stack=["grcp"])
+    assert "no stack 'grcp' was measured" in misspelt.message
+    assert "grpc" in str(misspelt.hint)
+
+
+@pytest.mark.usefixtures("once")
+def test_the_experiment_for_a_stack_that_was_not_measured_has_it_beside_the_others(tmp_path: Path) -> None:
+    refused(stack=["graphql"], connection="reuse", plan=tmp_path / "gap.yaml")
+    plan = make_plan(tmp_path / "gap.yaml", needs_programs=False)
+    assert {stack.protocol for stack in plan.stacks} == {"rest", "grpc", "graphql"}
+    assert plan.sealed
+
+
+@pytest.mark.usefixtures("once")
 def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts(
     out: io.StringIO, tmp_path: Path
 ) -> None:
