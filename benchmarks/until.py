@@ -179,7 +179,7 @@ def page_lines(found: Mapping[str, Any]) -> Iterator[str]:
     }
     plain = {row["sd"]: row for row in found["uncorrected"]}
     runs = {row["runs"] for row in (*alone.values(), *plain.values())}
-    yield f"{min(runs):,} simulated runs a row, of three to {AT_MOST} blocks; the last but one column is without the correction."
+    yield f"{min(runs):,} simulated runs a row, of three to {AT_MOST} blocks; *uncorrected*: the whole error at each look."
     yield ""
     yield f"| SD of a block | {' | '.join(EFFECTS)} | normal, uncorrected | blocks, mean |"
     yield "| --- " * (len(EFFECTS) + 3) + "|"
@@ -194,9 +194,7 @@ def page_lines(found: Mapping[str, Any]) -> Iterator[str]:
         f"**What it saves:** over {len(ratios)} experiments of `experiments/` it takes {found['saved_median']:.2f} of the"
         f" trials (median; {ratios[0]:.2f} to {ratios[-1]:.2f}) of as many"
     )
-    yield (
-        f"fixed blocks as reach the same width in {sure:.0%} of runs, where nobody knows beforehand how far blocks will spread:"
-    )
+    yield f"fixed blocks as reach the same width in {sure:.0%} of runs, where nobody knows beforehand how far blocks spread:"
     yield "around 5 %, by a factor whose logarithm has an SD of 0.5."
 
 
