@@ -40,7 +40,10 @@ def command(
     operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
     stack: Annotated[
         list[str] | None,
-        typer.Option(help="This stack alone: its label, id or protocol; again for more; every one unless given."),
+        typer.Option(
+            help="This stack alone: its label, id or protocol; again for more; every one unless given.",
+            autocompletion=completions.measured("stack"),
+        ),
     ] = None,
     window: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Refuse unless this flow-control or TCP window was measured.")

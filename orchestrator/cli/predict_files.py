@@ -7,8 +7,9 @@ from pathlib import Path
 
 from orchestrator.analysis import words
 from orchestrator.analysis.model.answer import Answer, answer
-from orchestrator.analysis.model.refusals import Asked
+from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.init import schema_from
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.model.factor import Value
@@ -35,7 +36,10 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     """The two stacks that the prediction tells apart, or that it says are alike, at the pair of zones that is nearest."""
-    setting = next((each for each in found.settings if len(each.rows) > 1), None)
+    compared = sorted(
+        (each for each in found.settings if len(each.rows) > 1), key=lambda each: each.outcome != "ahead"
+    )
+    setting = next(iter(compared), None)
     if setting is None or summary.prediction is None:
         raise UsageError("--confirm needs two stacks that are predicted: there is nothing to refute")
     plan = read_plan(summary.plan)
@@ -49,7 +53,12 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
             f"nothing is predicted for the {words.ms(rtt)} between {near} and {far}, the nearest pair of zones",
             hint="`--plan FILE` writes the experiment that measures nearer to it",
         )
-    said = [f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}, {setting.setting}:"]
+    fitted = next((fit for fit in summary.prediction.fits if fit.series.id in chosen), None)
+    rate = None if fitted is None else rate_of(fitted, asked)
+    over = "" if rate is None else f" over a link of {rate:g} Mbit/s"
+    said = [
+        f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}{over}, {setting.setting}:"
+    ]
     for row in rows:
         low, high = row.predicted.interval
         latency = words.ms(row.predicted.latency)
@@ -65,7 +74,13 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
 
 
 def write(path: Path, text: str) -> Path:
-    """A new file that `orch validate` finds valid; never over one that is there. UsageError says why not."""
+    """A new file that `orch validate` finds valid; never over one that is there. UsageError says why not.
+
+    It names the schema for editors where one is found from there.
+    """
+    schema = schema_from(path)
+    if schema is not None:
+        text = f"# yaml-language-server: $schema={schema}\n#\n{text}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as opened:

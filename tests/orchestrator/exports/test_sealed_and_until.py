@@ -22,7 +22,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run that sealed cells, and one that waited for its intervals up to its last block."""
     folder = tmp_path_factory.mktemp("workspace")
     write_run(a_mapped_run(a_map(blocks=3)), folder / "results" / MAPPED)
-    waited = replace(a_plan(blocks=3), until=Until(within=0.03, at_least=3, at_most=3))
+    waited = replace(a_plan(blocks=4), until=Until(within=0.002, at_least=3, at_most=4))
     write_run(a_run(waited), folder / "results" / WAITED)
     return folder
 
@@ -45,7 +45,7 @@ def test_intervals_that_a_run_waited_for_have_how_far_they_reach(root: Path) -> 
     (row,) = run.until.to_dict("records")
     assert {row["cell"], row["reference"]} == set(run.cells["cell"])
     assert row["reaches"] == run.summary.stopped.widths[0].reaches
-    assert (row["wanted"], row["blocks"], row["at_most"]) == (0.03, 3, 3)
+    assert (row["wanted"], row["blocks"], row["at_most"]) == (0.002, 4, 4)
     assert run.sealed.empty
 
 
