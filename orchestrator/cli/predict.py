@@ -169,7 +169,7 @@ def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
         if not ids and word not in protocols():
-            known = [*(stack.label for stack in measured), *protocols()]
+            known = dict.fromkeys([*(stack.label for stack in measured), *protocols()])
             raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
         found += ids or [word]
     return tuple(dict.fromkeys(found))

@@ -36,9 +36,7 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     """The two stacks that the prediction tells apart, or that it says are alike, at the pair of zones that is nearest."""
-    compared = sorted(
-        (each for each in found.settings if len(each.rows) > 1), key=lambda each: each.outcome != "ahead"
-    )
+    compared = sorted((each for each in found.settings if len(each.rows) > 1), key=lambda each: each.outcome != "ahead")
     setting = next(iter(compared), None)
     if setting is None or summary.prediction is None:
         raise UsageError("--confirm needs two stacks that are predicted: there is nothing to refute")
@@ -69,6 +67,11 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
         "It is refuted where a median lies outside, at the round trip that was measured; hosts of another type take"
     )
     said.append("another time of their own.")
+    under = sorted({fit.series.congestion for fit in summary.prediction.fits if fit.series.id in chosen} - {""})
+    if under:
+        said.append(
+            f"It was measured with congestion control by {words.listed(under)}: hosts with another one refute nothing."
+        )
     cells = [cell for cell in _cells(plan, summary, found.asked) if _series(plan, cell) in chosen]
     return to_refute(plan, cells, _wanted(found.asked, {}), said)
 
