@@ -41,13 +41,13 @@ def starter(file: Path) -> str:
     """The starter experiment, named after its file; it names the schema for editors where one is found from there."""
     name = re.sub(r"[^a-z0-9_-]+", "_", file.stem.lower()).strip("_-")[:40] or "experiment"
     template = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
-    schema = _schema_from(file)
+    schema = schema_from(file)
     if schema is None:
         return template.split("#\n", 1)[1].format(name=name, file=file)
     return template.format(name=name, file=file, schema=schema)
 
 
-def _schema_from(file: Path) -> str | None:
+def schema_from(file: Path) -> str | None:
     """The schema of experiments as a file there names it: the one beside it, or this folder's; None without one.
 
     Editors go from folder to folder by name alone: through a link the way back is another one, and then none is named.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -38,6 +38,13 @@ def command(
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=10_000, help="Requests in flight at once.")] = 1,
     operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="This stack alone: its label, id or protocol; again for more; every one unless given.",
+            autocompletion=completions.measured("stack"),
+        ),
+    ] = None,
     window: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Refuse unless this flow-control or TCP window was measured.")
     ] = None,
@@ -85,6 +92,7 @@ def command(
     summary = judged_with_model(folder)
     _require_model(summary, asked)
     assert summary.prediction is not None  # noqa: S101 - just required
+    asked = replace(asked, stacks=_stacks(summary, stack or ()))
     found = answer(summary.prediction, asked, summary.matters if share is None else share)
     written = _write(summary, found, plan, confirm)
     for line in lines(summary, found):
@@ -150,6 +158,23 @@ def _require_model(summary: RunSummary, asked: Asked) -> None:
         )
 
 
+def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
+    """Ids of the stacks that are asked for; a protocol that was not measured as it is. UsageError: no word for a stack."""
+    from orchestrator.catalogue.read import protocols
+    from orchestrator.errors import UsageError, did_you_mean
+    from orchestrator.experiment.plan.reading import read_plan
+
+    measured = read_plan(summary.plan).stacks
+    found: list[str] = []
+    for word in words:
+        ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
+        if not ids and word not in protocols():
+            known = dict.fromkeys([*(stack.label for stack in measured), *protocols()])
+            raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
+        found += ids or [word]
+    return tuple(dict.fromkeys(found))
+
+
 def _write(summary: RunSummary, found: Answer, plan: Path | None, confirm: Path | None) -> list[Path]:
     """The experiments that were asked for, as new files; UsageError where one is there, or cannot be made."""
     from orchestrator.cli.predict_files import draft_of_confirmation, draft_of_gap, write
@@ -166,7 +191,9 @@ def _refuse(found: Answer, plan: Path | None) -> None:
     from orchestrator.errors import UsageError
 
     console.as_json = False  # stdout holds its one document already
-    reasons = list(dict.fromkeys(why for refused in found.refused for why in refused.why))
+    reasons = dict.fromkeys(
+        why if refused.series else f"{refused.label}: {why}" for refused in found.refused for why in refused.why
+    )
     raise UsageError(
         f"nothing is predicted there: {'; '.join(reasons)}",
         hint="see the experiment that was written: it measures what is missing"

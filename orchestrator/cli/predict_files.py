@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.analysis import words
 from orchestrator.analysis.model.answer import Answer, answer
-from orchestrator.analysis.model.refusals import Asked
+from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.init import schema_from
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.model.factor import Value
@@ -28,12 +30,14 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
     if found.asked.congestion is not None:
         factors[CONGESTION] = found.asked.congestion
     cells = _cells(plan, summary, found.asked)
-    return to_fill_a_gap(plan, cells, _wanted(found.asked, factors), summary.run_id)
+    wanted = replace(_wanted(found.asked, factors), stacks=_not_measured(plan, found.asked))
+    return to_fill_a_gap(plan, cells, wanted, summary.run_id)
 
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     """The two stacks that the prediction tells apart, or that it says are alike, at the pair of zones that is nearest."""
-    setting = next((each for each in found.settings if len(each.rows) > 1), None)
+    compared = sorted((each for each in found.settings if len(each.rows) > 1), key=lambda each: each.outcome != "ahead")
+    setting = next(iter(compared), None)
     if setting is None or summary.prediction is None:
         raise UsageError("--confirm needs two stacks that are predicted: there is nothing to refute")
     plan = read_plan(summary.plan)
@@ -47,7 +51,12 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
             f"nothing is predicted for the {words.ms(rtt)} between {near} and {far}, the nearest pair of zones",
             hint="`--plan FILE` writes the experiment that measures nearer to it",
         )
-    said = [f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}, {setting.setting}:"]
+    fitted = next((fit for fit in summary.prediction.fits if fit.series.id in chosen), None)
+    rate = None if fitted is None else rate_of(fitted, asked)
+    over = "" if rate is None else f" over a link of {rate:g} Mbit/s"
+    said = [
+        f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}{over}, {setting.setting}:"
+    ]
     for row in rows:
         low, high = row.predicted.interval
         latency = words.ms(row.predicted.latency)
@@ -58,12 +67,23 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
         "It is refuted where a median lies outside, at the round trip that was measured; hosts of another type take"
     )
     said.append("another time of their own.")
+    under = sorted({fit.series.congestion for fit in summary.prediction.fits if fit.series.id in chosen} - {""})
+    if under:
+        said.append(
+            f"It was measured with congestion control by {words.listed(under)}: hosts with another one refute nothing."
+        )
     cells = [cell for cell in _cells(plan, summary, found.asked) if _series(plan, cell) in chosen]
     return to_refute(plan, cells, _wanted(found.asked, {}), said)
 
 
 def write(path: Path, text: str) -> Path:
-    """A new file that `orch validate` finds valid; never over one that is there. UsageError says why not."""
+    """A new file that `orch validate` finds valid; never over one that is there. UsageError says why not.
+
+    It names the schema for editors where one is found from there.
+    """
+    schema = schema_from(path)
+    if schema is not None:
+        text = f"# yaml-language-server: $schema={schema}\n#\n{text}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as opened:
@@ -96,12 +116,15 @@ def _wanted(asked: Asked, factors: dict[str, Value]) -> Wanted:
 
 def _cells(plan: Plan, summary: RunSummary, asked: Asked) -> list[Cell]:
     assert summary.prediction is not None  # noqa: S101 - the verb has required it
-    wanted = {
-        series.id
-        for series in summary.prediction.series
-        if asked.connection in (None, series.connection) and asked.operation in (None, series.operation)
-    }
+    if _not_measured(plan, asked):
+        asked = replace(asked, stacks=())  # beside those that were
+    wanted = {series.id for series in summary.prediction.series if asked.is_of(series)}
     return [cell for cell in plan.cells if _series(plan, cell) in wanted]
+
+
+def _not_measured(plan: Plan, asked: Asked) -> tuple[str, ...]:
+    """Stacks that are asked for and that the run does not have, as an experiment names them."""
+    return tuple(stack for stack in asked.stacks if stack not in {each.id for each in plan.stacks})
 
 
 def _series(plan: Plan, cell: Cell) -> str | None:

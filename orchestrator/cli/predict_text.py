@@ -26,7 +26,8 @@ def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
         yield ""
     reasons: dict[tuple[str, ...], list[str]] = {}
     for refused in found.refused:
-        reasons.setdefault(refused.why, []).append(f"{refused.label}, {refused.setting}")
+        name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
+        reasons.setdefault(refused.why, []).append(name)
     for why, series in reasons.items():
         yield from textwrap.wrap(
             f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "

@@ -17,12 +17,17 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
-    """`columns`, `runs`, `cells` and `comparisons`; the last three as lists of objects. How many cells there are."""
+    """`columns`, `runs`, `cells`, `comparisons`, `sealed`, `until`; all but the first as lists of objects.
+
+    How many cells there are.
+    """
     rows = [row for run in runs for row in run.cells()]
     document = {
         **_about("summary", cells.COLUMNS, runs),
         "cells": rows,
         "comparisons": [row for run in runs for row in run.comparisons()],
+        "sealed": [row for run in runs for row in findings.sealed_rows(run.summary)],
+        "until": [row for run in runs for row in findings.until_rows(run.summary)],
     }
     with exported_file(path) as partial:
         partial.write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")

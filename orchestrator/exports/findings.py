@@ -1,4 +1,4 @@
-"""What a run found beside its cells, as rows: its checks, its floors, its comparisons, and the run itself."""
+"""What a run found beside its cells, as rows: checks, floors, comparisons, sealed cells, intervals, and the run itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import sentence
-from orchestrator.exports.cells import BETWEEN, RUN
+from orchestrator.exports.cells import BETWEEN, CELL, RUN
 from orchestrator.exports.column import Column, Value, fitted
 
 RUN_COLUMNS: tuple[Column, ...] = (
@@ -61,6 +61,36 @@ COMPARISON_COLUMNS: tuple[Column, ...] = (
     Column(name="verdict", type="text", meaning="as `orch compare` says it (docs/compare.md)"),
     Column(name="why", type="text", meaning="why, as a clause"),
     Column(name="doubts", type="text", meaning="what forbids a verdict, whatever the interval says"),
+)
+
+SEALED_COLUMNS: tuple[Column, ...] = (
+    RUN,
+    CELL,
+    Column(name="stack", type="text", meaning="the stack as the report's tables name it"),
+    Column(name="setting", type="text", meaning="how its requests are made"),
+    Column(name="placement", type="text", meaning="id of the placement"),
+    Column(name="rtt_ms", type="number", unit="ms", meaning="the round trip that ping measured"),
+    Column(name="size_bytes", type="whole", unit="B", meaning="the larger of request and reply"),
+    Column(name="in_flight", type="whole", meaning="requests in flight at once"),
+    Column(name="measured_ms", type="number", unit="ms", meaning="median latency, mean over blocks"),
+    Column(name="predicted_ms", type="number", unit="ms", meaning="what the cost model has, which never saw the cell"),
+    Column(name="predicted_low_ms", type="number", unit="ms", meaning="low bound of its 90 % interval"),
+    Column(name="predicted_high_ms", type="number", unit="ms", meaning="high bound of that interval"),
+    Column(name="covered", type="yes/no", meaning="whether what was measured lies in it"),
+    Column(name="error_model", type="number", meaning="predicted / measured - 1"),
+    Column(name="error_one_round_trip", type="number", meaning="likewise, of the rival with one round trip"),
+    Column(name="error_interpolation", type="number", meaning="likewise, of interpolation"),
+)
+UNTIL_COLUMNS: tuple[Column, ...] = (
+    RUN,
+    CELL,
+    Column(name="reference", type="text", meaning="id of the cell that it is compared with"),
+    Column(
+        name="reaches", type="number", meaning="how far the interval of their ratio reaches to either side (0.03: 3 %)"
+    ),
+    Column(name="wanted", type="number", meaning="how far it was to reach at most"),
+    Column(name="blocks", type="whole", meaning="after how many blocks the run ended"),
+    Column(name="at_most", type="whole", meaning="after how many it would have ended at the latest"),
 )
 
 
@@ -120,6 +150,46 @@ def floor_rows(summary: RunSummary) -> list[dict[str, Value]]:
         }
         rows.append(fitted(FLOOR_COLUMNS, row))
     return rows
+
+
+def sealed_rows(summary: RunSummary) -> list[dict[str, Value]]:
+    """A row for each sealed cell of a run with a cost model; none of any other run."""
+    judged = None if summary.prediction is None else summary.prediction.judged
+    rows = []
+    for cell in () if judged is None else judged.cells:
+        row: dict[str, Value] = {
+            "run": summary.run_id,
+            "cell": cell.cell,
+            "stack": cell.label,
+            "setting": cell.setting,
+            "placement": cell.placement,
+            "rtt_ms": cell.rtt,
+            "size_bytes": cell.size,
+            "in_flight": cell.in_flight,
+            "measured_ms": cell.measured,
+            "predicted_ms": cell.predicted,
+            "predicted_low_ms": cell.interval[0],
+            "predicted_high_ms": cell.interval[1],
+            "covered": cell.is_covered,
+            **{f"error_{method.replace(' ', '_')}": error for method, error in cell.errors.items()},
+        }
+        rows.append(fitted(SEALED_COLUMNS, row))
+    return rows
+
+
+def until_rows(summary: RunSummary) -> list[dict[str, Value]]:
+    """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
+    stopped = summary.stopped
+    if stopped is None:
+        return []
+    of_run = {"run": summary.run_id, "wanted": stopped.within, "blocks": stopped.blocks, "at_most": stopped.at_most}
+    return [
+        fitted(
+            UNTIL_COLUMNS,
+            {**of_run, "cell": width.cell, "reference": width.reference_cell, "reaches": width.reaches},
+        )
+        for width in stopped.widths
+    ]
 
 
 def comparison_rows(comparison: RunComparison) -> list[dict[str, Value]]:

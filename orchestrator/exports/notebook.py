@@ -97,6 +97,22 @@ class Run:
         return data_frame(FLOOR_COLUMNS, floor_rows(self.summary))
 
     @cached_property
+    def sealed(self) -> pd.DataFrame:
+        """A row for each cell that was sealed away from the cost model: predicted beside measured."""
+        from orchestrator.exports.column import data_frame
+        from orchestrator.exports.findings import SEALED_COLUMNS, sealed_rows
+
+        return data_frame(SEALED_COLUMNS, sealed_rows(self.summary))
+
+    @cached_property
+    def until(self) -> pd.DataFrame:
+        """A row for each pair whose interval the run waited for; empty of a fixed number of blocks."""
+        from orchestrator.exports.column import data_frame
+        from orchestrator.exports.findings import UNTIL_COLUMNS, until_rows
+
+        return data_frame(UNTIL_COLUMNS, until_rows(self.summary))
+
+    @cached_property
     def samples(self) -> pd.DataFrame:
         """A row for each sample of the trials that count, warm-up (`phase` 0) and failed ones (`status` not 0) too.
 

@@ -75,12 +75,18 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
     refused = [
         Refused(series=series.id, label=series.label, setting=series.setting, why=(modelled.not_fitted[series.id],))
         for series in modelled.series
-        if series.id in modelled.not_fitted and _is_asked(asked, series.connection, series.operation)
+        if series.id in modelled.not_fitted and asked.is_of(series)
+    ]
+    measured = {series.stack for series in modelled.series}
+    refused += [
+        Refused(series="", label=stack, setting="", why=("it was not measured in this run",))
+        for stack in asked.stacks
+        if stack not in measured
     ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
-        if not _is_asked(asked, series.connection, series.operation):
+        if not asked.is_of(series):
             continue
         why = refusals(fitted, judged, asked)
         if method != MODEL and asked.in_flight > 1:
@@ -102,10 +108,6 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
         if judged is None
         else judged.said,
     )
-
-
-def _is_asked(asked: Asked, connection: str, operation: str) -> bool:
-    return asked.connection in (None, connection) and asked.operation in (None, operation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +173,7 @@ def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
     first, *others = rows
     label, limit = first.predicted.label, words.margin(matters)
     if not others:
-        return "alone", f"{label} alone was measured so."
+        return "alone", f"{label} alone is predicted."
     if all(row.standing == "tie" for row in others):
         return "does not matter", f"It does not matter: all lie within {limit} of {label}."
     if all(row.standing == "slower" for row in others):

@@ -16,7 +16,7 @@ BEYOND = 2.0
 class Asked:
     """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
 
-    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured.
+    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
     """
 
     rtt: float
@@ -28,6 +28,15 @@ class Asked:
     window: int | None = None
     congestion: str | None = None
     machine: str | None = None
+    stacks: tuple[str, ...] = ()
+
+    def is_of(self, series: Series) -> bool:
+        """Whether the series is one that is asked about."""
+        return (
+            self.connection in (None, series.connection)
+            and self.operation in (None, series.operation)
+            and (not self.stacks or series.stack in self.stacks)
+        )
 
 
 def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:

@@ -25,7 +25,10 @@ _TIMES = (0.25, 0.5, 1.0)  # of what was asked for, beside it: where too little 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What a draft is to measure: ms, bytes, Mbit/s; `factors` replace those of the call. `window` is of bytes."""
+    """What a draft is to measure: ms, bytes, Mbit/s; `factors` replace those of the call.
+
+    `stacks` come beside those of the cells: protocols, as their defaults speak them.
+    """
 
     rtt: float
     size: int
@@ -33,6 +36,7 @@ class Wanted:
     in_flight: int
     machine: str | None = None
     factors: Mapping[str, Value] | None = None
+    stacks: tuple[str, ...] = ()
 
 
 def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str) -> str:
@@ -66,6 +70,7 @@ def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: s
             *([f"machine: {machine}"] if machine else []),
             *where,
             *_stacks(plan, cells),
+            *(f"  - {stack}" for stack in wanted.stacks),
             *_call(cells, wanted.factors or {}),
             f"operations: {_payload(operation, sizes)}",
             f"load: {{concurrency: {json.dumps(flights)}, requests: 20, at_most: 20s}}",

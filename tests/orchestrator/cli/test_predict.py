@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,34 @@ def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp
 
 
 @pytest.mark.usefixtures("once")
+def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
+    predict.command("mapped", **AT, connection="reuse", stack=["rest"])
+    text = out.getvalue()
+    assert "connections kept open: rest alone is predicted." in text
+    assert "grpc" not in text.partition("cells that the fit never saw")[0]
+
+
+@pytest.mark.usefixtures("once")
+def test_a_stack_that_was_not_measured_is_refused_by_its_name_beside_those_that_were(out: io.StringIO) -> None:
+    error = refused(stack=["graphql"])
+    assert "graphql: it was not measured in this run" in error.message
+    assert "--plan FILE" in str(error.hint)
+    predict.command("mapped", **AT, stack=["graphql", "grpc"])
+    assert "not predicted: graphql: it was not measured in this run" in out.getvalue()
+    misspelt = refused(stack=["grcp"])
+    assert "no stack 'grcp' was measured" in misspelt.message
+    assert "grpc" in str(misspelt.hint)
+
+
+@pytest.mark.usefixtures("once")
+def test_the_experiment_for_a_stack_that_was_not_measured_has_it_beside_the_others(tmp_path: Path) -> None:
+    refused(stack=["graphql"], connection="reuse", plan=tmp_path / "gap.yaml")
+    plan = make_plan(tmp_path / "gap.yaml", needs_programs=False)
+    assert {stack.protocol for stack in plan.stacks} == {"rest", "grpc", "graphql"}
+    assert plan.sealed
+
+
+@pytest.mark.usefixtures("once")
 def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts(
     out: io.StringIO, tmp_path: Path
 ) -> None:
@@ -170,6 +199,26 @@ def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts
     assert plan.provider == "gcp"
     assert plan.limits.cost_usd == 1.0
     assert len(plan.cells) == 2
+
+
+@pytest.mark.usefixtures("once")
+def test_of_several_settings_one_with_a_winner_is_confirmed_and_the_schema_beside_it_is_named(tmp_path: Path) -> None:
+    shutil.copy(MAP.with_name("schema.json"), tmp_path)
+    predict.command("mapped", **AT, confirm=tmp_path / "confirm.yaml")
+    text = (tmp_path / "confirm.yaml").read_text()
+    assert text.startswith("# yaml-language-server: $schema=schema.json\n#\n# What would refute a prediction")
+    assert "over a link of 1000 Mbit/s, a new connection for each request:" in text
+    plan = make_plan(tmp_path / "confirm.yaml", needs_programs=False)
+    assert {cell.connection for cell in plan.cells} == {"per-request"}
+
+
+def test_the_shipped_confirmation_is_two_stacks_on_real_hosts_with_the_prediction_that_it_tests() -> None:
+    path = MAP.with_name("confirm.yaml")
+    plan = make_plan(path, needs_programs=False)
+    assert (plan.provider, len(plan.cells), plan.limits.cost_usd) == ("gcp", 2, 1.0)
+    text = path.read_text()
+    assert "Written by `orch predict --confirm`." in text
+    assert text.count("in 90 of 100 cases") == 2
 
 
 @pytest.mark.usefixtures("once")

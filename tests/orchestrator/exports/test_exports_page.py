@@ -21,6 +21,8 @@ TABLES = {
     "\nChecks:": findings.CHECK_COLUMNS,
     "\nFloors:": findings.FLOOR_COLUMNS,
     "\nComparisons,": findings.COMPARISON_COLUMNS,
+    "\nSealed cells of": findings.SEALED_COLUMNS,
+    "\nIntervals that a run waited for": findings.UNTIL_COLUMNS,
     "\nRuns,": findings.RUN_COLUMNS,
 }
 
