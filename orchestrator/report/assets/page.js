@@ -288,7 +288,10 @@
     const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
     if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
     const by = found[1].latency - found[0].latency;
-    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${three((100 * by) / found[0].latency)} %.`;
+    const share = by / found[0].latency;
+    const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
+    const more = share < 1 ? `${three(100 * share)} %` : `a factor of ${times}`; // words.difference
+    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${more}.`;
   };
 
   const make = (tag, className, ...content) => {
