@@ -76,7 +76,7 @@ def _drift(drifts: list[float]) -> Finding:
     interval = shared.interval()
     evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
     if interval and not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
-        change = words.off(exp(abs(shared.mean)) - 1 if shared.mean > 0 else exp(shared.mean) - 1)
+        change = words.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
         return Finding(
             verdict="warn",

@@ -192,6 +192,8 @@
     return [...lines, word];
   }, []);
 
+  const titleOf = (chart) => chart.querySelector(".live")?.getAttribute("aria-label") ?? chart.querySelector("svg.static title").textContent;
+
   const pictureOf = (chart) => {
     const style = getComputedStyle(root);
     const colour = (name) => style.getPropertyValue(name).trim();
@@ -199,7 +201,7 @@
     const [width, height] = picture.getAttribute("viewBox").split(" ").slice(2).map(Number);
     const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
-      ...wrapped(chart.querySelector(".live").getAttribute("aria-label")).map((line) => [line, "--ink"]),
+      ...wrapped(titleOf(chart)).map((line) => [line, "--ink"]),
       ...wrapped(document.getElementById("every-page")?.textContent ?? "").map((line) => [line, "--fail"]),
     ];
     const below = wrapped(note).map((line) => [line, "--muted"]);
@@ -239,14 +241,15 @@
     link.click();
   };
 
-  charts.forEach((chart) => {
+  [...charts, ...document.querySelectorAll(".map .still")].forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "save";
     button.textContent = "Save picture";
-    button.setAttribute("aria-label", `Save picture: ${chart.querySelector(".live").getAttribute("aria-label")}`);
+    button.setAttribute("aria-label", `Save picture: ${titleOf(chart)}`);
     button.addEventListener("click", () => save(chart));
-    (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
+    if (chart.matches(".still")) chart.append(button);
+    else (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
   });
   for (const list of document.querySelectorAll(".strips")) {
     const buttons = [...list.querySelectorAll(".save")];

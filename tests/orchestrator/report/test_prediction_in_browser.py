@@ -129,6 +129,15 @@ def test_sliders_move_by_keyboard_and_say_their_value(page, report):
     assert page.evaluate("document.activeElement.id") == "map-1-size"
 
 
+def test_a_map_is_saved_as_a_picture_of_its_own(page, report):
+    page.open(report)
+    page.wait_for(READY)
+    name, content = page.download("#map-1 .save")
+    assert name == "chart-map-1.png"
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(content) > 5000
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_maps_have_the_colours_of_the_theme(page, report, scheme):
     theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
