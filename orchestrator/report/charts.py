@@ -148,7 +148,7 @@ class Charts:
         seen: Counter[str] = Counter()
         for kind, pictured in self._of_settings():
             seen[kind] += 1
-            if kind != _RATIOS and self.rates or seen[kind] > MOST_OF_A_KIND:
+            if (kind != _RATIOS and self.rates) or seen[kind] > MOST_OF_A_KIND:
                 left_out[kind] += 1
             else:
                 found.append(pictured)

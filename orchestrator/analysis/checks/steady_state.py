@@ -113,8 +113,7 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
             evidence=evidence,
             weight=abs(seen.jump),
             explanation=(
-                f"Latency {_changes(exp(seen.jump))} after {words.percent(seen.at)} of "
-                f"{trial.called}, and stays there."
+                f"Latency {_changes(exp(seen.jump))} after {words.percent(seen.at)} of {trial.called}, and stays there."
             ),
             action="See `noise` for what else ran; repeat the run on a quiet host or with more `repeats`.",
         )

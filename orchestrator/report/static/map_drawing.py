@@ -30,6 +30,7 @@ _LETTER_PX, _SMALL_PX = 15, 11  # no text is smaller: on a phone the map is as w
 _DOT_PX, _CIRCLE_PX = 3, 4.5  # radii of what was measured and of what was sealed
 _ROOMY = 0.6  # of the largest square in a ground: in others of this size its letter may stand, too
 _MOST_LINES = 4  # of equal gain
+_LEAST_BRANCH = 8  # points of a piece of a line that has a text of its own
 _LEAST_SQUARE = 3  # places to a side that a letter needs
 _EVERY = 2  # place of the lattice that lines are drawn through
 _RIM: dict[str, Any] = {
@@ -43,6 +44,7 @@ _LINE: dict[str, Any] = {"stroke": _INK, "stroke_width": 0.9, "stroke_linecap": 
 _SEALED: dict[str, Any] = {"fill": _PAPER, "stroke": _INK, "stroke_width": 1.6}
 _BASE_PX = 4  # from the middle of a small text down to its base line
 
+_Segment = tuple[tuple[int, int], tuple[int, int]]
 Values = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
@@ -316,10 +318,30 @@ def _lines(of: MapDrawing, room: Room) -> Iterator[str]:
         d = "".join(f"M{a[0]} {a[1]}l{b[0] - a[0]} {b[1] - a[1]}" for a, b in segments)
         drawn.append(d)
         what = f"{level:g} ms"
-        x, y = room.most([a for a, _ in segments], *size_of(what, _SMALL_PX))
-        said.append(text(what, x, y + _BASE_PX))
+        for branch in _branches(segments):
+            if len(branch) >= _LEAST_BRANCH:
+                x, y = room.most(branch, *size_of(what, _SMALL_PX))
+                said.append(text(what, x, y + _BASE_PX))
     yield element("path", d="".join(drawn), **_LINE)
     yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **_RIM)
+
+
+def _branches(segments: list[_Segment]) -> list[list[tuple[int, int]]]:
+    """The points of each connected piece of a line."""
+    beside: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for one, other in segments:
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    found = []
+    while beside:
+        branch, waiting = [], [next(iter(beside))]
+        while waiting:
+            point = waiting.pop()
+            if point in beside:
+                branch.append(point)
+                waiting += beside.pop(point)
+        found.append(branch)
+    return found
 
 
 def _levels(known: Values) -> list[float]:
@@ -335,7 +357,7 @@ def _levels(known: Values) -> list[float]:
     return [levels[place] for place in places.tolist()]
 
 
-def _contour(values: Values, level: float) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _contour(values: Values, level: float) -> Iterator[_Segment]:
     """Straight pieces of the line at a level, in pixels: of each triangle that it crosses, one."""
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(values, level / 1e3) / level)

@@ -122,14 +122,18 @@ def test_a_browser_draws_each_as_png(tmp_path):
     program.write_text("#!/bin/sh\nfor a; do case $a in --screenshot=*) printf x > ${a#--screenshot=};; esac; done\n")
     program.chmod(0o755)
     written = write_pictures(RUN, tmp_path / "pictures", partial(chromium.draw, str(program)))
-    assert {p.stem for p in written.files if p.suffix == ".png"} == {p.removesuffix(".svg") for p in pictures(RUN).by_name}
+    assert {p.stem for p in written.files if p.suffix == ".png"} == {
+        p.removesuffix(".svg") for p in pictures(RUN).by_name
+    }
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
 def test_chromium_draws_a_png(tmp_path, monkeypatch):
     first, *_ = pictures(RUN).by_name.items()
-    monkeypatch.setattr("orchestrator.report.picture_files.pictures", lambda *_: Pictures(by_name=dict([first]), left_out=""))
+    monkeypatch.setattr(
+        "orchestrator.report.picture_files.pictures", lambda *_: Pictures(by_name=dict([first]), left_out="")
+    )
     written = write_pictures(RUN, tmp_path, partial(chromium.draw, str(PROGRAM)))
     assert written.troubles == ()
     (png,) = (path for path in written.files if path.suffix == ".png")

@@ -27,13 +27,15 @@ TEXTS_AMISS = """
 [...document.querySelectorAll('.map svg.static')].flatMap((svg) => {
   const all = svg.getBoundingClientRect();
   const scale = all.width / svg.viewBox.baseVal.width;
-  const texts = [...svg.querySelectorAll('text')].map((text) => ({ said: text.textContent, box: text.getBoundingClientRect(), text }));
+  const texts = [...svg.querySelectorAll('text')]
+    .map((text) => ({ said: text.textContent, box: text.getBoundingClientRect(), text }));
   const small = texts.filter(({ text }) => parseFloat(getComputedStyle(text).fontSize) * scale < LEAST);
   const beyond = texts.filter(({ box }) => box.left < all.left - 1 || box.right > all.right + 1);
   const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
     && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
   const over = texts.filter((one, place) => texts.slice(place + 1).some((other) => meet(one.box, other.box)));
-  return [['small', small], ['beyond', beyond], ['over', over]].flatMap(([what, of]) => of.map(({ said }) => `${what}: ${said}`));
+  return [['small', small], ['beyond', beyond], ['over', over]]
+    .flatMap(([what, of]) => of.map(({ said }) => `${what}: ${said}`));
 })
 """.replace("LEAST", str(LEAST_LETTER_PX))
 BESIDE = """
@@ -60,7 +62,9 @@ def five_stacks(tmp_path_factory):
     base = a_run(stacks=5)
     stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
     truths = [
-        Truth(name=stack, own=own, per_kb=0.002 * (1 + place * 2 % 5), setting=setting, opening=opening, windows=windows)
+        Truth(
+            name=stack, own=own, per_kb=0.002 * (1 + place * 2 % 5), setting=setting, opening=opening, windows=windows
+        )
         for setting, opening, windows in (("kept", 0, Truth().windows), ("new", 1, NEW))
         for place, stack in enumerate(stacks)
         for own in (0.3 + 0.13 * place if opening else 0.9 - 0.13 * place,)

@@ -81,5 +81,25 @@ def test_no_line_of_the_legend_is_wider_than_the_picture() -> None:
         assert float(x) + width_of(said) <= WIDTH_PX
 
 
+def test_each_piece_of_a_line_says_what_it_is() -> None:
+    valley = np.tile(np.abs(np.linspace(-1, 1, UP)) * 8 + 0.1, (ACROSS, 1))
+    found = map_svg(
+        MapDrawing(
+            slug="still",
+            label="A map",
+            said="It depends.",
+            rtt_range=(1.0, 100.0),
+            size_range=(100.0, 1e6),
+            codes=np.zeros((ACROSS, UP), dtype=np.int64),
+            apart=valley,
+            grounds=(),
+            marks=(),
+        )
+    )
+    said = re.findall(r">([\d.]+) ms</text>", found)
+    assert said
+    assert all(said.count(level) == 2 for level in said)
+
+
 def test_lattice_has_the_middles_of_equal_parts() -> None:
     assert lattice((1.0, 100.0), 2) == pytest.approx([10**0.5, 10**1.5])
