@@ -13,7 +13,6 @@ from orchestrator.report.static.map_room import Room, size_of
 from orchestrator.report.static.svg import width_of
 
 BOX = (0.0, 0.0, 100.0, 100.0)
-RANGES = {"rtt_range": (1.0, 100.0), "size_range": (100.0, 1e6)}
 
 
 def drawn(*marks: Mark, apart: float = 0.0) -> str:
@@ -23,7 +22,8 @@ def drawn(*marks: Mark, apart: float = 0.0) -> str:
             slug="still",
             label="A map",
             said="It does not matter.",
-            **RANGES,
+            rtt_range=(1.0, 100.0),
+            size_range=(100.0, 1e6),
             codes=np.zeros((ACROSS, UP), dtype=np.int64),
             apart=apart * np.linspace(0.01, 1, ACROSS * UP).reshape(ACROSS, UP),
             grounds=(Ground(code=0, colours=(), hatching=0, mark="=", meaning="does not matter: all within 10 %"),),
@@ -69,7 +69,9 @@ def test_errors_of_neighbours_stand_apart() -> None:
         ((), 5.0, ["takes so much longer"], ["measured", "kept from the fit"]),
     ],
 )
-def test_the_legend_says_what_is_there_and_nothing_else(marks, apart, said, unsaid) -> None:
+def test_the_legend_says_what_is_there_and_nothing_else(
+    marks: tuple[Mark, ...], apart: float, said: list[str], unsaid: list[str]
+) -> None:
     found = drawn(*marks, apart=apart)
     assert all(words in found for words in said)
     assert not any(words in found for words in unsaid)
