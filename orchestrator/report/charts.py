@@ -148,7 +148,7 @@ class Charts:
         seen: Counter[str] = Counter()
         for kind, pictured in self._of_settings():
             seen[kind] += 1
-            if (kind != _RATIOS and self.rates) or seen[kind] > MOST_OF_A_KIND:
+            if (self.rates and not kind.startswith(_RATIOS)) or seen[kind] > MOST_OF_A_KIND:
                 left_out[kind] += 1
             else:
                 found.append(pictured)
@@ -177,9 +177,9 @@ class Charts:
     def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
         """Those of single settings, each with its kind."""
         for group in self.compared:
-            for figure in self.forests[group.slug].values():
+            for statistic, figure in self.forests[group.slug].items():
                 if figure:
-                    yield _RATIOS, Pictured(title=group.title, figure=figure)
+                    yield f"{_RATIOS} by {statistic}", Pictured(title=group.title, figure=figure)
         for group in self.groups:
             of = self.of_groups[group.slug]
             figures = (
