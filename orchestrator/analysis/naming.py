@@ -93,6 +93,23 @@ def in_phrases(setting: str, cells: Iterable[CellSummary]) -> str:
     )
 
 
+def of_rates(setting: str, goals: str, cells: Sequence[CellSummary]) -> str:
+    """What a table or chart of the highest rates of a setting shows, in words.
+
+    `Highest rate while p99 < 10 ms: operation add, placement local, connections kept open`.
+    """
+    rest, said = setting, []
+    for kind in ("operation", "placement"):
+        names = {str(getattr(cell, kind)) for cell in cells}
+        # The longest first: `echo 100 B` where there is an `echo`, too.
+        found = next((n for n in sorted(names, key=len, reverse=True) if f"{rest}, ".startswith(f"{n}, ")), None)
+        if found is not None:
+            said.append(f"{kind} {found}")
+            rest = rest[len(found) + 2 :]
+    said += [in_phrases(rest, cells)] if rest else []
+    return f"Highest rate while {goals}: {', '.join(said)}"
+
+
 def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:
     """The factor's value in both cells, as a sentence that compares them says it: `with gzip`."""
     one, other = (BY_NAME[factor].compared(cell.factors[factor]) for cell in cells)

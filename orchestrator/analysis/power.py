@@ -214,7 +214,7 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
         repeats_for_tie=for_tie,
         sentence=_sentence(
             plan.repeats,
-            f"(spread from block to block {words.percent(exp(sd) - 1)}: {source})",
+            f"(spread from block to block {words.difference(exp(sd) - 1)}: {source})",
             least,
             wanted if for_tie is not None and for_tie <= plan.repeats else None,
             _goal(wanted, needed, for_tie),

@@ -60,9 +60,18 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{0 if abs(share) >= 0.1 else digits}f} %"
 
 
+MOST_CHANGE = 9.0
+"""As a share: a change beyond it is said as how many times the one is the other, as nobody reads `+17,268 %`."""
+
+
 def change(share: float, digits: int = 0) -> str:
-    """0.51 as `+51 %`, 172.68 as `+17,268 %`."""
-    return f"{share * 100:+,.{digits}f} %"
+    """0.51 as `+51 %`, 172.68 as `174 times`."""
+    return f"{factor(1 + share)} times" if share > MOST_CHANGE else f"{share * 100:+.{digits}f} %"
+
+
+def off(share: float) -> str:
+    """How far something is off, without a sign: -0.034 as `3.4 %`, 172.68 as `174 times`."""
+    return f"{factor(1 + share)} times" if share > MOST_CHANGE else percent(abs(share))
 
 
 def ms(value: float) -> str:
@@ -365,8 +374,8 @@ def listed(items: Sequence[str]) -> str:
 
 
 def difference(share: float) -> str:
-    """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`."""
-    return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
+    """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`, of `174` from a hundredfold on."""
+    return percent(share) if share < 1 else f"a factor of {number(1 + share, 1 if share < 99 else 0)}"
 
 
 def fewer_or_more(of_count: float) -> str:

@@ -13,7 +13,7 @@ from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.stopping import expected_blocks
-from orchestrator.analysis.words import count, listed, margin, percent, sample
+from orchestrator.analysis.words import count, difference, listed, margin, percent, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
@@ -228,7 +228,7 @@ def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | No
 
 
 def _until_words(until: dict[str, Any]) -> str:
-    spread = f"spread from block to block {percent(exp(until['sd']) - 1)}: {until['sd_source']}"
+    spread = f"spread from block to block {difference(exp(until['sd']) - 1)}: {until['sd_source']}"
     expected, most = until["expected_blocks"], until["at_most"]
     usual = f"about {expected} blocks expected" if expected < most else f"all {most} blocks expected"
     longest = format_duration(until["duration_at_most_s"])

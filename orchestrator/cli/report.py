@@ -176,6 +176,8 @@ def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:
     for trouble in written.troubles:
         console.warning(trouble)
     console.progress(f"{folder}: {len(written.files)} pictures")
+    if written.left_out:
+        console.progress(f"{written.left_out}; the page has them, each with *Save picture*")
     return written.files
 
 

@@ -238,7 +238,7 @@ def _above(seen: Seen, statistic: Statistic) -> float:
 
 def _model(spread: Spread, statistic: Statistic) -> str:
     if spread.source == "history":
-        return f"runs spread by {words.percent(exp(spread.sd) - 1)}, by {spread.runs - 1} degrees of freedom"
+        return f"runs spread by {words.difference(exp(spread.sd) - 1)}, by {spread.runs - 1} degrees of freedom"
     return f"the spread between runs is assumed ({words.percent(between_runs.ASSUMED_SD[statistic])})"
 
 

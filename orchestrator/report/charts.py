@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,10 @@ from orchestrator.report.shares import ShareView, share_views
 
 MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
+MOST_OF_A_KIND = 12
+"""Of what each setting or each cell has one of: as many become files of their own."""
 STATISTICS = ("median", "p99", "throughput")
+_RATIOS = "ratios"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +138,26 @@ class Charts:
         )
         return self.rates or curves or self._ratios or self._bars
 
-    def all(self) -> Iterator[Pictured]:
-        """Every picture once, with its title, in the order of the page."""
+    def for_files(self) -> tuple[list[Pictured], Counter[str]]:
+        """The pictures that become files, in the order of the page, and how many of which kind do not.
+
+        Of a run that searched rates each rate that was tried is a setting, and those have none.
+        """
+        found = [*self._of_run()]
+        left_out: Counter[str] = Counter()
+        seen: Counter[str] = Counter()
+        for kind, pictured in self._of_settings():
+            seen[kind] += 1
+            if (self.rates and not kind.startswith(_RATIOS)) or seen[kind] > MOST_OF_A_KIND:
+                left_out[kind] += 1
+            else:
+                found.append(pictured)
+        if self.timeline:
+            found.append(Pictured(title="When each trial ran", figure=self.timeline))
+        return found, left_out
+
+    def _of_run(self) -> Iterator[Pictured]:
+        """Those that show many settings at once."""
         yield from self.rates
         if self.prediction:
             yield from (
@@ -151,14 +173,25 @@ class Charts:
         for view in self.shares:
             if view.figure:
                 yield Pictured(title=view.of.setting, figure=view.figure)
+
+    def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
+        """Those of single settings, each with its kind."""
         for group in self.compared:
-            yield from (Pictured(title=group.title, figure=f) for f in self.forests[group.slug].values() if f)
+            for statistic, figure in self.forests[group.slug].items():
+                if figure:
+                    yield f"{_RATIOS} by {statistic}", Pictured(title=group.title, figure=figure)
         for group in self.groups:
             of = self.of_groups[group.slug]
-            figures = (of.floor, of.ecdf, of.percentiles, of.first, *(strip.figure for strip in of.strips))
-            yield from (Pictured(title=group.title, figure=figure) for figure in figures if figure)
-        if self.timeline:
-            yield Pictured(title="When each trial ran", figure=self.timeline)
+            figures = (
+                ("floors", of.floor),
+                ("distributions", of.ecdf),
+                ("percentile curves", of.percentiles),
+                ("first requests", of.first),
+                *(("timings over time", strip.figure) for strip in of.strips),
+            )
+            for kind, figure in figures:
+                if figure:
+                    yield kind, Pictured(title=group.title, figure=figure)
 
 
 def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group], colours: dict[str, int]) -> Charts:
@@ -181,10 +214,10 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each setting in which rates were searched."""
     for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
         rows = [row for row in summary.rate_comparisons if row.setting == setting]
-        title = naming.in_phrases(setting, summary.cells)
+        title = naming.of_rates(setting, goals, summary.cells)
         drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
         if drawn:
-            yield Pictured(title=f"{title}: {goals}", figure=drawn)
+            yield Pictured(title=title, figure=drawn)
 
 
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:

@@ -277,7 +277,7 @@ def _marks(way: Way) -> tuple[Mark, ...]:
                 rtt=float(np.mean([rtt for rtt, _ in of])),
                 size=size,
                 is_sealed=True,
-                said=words.percent(max(error for _, error in of)),
+                said=words.off(max(error for _, error in of)),
             )
             for (_, size), of in sealed.items()
         ),

@@ -15,10 +15,11 @@ from textwrap import wrap
 from typing import Literal
 
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.words import listed
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
 from orchestrator.report import palette
-from orchestrator.report.charts import Pictured, charts
+from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.every_page import marks
 from orchestrator.report.groups import anchor, cell_colours, compared, groups
 from orchestrator.report.page import shown
@@ -40,23 +41,35 @@ _BOX = re.compile(r"class=\"static\" viewBox=\"0 0 (\d+) (\d+)\"")
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What was written, and why there is no PNG of what."""
+    """What was written, why there is no PNG of what, and which pictures the page alone has; empty where it has no more."""
 
     files: tuple[Path, ...]
     troubles: tuple[str, ...] = ()
+    left_out: str = ""
 
 
-def pictures(summary: RunSummary, themes: Sequence[Theme] = ("light",)) -> dict[str, str]:
-    """The SVG of every chart of a report in each theme, by the name of its file; a dark one's ends in `-dark.svg`."""
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    """SVG by the name of its file, and which pictures of the page are not among them, in words."""
+
+    by_name: dict[str, str]
+    left_out: str
+
+
+def pictures(summary: RunSummary, themes: Sequence[Theme] = ("light",)) -> Pictures:
+    """The charts of a report in each theme; a dark one's name ends in `-dark.svg`. Of very many of a kind, some."""
     found = groups(summary)
     colours = cell_colours(found, summary)
-    drawn = charts(summary, found, compared(found, summary), colours)
+    drawn, left_out = charts(summary, found, compared(found, summary), colours).for_files()
     said = marks(summary)
-    return {
+    by_name = {
         f"{anchor(each.figure.slug)}{_ENDINGS[theme]}.svg": alone(each, said, theme)
         for theme in themes
-        for each in drawn.all()
+        for each in drawn
     }
+    where = "of single rates that were tried" if summary.found_rates else f"beyond {MOST_OF_A_KIND} of a kind"
+    kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
+    return Pictures(by_name=by_name, left_out=f"left out, as they are {where}: {kinds}" if kinds else "")
 
 
 def alone(pictured: Pictured, marks_said: Sequence[str] = (), theme: Theme = "light") -> str:
@@ -106,7 +119,8 @@ def write_pictures(
     """
     files: list[Path] = []
     troubles: list[str] = []
-    documents = pictures(summary, themes)
+    found = pictures(summary, themes)
+    documents = found.by_name
     try:
         for number, (name, document) in enumerate(documents.items(), start=1):
             told(f"picture {number} of {len(documents)}: {name}")
@@ -126,7 +140,7 @@ def write_pictures(
         raise UsageError(
             f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
         ) from error
-    return Written(files=tuple(files), troubles=tuple(troubles))
+    return Written(files=tuple(files), troubles=tuple(troubles), left_out=found.left_out)
 
 
 def _height(document: str) -> str:

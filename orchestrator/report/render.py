@@ -24,7 +24,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.misleading import figure_words
-from orchestrator.analysis.naming import in_phrases
+from orchestrator.analysis.naming import in_phrases, of_rates
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
@@ -106,6 +106,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         prediction=pictures.prediction,
         short=short(found),
         milliseconds_text=words.ms,
+        change=words.change,
+        off=words.off,
         verdicts=told,
         folded_verdicts=of_settings,
         axes=pictures.axes,
@@ -142,6 +144,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         saturated=SATURATED,
         rate_groups=rate_groups(summary),
         in_phrases=in_phrases,
+        of_rates=of_rates,
         rate_references={row.reference_cell for row in summary.rate_comparisons},
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,

@@ -24,12 +24,13 @@ from orchestrator.analysis.audit.claim_forms import (
     rows_of,
 )
 from orchestrator.analysis.audit.compared import check_compared, overlap
-from orchestrator.analysis.audit.load import arrival_noise
+from orchestrator.analysis.audit.load import arrival_noise, surplus
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.network import ROUND_TRIPS, round_trips
 from orchestrator.analysis.audit.precision import column_bounds, half_digit
 from orchestrator.analysis.audit.sizes import encoded_sizes, text_bytes
+from orchestrator.analysis.words import change
 
 # Claims are rounded: "ten times" is 9 to 11, but never the other way round.
 FACTOR_SLACK = 0.10
@@ -185,7 +186,7 @@ def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
         lost = 1 - row.delivered_per_s / row.offered_per_s
         random = method.arrivals == "poisson" or file.stated.mode == "open loop"
         noise = arrival_noise(row, file) if random else 0.0
-        off = f"{lost:.1%} missing" if lost >= 0 else f"{-lost:.1%} more"
+        off = f"{lost:.1%} missing" if lost >= 0 else surplus(1 - lost)
         text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
         if lost > 0.001 + noise:
             verdicts.add("contradicted")
@@ -210,7 +211,7 @@ def _peak(test: Peak, file: AuditFile) -> _Outcome:
             return "undetermined", PEAK, _missing(file, group, "throughput_per_s")
         best = max(rates, key=lambda name: rates[name])
         holds.append(abs(rates[best] / test.throughput_per_s - 1) <= FACTOR_SLACK)
-        words.append(f"{best} {rates[best]:,g}/s ({rates[best] / test.throughput_per_s - 1:+.1%})")
+        words.append(f"{best} {rates[best]:,g}/s ({change(rates[best] / test.throughput_per_s - 1, 1)})")
     arithmetic = f"highest of each: {'; '.join(words)}; claimed near {test.throughput_per_s:,g}/s"
     return ("supported" if all(holds) else "contradicted"), PEAK, arithmetic
 

@@ -9,6 +9,7 @@ from orchestrator.analysis.audit.method import clients_of, depth_unknown, method
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.precision import bounds, half_digit, mean_bounds
 from orchestrator.analysis.audit.rules import about
+from orchestrator.analysis.words import MOST_CHANGE, factor
 
 # Runs of our own on a loud machine, published as a pooled mean beside a median throughput, came to twice.
 EXCESS_OVER_RUNS = 3.0
@@ -147,6 +148,11 @@ def arrival_noise(row: Row, file: AuditFile) -> float:
     return 4 / math.sqrt(max(count, 1.0))
 
 
+def surplus(share: float) -> str:
+    """What arrived beyond what was offered, as `0.8% more`; of far more, as `174 times as many`."""
+    return f"{factor(share)} times as many" if share - 1 > MOST_CHANGE else f"{share - 1:.1%} more"
+
+
 def delivered(row: Row, file: AuditFile) -> Assessment | None:
     """Events that arrived against events that were offered. Loss is no error of a table; its latencies are of the rest."""
     arrived = row.delivered_per_s
@@ -156,7 +162,7 @@ def delivered(row: Row, file: AuditFile) -> Assessment | None:
         return None
     share, noise = arrived / row.offered_per_s, arrival_noise(row, file)
     off = half_digit(arrived) / row.offered_per_s
-    missing = f"{1 - share:.1%} missing" if share <= 1 else f"{share - 1:.1%} more"
+    missing = f"{1 - share:.1%} missing" if share <= 1 else surplus(share)
     arithmetic = f"{arrived:,g} of {row.offered_per_s:,g} per s = {share:.1%}, {missing}"
     if share - off > 1.01:
         if method_of(row, file).delivery == "at-least-once":

@@ -64,7 +64,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     odd = [f for f in found if abs(log(f.ratio)) >= MATTERS and f.p * tests <= ALPHA]
     of = max(odd, key=lambda each: (abs(log(each.ratio)), each.ratio), default=of)
     evidence = {"trials": len(trials), "host": of.host, "ratio": of.ratio, "p": of.p * tests, "sd": of.sd}
-    differs = f"{words.percent(abs(of.ratio - 1))} {'slower' if of.ratio > 1 else 'quicker'}"
+    differs = f"{words.off(of.ratio - 1)} {'slower' if of.ratio > 1 else 'quicker'}"
     if odd:
         than = "the other host" if len(found) == 2 else "the other hosts"
         return Finding(

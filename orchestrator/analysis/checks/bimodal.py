@@ -130,7 +130,7 @@ def _judge_placement(run: RunEvidence, placement: str, name: str, placements: in
             verdict="warn",
             evidence=evidence,
             weight=modes.step,
-            explanation=f"{name}: trials of the same cell fall into two groups, {words.percent(modes.step)} apart.",
+            explanation=f"{name}: trials of the same cell fall into two groups, {words.difference(modes.step)} apart.",
             action="Raise `repeats` to 10, as a few blocks may agree by chance, and find out what differs between processes"
             " (core, clock frequency, other load: see `noise`).",
         )

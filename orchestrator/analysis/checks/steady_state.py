@@ -76,7 +76,7 @@ def _drift(drifts: list[float]) -> Finding:
     interval = shared.interval()
     evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
     if interval and not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
-        change = words.percent(abs(exp(shared.mean) - 1))
+        change = words.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
         return Finding(
             verdict="warn",
@@ -113,12 +113,16 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
             evidence=evidence,
             weight=abs(seen.jump),
             explanation=(
-                f"Latency changes by {words.change(exp(seen.jump) - 1)} after {words.percent(seen.at)} of "
-                f"{trial.called}, and stays there."
+                f"Latency {_changes(exp(seen.jump))} after {words.percent(seen.at)} of {trial.called}, and stays there."
             ),
             action="See `noise` for what else ran; repeat the run on a quiet host or with more `repeats`.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="No jump within a trial.")
+
+
+def _changes(times: float) -> str:
+    said = words.change(times - 1)
+    return f"becomes {said} as long" if said.endswith("times") else f"changes by {said}"
 
 
 def _short_warmups(cell: CellEvidence) -> list[Finding]:

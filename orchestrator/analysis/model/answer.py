@@ -181,7 +181,7 @@ def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
         by = second.predicted.latency - first.predicted.latency
         return (
             "ahead",
-            f"{label} is ahead of {second.predicted.label} by {words.ms(by)}, {words.percent(second.ratio - 1)}.",
+            f"{label} is ahead of {second.predicted.label} by {words.ms(by)}, {words.difference(second.ratio - 1)}.",
         )
     near = [row.predicted.label for row in others if row.standing == "tie"]
     unsure = [row.predicted.label for row in others if row.standing not in ("tie", "slower")]

@@ -201,6 +201,6 @@ def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
         if abs(of) > _LEAST_OUTLYING and abs(of) > _OUTLYING * max(float(np.median(others or [0.0])), 0.01):
             side = "slower" if of > 0 else "faster"
             yield (
-                f"block {block + 1} was {words.percent(abs(np.expm1(of)))} {side} than the others at the nearest distance:"
+                f"block {block + 1} was {words.off(float(np.expm1(of)))} {side} than the others at the nearest distance:"
                 " the fit is refused, not bent. Measure again on quiet hosts, with more `repeats`."
             )

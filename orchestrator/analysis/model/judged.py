@@ -142,11 +142,11 @@ def _said(
     fits: Mapping[str, Fit],
 ) -> str:
     score = {each.method: each for each in scores}
-    rivals = " and ".join(f"{method} {words.percent(score[method].median)}" for method in RIVALS)
-    off = words.percent(score[MODEL].median)
+    rivals = " and ".join(f"{method} {words.off(score[method].median)}" for method in RIVALS)
+    off = words.off(score[MODEL].median)
     text = (
         f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
-        f" {words.percent(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.off(score[MODEL].p90)} at p90 ({rivals} at the median), and"
         f" {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:

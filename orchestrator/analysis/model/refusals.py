@@ -95,4 +95,4 @@ def _range(what: str, value: float, measured: tuple[float, float], text: object)
 def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
     p90 = None if judged is None else judged.by_series.get(fitted.series.id)
     if p90 is not None and p90 > MOST_MISSED:
-        yield f"its sealed cells were missed by {words.percent(p90)} at p90, more than {words.margin(MOST_MISSED)}"
+        yield f"its sealed cells were missed by {words.off(p90)} at p90, more than {words.margin(MOST_MISSED)}"

@@ -110,8 +110,11 @@ def _in_shares(of: Surface) -> str:
     known = of.codes[of.codes != NONE]
     codes, counts = np.unique(known, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_MOST_SHARES]
-    parts = [f"at {words.percent(counts[place] / known.size, 0)} {_claim(of, int(codes[place]))}" for place in order]
-    return f"it depends on distance and payload: of the map's places {', '.join(parts)}."
+    parts = []
+    for place in order:
+        where = f"at {words.percent(counts[place] / known.size, 0)}" + ("" if parts else " of the map's places")
+        parts.append(f"{where} {_claim(of, int(codes[place]))}")
+    return f"it depends on distance and payload: {', '.join(parts)}."
 
 
 def _claim(of: Surface, code: int) -> str:

@@ -192,6 +192,8 @@
     return [...lines, word];
   }, []);
 
+  const titleOf = (chart) => chart.querySelector(".live")?.getAttribute("aria-label") ?? chart.querySelector("svg.static title").textContent;
+
   const pictureOf = (chart) => {
     const style = getComputedStyle(root);
     const colour = (name) => style.getPropertyValue(name).trim();
@@ -199,7 +201,7 @@
     const [width, height] = picture.getAttribute("viewBox").split(" ").slice(2).map(Number);
     const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
-      ...wrapped(chart.querySelector(".live").getAttribute("aria-label")).map((line) => [line, "--ink"]),
+      ...wrapped(titleOf(chart)).map((line) => [line, "--ink"]),
       ...wrapped(document.getElementById("every-page")?.textContent ?? "").map((line) => [line, "--fail"]),
     ];
     const below = wrapped(note).map((line) => [line, "--muted"]);
@@ -239,14 +241,15 @@
     link.click();
   };
 
-  charts.forEach((chart) => {
+  [...charts, ...document.querySelectorAll(".map .still")].forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "save";
     button.textContent = "Save picture";
-    button.setAttribute("aria-label", `Save picture: ${chart.querySelector(".live").getAttribute("aria-label")}`);
+    button.setAttribute("aria-label", `Save picture: ${titleOf(chart)}`);
     button.addEventListener("click", () => save(chart));
-    (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
+    if (chart.matches(".still")) chart.append(button);
+    else (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
   });
   for (const list of document.querySelectorAll(".strips")) {
     const buttons = [...list.querySelectorAll(".save")];
@@ -288,7 +291,10 @@
     const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
     if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
     const by = found[1].latency - found[0].latency;
-    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${three((100 * by) / found[0].latency)} %.`;
+    const share = by / found[0].latency;
+    const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
+    const more = share < 1 ? `${three(100 * share)} %` : `a factor of ${times}`; // words.difference
+    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${more}.`;
   };
 
   const make = (tag, className, ...content) => {

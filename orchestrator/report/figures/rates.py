@@ -38,7 +38,7 @@ def found_rates(
     colours: dict[str, int],
     beside: Sequence[FoundRate],
 ) -> Figure | None:
-    """The rates of one setting, the highest on top; None when no search of them ended.
+    """The rates of one setting, the highest on top; None when no search of them ended. `title` is `naming.of_rates`.
 
     An arrow in place of a diamond is a rate known from one side alone. The scale is that of all rates `beside`, too.
     """
@@ -63,8 +63,7 @@ def found_rates(
     traces = [_searches(rows, colours), _found(rows, colours)]
     is_one_sided = any(one.side for one in rows)
     note = "An arrow: the rate is known from that side alone." if is_one_sided else ""
-    label = f"Highest rates, {title}: {rows[0].goals}."
-    return figure(slug, label, traces, layout, 76 + row_px(ROW_PX, labels) * len(rows), note)
+    return figure(slug, f"{title}.", traces, layout, 76 + row_px(ROW_PX, labels) * len(rows), note)
 
 
 def _room_px(said: Sequence[dict[str, Any]]) -> int:

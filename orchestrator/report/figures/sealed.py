@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from orchestrator.analysis.model.shapes import Judged, Modelled, SealedCell
-from orchestrator.analysis.words import ms, percent, significant, size
+from orchestrator.analysis.words import change, ms, significant, size
 from orchestrator.report.figures.base import Figure, axis, broken, figure, logarithmic, of_series, plain
 from orchestrator.report.palette import SERIES, series
 
@@ -72,7 +72,7 @@ def _of_stack(cells: list[SealedCell], number: int) -> go.Scatter:
         customdata=[
             plain(
                 f"{cell.setting}, {cell.placement}, {size(cell.size)}: {ms(cell.predicted)} predicted, {ms(cell.measured)}"
-                f" measured ({percent(cell.errors['model'])})"
+                f" measured ({change(cell.errors['model'], 1)})"
             )
             for cell in cells
         ],

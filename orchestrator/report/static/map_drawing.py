@@ -6,7 +6,7 @@ Each ground has a letter and a hatching of its own beside its colour. It is draw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.report.static.drawing import WIDTH_PX
-from orchestrator.report.static.svg import element, plain, text, width_of
+from orchestrator.report.static.map_room import Room, size_of
+from orchestrator.report.static.svg import element, number, plain, text, width_of
 from orchestrator.report.ticks import log_ticks
 
 ACROSS, UP = 72, 48
@@ -24,8 +25,12 @@ _CELL_PX = (4, 5)
 _LEFT_PX, _TOP_PX = 52, 24
 _WIDE_PX, _HIGH_PX = ACROSS * _CELL_PX[0], UP * _CELL_PX[1]
 _LINE_PX = 16
-_LEGEND_LETTERS = 50
+_LEGEND_LETTERS = 46
+_LETTER_PX, _SMALL_PX = 15, 11  # no text is smaller: on a phone the map is as wide as it was drawn
+_DOT_PX, _CIRCLE_PX = 3, 4.5  # radii of what was measured and of what was sealed
+_ROOMY = 0.6  # of the largest square in a ground: in others of this size its letter may stand, too
 _MOST_LINES = 4  # of equal gain
+_LEAST_BRANCH = 8  # points of a piece of a line that has a text of its own
 _LEAST_SQUARE = 3  # places to a side that a letter needs
 _EVERY = 2  # place of the lattice that lines are drawn through
 _RIM: dict[str, Any] = {
@@ -35,7 +40,11 @@ _RIM: dict[str, Any] = {
     "paint_order": "stroke",
 }
 _INK, _MUTED, _PAPER = "var(--ink)", "var(--muted)", "var(--paper)"
+_LINE: dict[str, Any] = {"stroke": _INK, "stroke_width": 0.9, "stroke_linecap": "round", "fill": "none"}
+_SEALED: dict[str, Any] = {"fill": _PAPER, "stroke": _INK, "stroke_width": 1.6}
+_BASE_PX = 4  # from the middle of a small text down to its base line
 
+_Segment = tuple[tuple[int, int], tuple[int, int]]
 Values = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
@@ -92,19 +101,22 @@ def map_svg(of: MapDrawing) -> str:
     legend = list(_legend(of, bottom + 42))
     height = bottom + 42 + _LINE_PX * len(legend) + 4
     ids = f"{of.slug}-title", f"{of.slug}-desc"
-    taken: list[tuple[float, float]] = []
-    grounds, letters = list(_grounds(of)), list(_letters(of, taken))
+    room = Room(box=(_LEFT_PX, _TOP_PX, _LEFT_PX + _WIDE_PX, bottom))
+    marks = list(_marks(of, room))
+    letters = list(_letters(of, room))
+    errors = list(_errors(of, room))
     return element(
         "svg",
         element("title", plain(of.label), id=ids[0]),
         element("desc", plain(of.said), id=ids[1]),
         element("defs", *(pattern for ground in of.grounds for pattern in _pattern(of.slug, ground))),
         element("rect", x=_LEFT_PX, y=_TOP_PX, width=_WIDE_PX, height=_HIGH_PX, fill=_PAPER, stroke="var(--rule)"),
-        *grounds,
-        *_lines(of, taken),
+        *_grounds(of),
+        *_lines(of, room),
         *_axes(of, bottom),
-        *_marks(of),
-        element("g", *letters, text_anchor="middle", font_size=15, font_weight="700", **_RIM),
+        *marks,
+        *errors,
+        element("g", *letters, text_anchor="middle", font_size=_LETTER_PX, font_weight="700", **_RIM),
         *(line for block in legend for line in block),
         class_="static",
         viewBox=f"0 0 {WIDTH_PX} {height}",
@@ -190,26 +202,31 @@ def _runs(line: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     yield from map(tuple, edges.reshape(-1, 2).tolist())
 
 
-def _letters(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
-    """The letters of each ground, in the middle of the largest square within it."""
+def _letters(of: MapDrawing, room: Room) -> Iterator[str]:
+    """The letters of each ground, in the middle of a large square within it, free of what was measured."""
     for ground in of.grounds:
-        side, column, row = _square(of.codes == ground.code)
-        if side >= _LEAST_SQUARE and ground.mark:
-            x = _LEFT_PX + (column - side / 2 + 0.5) * _CELL_PX[0]
-            y = _TOP_PX + _HIGH_PX - (row - side / 2 + 0.5) * _CELL_PX[1]
-            taken.append((x, y))
-            yield text(ground.mark, x, y + 5)
+        sides = _squares(of.codes == ground.code)
+        if sides.max() < _LEAST_SQUARE or not ground.mark:
+            continue
+        places = np.argwhere(sides >= max(_LEAST_SQUARE, _ROOMY * sides.max())).tolist()
+        points = [_middle(column, row, int(sides[column, row])) for column, row in places]
+        x, y = room.most(points, *size_of(ground.mark, _LETTER_PX))
+        yield text(ground.mark, x, y + 5)
 
 
-def _square(holds: npt.NDArray[np.bool_]) -> tuple[int, int, int]:
-    """Side, and the last column and row, of the largest square of places that hold; a side of 0 where none does."""
-    best = (0, 0, 0)
+def _middle(column: int, row: int, side: int) -> tuple[float, float]:
+    """Of a square that ends at this place of the lattice, in pixels."""
+    x = _LEFT_PX + (column - side / 2 + 1) * _CELL_PX[0]
+    return x, _TOP_PX + _HIGH_PX - (row - side / 2 + 1) * _CELL_PX[1]
+
+
+def _squares(holds: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """For each place the side of the largest square of places that hold whose last one it is."""
     side = np.zeros(holds.shape, dtype=np.int64)
     for column, row in np.argwhere(holds).tolist():
         near = min(side[column - 1, row], side[column, row - 1], side[column - 1, row - 1]) if column and row else 0
         side[column, row] = near + 1
-        best = max(best, (int(near) + 1, column, row))
-    return best
+    return side
 
 
 def _axes(of: MapDrawing, bottom: int) -> Iterator[str]:
@@ -253,22 +270,41 @@ def _share(within: tuple[float, float], value: float) -> float:
     return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
 
-def _marks(of: MapDrawing) -> Iterator[str]:
-    points = [
-        f"M{_x(of, mark.rtt) - 3:.0f} {_y(of, mark.size):.0f}a3 3 0 1 0 6 0a3 3 0 1 0-6 0z"
-        for mark in of.marks
-        if not mark.is_sealed
-    ]
+def _marks(of: MapDrawing, room: Room) -> Iterator[str]:
+    """A dot for what was measured, a circle for what was sealed."""
+    points, circles = [], []
+    for mark in of.marks:
+        x, y = _x(of, mark.rtt), _y(of, mark.size)
+        radius = _CIRCLE_PX if mark.is_sealed else _DOT_PX
+        room.take(x, y, 2 * radius + 2, 2 * radius + 2)
+        if mark.is_sealed:
+            circles.append(element("circle", cx=x, cy=y, r=_CIRCLE_PX))
+        else:
+            points.append(_dot(x, y))
     if points:
         yield element("path", d="".join(points), fill=_INK, stroke=_PAPER, stroke_width=1)
-    sealed = [(mark, _x(of, mark.rtt), _y(of, mark.size)) for mark in of.marks if mark.is_sealed]
-    circles = [element("circle", cx=x, cy=y, r=4.5) for _, x, y in sealed]
-    said = [text(mark.said, x, y + 14) for mark, x, y in sealed]
-    yield element("g", *circles, fill=_PAPER, stroke=_INK, stroke_width=1.6)
-    yield element("g", *said, text_anchor="middle", font_size=9, **_RIM)
+    yield element("g", *circles, **_SEALED)
 
 
-def _lines(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
+def _dot(x: float, y: float) -> str:
+    return f"M{x - _DOT_PX:.0f} {y:.0f}a3 3 0 1 0 6 0a3 3 0 1 0-6 0z"
+
+
+def _errors(of: MapDrawing, room: Room) -> Iterator[str]:
+    """Beside each circle its error: below, above, to the right or to the left of it, where there is room."""
+    said = []
+    for mark in of.marks:
+        if mark.is_sealed:
+            wide, high = size_of(mark.said, _SMALL_PX)
+            x, y = _x(of, mark.rtt), _y(of, mark.size)
+            across, up = wide / 2 + _CIRCLE_PX + 2, high / 2 + _CIRCLE_PX + 2
+            beside = [(x, y + up), (x, y - up), (x + across, y), (x - across, y)]
+            at = room.first([*beside, (x + across, y + up), (x - across, y + up)], wide, high)
+            said.append(text(mark.said, at[0], at[1] + _BASE_PX))
+    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **_RIM)
+
+
+def _lines(of: MapDrawing, room: Room) -> Iterator[str]:
     """Lines along which the slowest takes as many ms more than the quickest, each with its ms."""
     apart = of.apart[::_EVERY, ::_EVERY]
     known = apart[~np.isnan(apart)]
@@ -281,18 +317,31 @@ def _lines(of: MapDrawing, taken: list[tuple[float, float]]) -> Iterator[str]:
             continue
         d = "".join(f"M{a[0]} {a[1]}l{b[0] - a[0]} {b[1] - a[1]}" for a, b in segments)
         drawn.append(d)
-        x, y = max((a for a, _ in segments), key=lambda at: _room(at, taken))
-        taken.append((x, y))
-        said.append(text(f"{level:g} ms", x, y + 3))
-    yield element("path", d="".join(drawn), stroke=_INK, stroke_width=0.9, stroke_linecap="round", fill="none")
-    yield element("g", *said, text_anchor="middle", font_size=9, **_RIM)
+        what = f"{level:g} ms"
+        for branch in _branches(segments):
+            if len(branch) >= _LEAST_BRANCH:
+                x, y = room.most(branch, *size_of(what, _SMALL_PX))
+                said.append(text(what, x, y + _BASE_PX))
+    yield element("path", d="".join(drawn), **_LINE)
+    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **_RIM)
 
 
-def _room(at: tuple[int, int], taken: Sequence[tuple[float, float]]) -> float:
-    """How far a text there is from others and from the edges."""
-    edges = (at[0] - _LEFT_PX, _LEFT_PX + _WIDE_PX - at[0], at[1] - _TOP_PX, _TOP_PX + _HIGH_PX - at[1])
-    others = [math.hypot(at[0] - x, at[1] - y) for x, y in taken]
-    return min(3.0 * min(edges), *others, 1e3)
+def _branches(segments: list[_Segment]) -> list[list[tuple[int, int]]]:
+    """The points of each connected piece of a line."""
+    beside: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for one, other in segments:
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    found = []
+    while beside:
+        branch, waiting = [], [next(iter(beside))]
+        while waiting:
+            point = waiting.pop()
+            if point in beside:
+                branch.append(point)
+                waiting += beside.pop(point)
+        found.append(branch)
+    return found
 
 
 def _levels(known: Values) -> list[float]:
@@ -308,7 +357,7 @@ def _levels(known: Values) -> list[float]:
     return [levels[place] for place in places.tolist()]
 
 
-def _contour(values: Values, level: float) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _contour(values: Values, level: float) -> Iterator[_Segment]:
     """Straight pieces of the line at a level, in pixels: of each triangle that it crosses, one."""
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(values, level / 1e3) / level)
@@ -335,20 +384,39 @@ def _between(one: tuple[int, int], other: tuple[int, int], low: float, high: flo
     return round(x), round(y)
 
 
+def _signs(of: MapDrawing, top: float) -> Iterator[list[str]]:
+    """What dots, circles and lines mean, a line of text each, where there are any."""
+    dot = element("path", d=_dot(17, 0), fill=_INK)
+    circle = element("circle", cx=17, cy=0, r=_CIRCLE_PX, **_SEALED)
+    line = element("path", d="M6 0h22", **_LINE)
+    found = (
+        (any(not mark.is_sealed for mark in of.marks), dot, "measured"),
+        (any(mark.is_sealed for mark in of.marks), circle, "kept from the fit; beside it the largest error"),
+        (bool(np.any(of.apart > 0)), line, "the slowest takes so much longer"),
+    )
+    shown = [(drawn, said) for is_there, drawn, said in found if is_there]
+    for place, (drawn, said) in enumerate(shown):
+        y = top + place * _LINE_PX
+        yield [element("g", drawn, transform=f"translate(0 {number(y + 7)})"), text(said, 56, y + 11)]
+
+
 def _legend(of: MapDrawing, top: float) -> Iterator[list[str]]:
-    """A line of text after another; the first of a ground has its swatch, where it lies on the map alone."""
+    """A line of text after another: each ground with its swatch, where it lies on the map alone, then dots and lines."""
     at = top
     for ground in of.grounds:
         if not ground.meaning:
             continue
-        for number, words in enumerate(wrap(ground.meaning, _LEGEND_LETTERS)):
+        for place, words in enumerate(wrap(ground.meaning, _LEGEND_LETTERS)):
             drawn = [text(words, 56, at + 11)]
-            if not number:
+            if not place:
                 fill = _fill(of.slug, ground)
                 drawn.append(element("rect", x=6, y=at + 1, width=22, height=12, fill=fill, stroke=_MUTED))
                 drawn.append(text(ground.mark, 35, at + 11, font_weight="700"))
             yield drawn
             at += _LINE_PX
+    for line in _signs(of, at):
+        yield line
+        at += _LINE_PX
     for words in wrap(_SEVERAL, _LEGEND_LETTERS + 8) if any(len(each.mark) > 1 for each in of.grounds) else ():
         yield [text(words, 6, at + 11, fill=_MUTED)]
         at += _LINE_PX

@@ -312,7 +312,13 @@ def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
 def test_the_report_has_a_section_with_every_search():
     document = Document(render(summary()))
     assert "capacity" in [element.attributes.get("id") for element in document.all("section")]
-    (table, *_) = [t for t in document.tables if t.caption.strip().startswith("p50 < 10 ms: add, local, reuse")]
+    (table, *_) = [
+        t
+        for t in document.tables
+        if t.caption.strip().startswith(
+            "Highest rate while p50 < 10 ms: operation add, placement local, connections kept open"
+        )
+    ]
     assert [row[0].text.strip() for row in table.rows[1:]] == ["rest (thin)", "grpc (thin)"]
     paths = [t for t in document.tables if "neighbours" in t.caption]
     assert [len(table.rows) for table in paths] == [6, 6]

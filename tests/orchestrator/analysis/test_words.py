@@ -36,6 +36,24 @@ def test_a_factor_has_two_significant_digits_or_more(value, text):
     assert words.ratio(value) == f"{text}×"
 
 
+@pytest.mark.parametrize(
+    ("share", "change", "off", "difference"),
+    [
+        (-0.034, "-3 %", "3.4 %", "-3.4 %"),
+        (0.51, "+51 %", "51 %", "51 %"),
+        (1.5, "+150 %", "150 %", "a factor of 2.5"),
+        (9.0, "+900 %", "900 %", "a factor of 10.0"),
+        (9.4, "10.4 times", "10.4 times", "a factor of 10.4"),
+        (172.68, "174 times", "174 times", "a factor of 174"),
+        (17268.0, "17,269 times", "17,269 times", "a factor of 17,269"),
+    ],
+)
+def test_far_more_is_so_many_times_and_no_per_cent_of_five_digits(share, change, off, difference):
+    assert words.change(share) == change
+    assert words.off(share) == off
+    assert words.difference(share) == difference
+
+
 def test_a_bound_is_not_rounded_across_what_matters():
     assert words.bounds((0.9538, 0.9649)) == ("0.954", "0.96")
     assert words.bounds((0.97, 1.0496)) == ("0.97", "1.0496")

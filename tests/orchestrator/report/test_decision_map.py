@@ -204,7 +204,7 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
 
 
 def test_pictures_have_the_maps(summary: RunSummary) -> None:
-    found = pictures(summary, ("light", "dark"))
+    found = pictures(summary, ("light", "dark")).by_name
     assert {"map-1.svg", "map-2.svg", "map-1-dark.svg", "sealed.svg"} <= found.keys()
     assert "Decision map: connections kept open" in found["map-1.svg"]
     assert "var(--" not in found["map-1.svg"]
@@ -228,4 +228,4 @@ def test_verify_computes_the_map_again_from_the_samples(tmp_path: Path) -> None:
     path.write_text(text.replace("grpc (thin) is ahead</text>", "rest (thin) is ahead</text>", 1), encoding="utf-8")
     changed = [str(each) for each in checked.check(block.read_page(path)).differences]
     assert len(changed) == 1
-    assert changed[0].startswith("Prediction, connections kept open")
+    assert changed[0].startswith("Prediction, Which stack is quickest: connections kept open")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.analysis.model.predict import predicted
+from orchestrator.analysis.model.rules import rules
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report import palette, write_report
 from tests.support.browser import PROGRAM, browser
+from tests.support.modelled import NEW, Lab, Truth, fitted
 from tests.support.modelled_runs import a_map, a_mapped_run
+from tests.support.summaries import a_run
 
 pytestmark = [
     pytest.mark.browser,
@@ -16,6 +21,27 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
+LEAST_LETTER_PX = 10.9
+# Texts on the maps and their legends: too small, beyond the picture, or one on another.
+TEXTS_AMISS = """
+[...document.querySelectorAll('.map svg.static')].flatMap((svg) => {
+  const all = svg.getBoundingClientRect();
+  const scale = all.width / svg.viewBox.baseVal.width;
+  const texts = [...svg.querySelectorAll('text')]
+    .map((text) => ({ said: text.textContent, box: text.getBoundingClientRect(), text }));
+  const small = texts.filter(({ text }) => parseFloat(getComputedStyle(text).fontSize) * scale < LEAST);
+  const beyond = texts.filter(({ box }) => box.left < all.left - 1 || box.right > all.right + 1);
+  const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
+    && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
+  const over = texts.filter((one, place) => texts.slice(place + 1).some((other) => meet(one.box, other.box)));
+  return [['small', small], ['beyond', beyond], ['over', over]]
+    .flatMap(([what, of]) => of.map(({ said }) => `${what}: ${said}`));
+})
+""".replace("LEAST", str(LEAST_LETTER_PX))
+BESIDE = """
+[...document.querySelectorAll('.map')].every((map) =>
+  map.querySelector('.wide').getBoundingClientRect().left >= map.querySelector('.static').getBoundingClientRect().right)
+"""
 READY = "[...document.querySelectorAll('.place')].every((place) => !place.hidden)"
 SAID = "document.querySelector('#map-1 .place').innerText"
 
@@ -28,6 +54,24 @@ def summary():
 @pytest.fixture(scope="module")
 def report(summary, tmp_path_factory):
     return write_report(summary, tmp_path_factory.mktemp("maps") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def five_stacks(tmp_path_factory):
+    """Ahead of one another by turns, with new connections and kept ones."""
+    base = a_run(stacks=5)
+    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
+    truths = [
+        Truth(
+            name=stack, own=own, per_kb=0.002 * (1 + place * 2 % 5), setting=setting, opening=opening, windows=windows
+        )
+        for setting, opening, windows in (("kept", 0, Truth().windows), ("new", 1, NEW))
+        for place, stack in enumerate(stacks)
+        for own in (0.3 + 0.13 * place if opening else 0.9 - 0.13 * place,)
+    ]
+    found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
+    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    return write_report(modelled, tmp_path_factory.mktemp("five") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +133,15 @@ def test_sliders_move_by_keyboard_and_say_their_value(page, report):
     assert page.evaluate("document.activeElement.id") == "map-1-size"
 
 
+def test_a_map_is_saved_as_a_picture_of_its_own(page, report):
+    page.open(report)
+    page.wait_for(READY)
+    name, content = page.download("#map-1 .save")
+    assert name == "chart-map-1.png"
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(content) > 5000
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_maps_have_the_colours_of_the_theme(page, report, scheme):
     theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
@@ -109,6 +162,14 @@ def test_nothing_is_cut_off_at_360_pixels(page, report):
     )
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_texts_of_maps_are_legible_and_none_stands_on_another(page, report, five_stacks, width):
+    for of in (report, five_stacks):
+        page.open(of, width=width, height=800, script=False)
+        assert page.count(".map .static") >= 2
+        assert page.evaluate(TEXTS_AMISS) == []
+
+
 def test_without_scripts_maps_and_tables_are_there_and_sliders_are_not(page, report):
     page.open(report, script=False)
     assert page.count(".map .static") == 2
@@ -116,9 +177,10 @@ def test_without_scripts_maps_and_tables_are_there_and_sliders_are_not(page, rep
     assert page.count(".place") == 0
 
 
-def test_paper_has_the_maps_and_no_sliders(page, report):
-    page.open(report)
+def test_paper_has_the_maps_with_their_tables_beside_them_and_no_sliders(page, report):
+    page.open(report, width=700)
     page.wait_for(READY)
     page.print()
     assert page.count(".map .static") == 2
     assert page.count(".place") == 0
+    assert page.evaluate(BESIDE)

@@ -111,6 +111,13 @@ def test_more_than_was_offered_is_not_called_missing():
     assert "0.8% more" in found.claims[0].arithmetic
 
 
+def test_far_more_than_was_offered_is_so_many_times_as_many():
+    row = {"name": "a", "offered_per_s": 10.0, "delivered_per_s": 1737.0}
+    claim = {"text": "all", "tests": [{"kind": "delivers-all", "rows": ["a"]}]}
+    found = examine(AuditFile.model_validate({"title": "t", "results": [row], "claims": [claim]}))
+    assert "174 times as many" in found.claims[0].arithmetic
+
+
 FAR = ROW | {"placement": "far"}
 PLACE = {"name": "far", "ping_ms": 88.1, "distance_km": 8_000}
 NEAR = {"name": "far", "ping_ms": 0.5, "link_mbit": 100}
