@@ -20,6 +20,7 @@ from orchestrator.experiment.model.repeats import FEWEST
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.databases import has_no_driver
+from orchestrator.experiment.plan.estimate import round_trip_s
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
@@ -38,6 +39,8 @@ from orchestrator.experiment.plan.plan import (
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.requesters import refusal_of_shares
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.plan.series import by_series, seal_all
 from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
 from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
@@ -173,17 +176,34 @@ def read_plan(raw: Any) -> Plan:
         require(False, *strange)
     require(plan.hold_out == 0 or LEAST <= plan.hold_out <= MOST, "hold_out", plan.hold_out)
     require(bool(plan.sealed) == (plan.hold_out > 0), "sealed", plan.sealed)
-    for number, sealed in enumerate(plan.sealed):
-        require(sealed in cells and sealed not in plan.sealed[:number], f"sealed.{number}", sealed)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
         require(trial.index == number, f"trials.{number}.index", trial.index)
         require(0 <= trial.block < plan.blocks, f"trials.{number}.block", trial.block)
         require(0 <= trial.seed <= _MOST_SEED, f"trials.{number}.seed", trial.seed)
+    if plan.hold_out:
+        _require_sealed(plan)
     for name, resolved in plan.resolved.items():
         _shaped(f"resolved.{name}", resolved)
     return plan
+
+
+def _require_sealed(plan: Plan) -> None:
+    """ValueError unless the sealed cells are those that the seed chooses, and the seed is the one that trials were put in order by.
+
+    Whoever seals other cells once all are measured must find a seed for them, and the order of the trials has another one.
+    """
+    require(all(cell.find is None for cell in plan.cells), "hold_out", plan.hold_out)
+    rtts_s = {placement.id: round_trip_s(placement) for placement in plan.placements}
+    series = by_series(plan.cells, plan.stacks, plan.operations, plan.placements, rtts_s)
+    if plan.sealed != seal_all(series, plan.hold_out, plan.seed):
+        raise ValueError("sealed: these are not the cells that the plan's seed chooses")
+    is_so_many = len(plan.trials) == len(plan.cells) * plan.repeats
+    if not is_so_many or plan.trials != schedule(plan.cells, plan.repeats, plan.seed):
+        raise ValueError(
+            "trials: they are not in the order that the plan's seed gives, by which cells were sealed, too"
+        )
 
 
 def _require_search(place: str, cell: Cell, find: Find) -> None:
