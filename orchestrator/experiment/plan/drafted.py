@@ -68,7 +68,8 @@ def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: s
     return "\n".join(
         [
             _comment(
-                f"What run {from_run} cannot predict: measured, so that `orch predict` can. Written by `orch predict --plan`."
+                f"What run {from_run} cannot predict: measured, so that `orch predict` can."
+                " Written by `orch predict --plan`."
             ),
             "name: fill_the_gap",
             f"question: What do requests of {format_size(wanted.size)} take at a round trip of {wanted.rtt:g} ms?",

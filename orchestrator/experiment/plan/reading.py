@@ -67,6 +67,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
 _RATES_MBIT = (1e-30, 1e9)  # less would take longer than a number can say
 _FEWEST_MIXED = 2
+_MOST_OF_A_LABEL = 5_000  # letters: far more than the names of files and hosts that labels are made of
 _MARGIN = (0.001, 1.0)  # as `units.parse_margin`
 
 
@@ -110,6 +111,10 @@ def read_plan(raw: Any) -> Plan:
     stacks, operations, placements, cells = (
         _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
     )
+    for name, key in (("stacks", "label"), ("operations", "label"), ("placements", "name")):
+        for number, part in enumerate(getattr(plan, name)):
+            text = getattr(part, key)
+            require(len(text) <= _MOST_OF_A_LABEL, f"{name}.{number}.{key}", text)
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
         if stack.external is not None:
@@ -190,7 +195,7 @@ def read_plan(raw: Any) -> Plan:
 
 
 def _require_sealed(plan: Plan) -> None:
-    """ValueError unless the sealed cells are those that the seed chooses, and the seed is the one that trials were put in order by.
+    """ValueError unless the seed that chooses the sealed cells is the one that put the trials in order.
 
     Whoever seals other cells once all are measured must find a seed for them, and the order of the trials has another one.
     """

@@ -72,7 +72,8 @@ def bare_page(dataset: Dataset) -> str:
         if dataset.is_whole:
             raise
         raise InvalidMeasurement(
-            f"{dataset.path}: its summary is not one that orch makes: {type(error).__name__}: {on_one_line(str(error), 200)}",
+            f"{dataset.path}: its summary is not one that orch makes: {type(error).__name__}: "
+            f"{on_one_line(str(error), 200)}",
             hint="somebody changed it: ask for the report as orch wrote it, or for the run folder",
         ) from error
 

@@ -67,4 +67,4 @@ def test_a_plan_without_a_round_trip_has_the_one_that_is_asked_for() -> None:
     plan = a_map()
     bare = tuple(replace(p, link=replace(p.link, rtt_ms=None, rate_mbit=None)) for p in plan.placements)
     found = yaml.safe_load(to_fill_a_gap(replace(plan, placements=bare), plan.cells, WANTED, "a-run"))
-    assert "300ms" in str(found["distance"]["rtt"])
+    assert "300 ms" in str(found["distance"]["rtt"])

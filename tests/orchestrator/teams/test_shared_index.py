@@ -226,15 +226,17 @@ def test_functions_beside_the_tables_are_not_called(dsn: str, schema: str, recor
 
 
 @pytest.mark.parametrize("access", ["read", "change"])
-def test_nobody_puts_a_trigger_there_meanwhile(dsn: str, schema: str, record: RunRecord, access: str) -> None:
+def test_nobody_changes_the_tables_meanwhile(dsn: str, schema: str, access: str) -> None:
     with postgresql.shared(dsn, schema, access="make"):
         pass
-    with postgresql.shared(dsn, schema, access=access) as index:  # type: ignore[arg-type]
-        with index.writing() if access == "change" else contextlib.nullcontext():
-            with psycopg.connect(dsn, autocommit=True) as connection:
-                connection.execute("SET lock_timeout = 100")
-                with pytest.raises(psycopg.errors.LockNotAvailable):
-                    connection.execute(f"ALTER TABLE {schema}.runs ENABLE ROW LEVEL SECURITY")
+    with (
+        postgresql.shared(dsn, schema, access=access) as index,  # type: ignore[arg-type]
+        index.writing() if access == "change" else contextlib.nullcontext(),
+        psycopg.connect(dsn, autocommit=True) as connection,
+    ):
+        connection.execute("SET lock_timeout = 100")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute(f"ALTER TABLE {schema}.runs ENABLE ROW LEVEL SECURITY")
 
 
 def test_tables_that_are_changed_before_writing_begins_are_left_as_they_are(
