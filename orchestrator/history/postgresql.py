@@ -303,7 +303,7 @@ def _make(connection: _Connection, schema: str, where: str) -> None:
     connection.execute("COMMIT")
 
 
-def _require_shape(connection: _Connection, schema: str, where: str) -> None:
+def _require_shape(connection: tables.Connection, schema: str, where: str) -> None:
     """UsageError where the schema holds other tables than ours, or something that acts when they are written."""
     types = {"text": "text", "whole": "bigint", "real": "double precision"}
     ours = {(table, "r", name, types[kind]) for table, of in tables.COLUMNS.items() for name, kind in of.items()}
