@@ -12,6 +12,7 @@ from orchestrator.analysis.model.possible import require_possible
 from orchestrator.analysis.model.refusals import Asked
 from orchestrator.analysis.model.rivals import interpolation, one_round_trip
 from orchestrator.analysis.model.shapes import INTERPOLATION, Modelled
+from orchestrator.analysis.model.surface import ways
 from orchestrator.shapes import decode_json
 from tests.support.modelled import NEW, Lab, Truth, fitted
 
@@ -96,6 +97,17 @@ def test_an_error_of_any_size_leaves_an_interval_of_numbers(document: dict[str, 
     found = answer(changed(document, ("judged",), judged), Asked(rtt=30.0, size=10_000), 0.1)
     assert found.settings
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_of_many_numbers_in_flight_there_are_maps_of_a_few(document: dict[str, Any]) -> None:
+    cells = [{**cell, "in_flight": n} for n, cell in enumerate(document["judged"]["cells"] * 3, start=2)]
+    forged = json.loads(json.dumps({**document, "judged": {**document["judged"], "cells": cells, "by_series": {}}}))
+    for fit in forged["fits"]:
+        fit["in_flight_range"] = [1, 10_000]
+    found = [way.in_flight for way in ways(read(forged), 0.1) if way.connection == "reuse"]
+    assert len(found) <= 8
+    assert found[0] == 1
+    assert found[-1] == 10_000
 
 
 def test_rivals_say_a_latency_of_every_payload(document: dict[str, Any]) -> None:
