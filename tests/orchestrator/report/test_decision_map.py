@@ -78,7 +78,7 @@ def test_a_model_in_the_summary_of_a_part_of_the_samples_is_held_against_what_a_
     summary = json.loads(whole.documents["summary.json"])
     summary["prediction"]["fits"][0]["in_flight_range"] = [1, 10**18]  # as many steps as that
     forged = replace(whole, documents={**whole.documents, "summary.json": json.dumps(summary).encode()})
-    with pytest.raises(InvalidMeasurement, match="prediction: fit of .* in_flight_range: not as orch writes it"):
+    with pytest.raises(InvalidMeasurement, match=r"prediction: fit of .* in_flight_range: not as orch writes it"):
         made.page(forged)
 
 
