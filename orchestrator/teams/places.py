@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from orchestrator.disk import explained, whole_file
@@ -152,10 +152,11 @@ class Place:
 
 
 def _below(folder: str) -> Iterator[tuple[str, int]]:
-    def refused(error: OSError) -> NoReturn:
-        raise error
+    def refused(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # there is none, or somebody takes it out just now
+            raise error
 
-    for above, folders, files in os.walk(folder, onerror=refused) if os.path.lexists(folder) else ():
+    for above, folders, files in os.walk(folder, onerror=refused):
         for name in (*files, *folders):
             try:
                 status = Path(above, name).lstat()
