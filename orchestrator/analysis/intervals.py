@@ -46,17 +46,17 @@ class LogMean:
     @property
     def ratio(self) -> float:
         """The geometric mean."""
-        return _number(self.mean)
+        return from_log(self.mean)
 
     def interval(self, alpha: float = ALPHA) -> Interval | None:
         """The t-interval at level 1 - alpha, exponentiated; None with fewer than three values."""
         if self.se is None:
             return None
         half = t_quantile(1 - alpha / 2, self.n - 1) * self.se
-        return _number(self.mean - half), _number(self.mean + half)
+        return from_log(self.mean - half), from_log(self.mean + half)
 
 
-def _number(logarithm: float) -> float:
+def from_log(logarithm: float) -> float:
     """What it is the logarithm of, or the nearest number that has room: values from elsewhere may lie at either end."""
     return exp(max(-_LARGEST, min(_LARGEST, logarithm)))
 

@@ -94,8 +94,10 @@ def write(path: Path, text: str) -> Path:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     try:
         make_plan(path, needs_programs=False)
-    except ExperimentError as error:
+    except BaseException as error:
         path.unlink()
+        if not isinstance(error, ExperimentError):
+            raise
         raise UsageError(
             f"no valid experiment measures this: {error.problems[0].message}",
             hint="copy the experiment of the run, and change its payload, `distance` or `load`",

@@ -2,7 +2,8 @@
 
 They lie in a schema of their own, which carries a mark of ours with the version of the tables: one of that name without the
 mark, of another version or of another shape is refused and left as it is, and nothing outside of it is read or written.
-Names are looked for in PostgreSQL's own catalogue first, then there, and nowhere else. Passwords are in no message.
+Names are looked for in PostgreSQL's own catalogue and nowhere else, so that no function and no operator that somebody put
+beside the tables is called; tables are named with their schema. Passwords are in no message.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _LOCK = 0x6F72_6369  # of those who write; PostgreSQL's advisory locks are of on
 _CONNECT_S = 5
 _SETTINGS = "SET statement_timeout = 60000", "SET lock_timeout = 15000"  # ms
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_OF_OURS = re.compile(rf"\b(FROM|JOIN|INTO) (?=(?:{'|'.join(tables.COLUMNS)})\b)")
 _UNFIT = re.compile("[\0\ud800-\udfff]")  # what PostgreSQL's text cannot hold
 _MOST_OF_AN_ERROR = 300  # characters
 _RIGHTS = "ask whoever runs the server for it (docs/teams.md lists the rights)"
@@ -55,12 +57,17 @@ WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_attrdef d WHERE d.adrelid = c.oid)
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('c', 'x', 't'))
+    OR EXISTS (SELECT 1 FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class o ON o.oid IN (f.conrelid, f.confrelid)
+               WHERE f.contype = 'f' AND c.oid IN (f.conrelid, f.confrelid) AND o.relnamespace <> c.relnamespace)
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_index i
                WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE c.oid IN (h.inhrelid, h.inhparent))
 ) LIMIT 1
 """
-"""What can call a function of a table's owner with the rights of whoever reads or writes it, or lead to another table."""
+"""What can call a function of a table's owner with the rights of whoever reads or writes it, or lead to another table.
+
+A foreign key of another table does: what is deleted here is deleted there, where a deferred trigger acts with our rights.
+"""
 
 
 class SharedIndex(Index):
@@ -68,6 +75,36 @@ class SharedIndex(Index):
 
     _BEGIN: ClassVar[str] = "BEGIN"
     _ERRORS: ClassVar[tuple[type[Exception], ...]] = (psycopg.Error,)
+
+    def __init__(self, connection: tables.Connection, schema: str, where: str) -> None:
+        super().__init__(connection)
+        self._schema, self._where = schema, where
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All that is written within the block, or nothing of it, into tables that are as orch made them until it ends."""
+        with super().writing():
+            self._hold("ROW EXCLUSIVE")
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read within the block is read of tables that are as orch made them until it ends."""
+        self._connection.execute("BEGIN READ ONLY")
+        self._hold("ACCESS SHARE")
+        yield
+        self._connection.execute("COMMIT")
+
+    def _hold(self, mode: str) -> None:
+        """Nobody changes the tables from here on; errors as `_require_shape`."""
+        names = ", ".join(f'"{self._schema}".{name}' for name in tables.COLUMNS)
+        try:
+            self._connection.execute(f"LOCK TABLE {names} IN {mode} MODE")
+        except (psycopg.errors.UndefinedTable, psycopg.errors.WrongObjectType):
+            self._connection.execute("ROLLBACK")
+            _require_shape(self._connection, self._schema, self._where)
+            raise
+        _require_shape(self._connection, self._schema, self._where)
 
     def publish(
         self, record: RunRecord, *, tags: Iterable[str] = (), notes: Iterable[Note] = (), replace: bool = False
@@ -133,13 +170,15 @@ class SharedIndex(Index):
 
 
 class _Connection:
-    """A `tables.Connection`: psycopg's places for values, and values that PostgreSQL's columns hold."""
+    """A `tables.Connection`: tables with their schema, psycopg's places for values, and values that columns hold."""
 
-    def __init__(self, connection: psycopg.Connection[dict[str, Any]]) -> None:
+    def __init__(self, connection: psycopg.Connection[dict[str, Any]], schema: str) -> None:
         self._connection = connection
+        self._schema = schema
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> tables.Cursor:
-        return self._connection.execute(statement.replace("?", "%s").encode(), [_fitting(of) for of in values] or None)
+        whole = _OF_OURS.sub(rf'\1 "{self._schema}".', statement)
+        return self._connection.execute(whole.replace("?", "%s").encode(), [_fitting(of) for of in values] or None)
 
     def close(self) -> None:
         self._connection.close()
@@ -203,7 +242,7 @@ def shared(dsn: str, schema: str = SCHEMA, *, access: Access) -> Iterator[Shared
             raise MissingError(
                 f"{where} is PostgreSQL {opened.info.server_version // 10_000}", hint=f"{OLDEST} or newer is needed"
             )
-        connection = _Connection(opened)
+        connection = _Connection(opened, schema)
         for setting in (*_SETTINGS, "SET search_path = pg_catalog"):
             connection.execute(setting)
         if access == "read":
@@ -212,9 +251,13 @@ def shared(dsn: str, schema: str = SCHEMA, *, access: Access) -> Iterator[Shared
             if access != "make":
                 raise MissingError(f"{where}: nothing was published there", hint="`orch publish RUN` does")
             _make(connection, schema, where)
-        _require_shape(connection, schema, where)
-        connection.execute(f'SET search_path = pg_catalog, "{schema}", pg_temp')
-        yield SharedIndex(connection)
+        index = SharedIndex(connection, schema, where)
+        if access == "read":
+            with index.reading():
+                yield index
+        else:
+            _require_shape(connection, schema, where)
+            yield index
 
 
 def _is_there(connection: _Connection, schema: str, where: str) -> bool:
@@ -260,7 +303,7 @@ def _make(connection: _Connection, schema: str, where: str) -> None:
     connection.execute("COMMIT")
 
 
-def _require_shape(connection: _Connection, schema: str, where: str) -> None:
+def _require_shape(connection: tables.Connection, schema: str, where: str) -> None:
     """UsageError where the schema holds other tables than ours, or something that acts when they are written."""
     types = {"text": "text", "whole": "bigint", "real": "double precision"}
     ours = {(table, "r", name, types[kind]) for table, of in tables.COLUMNS.items() for name, kind in of.items()}

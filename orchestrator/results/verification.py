@@ -11,6 +11,8 @@ from orchestrator.results import turns
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.paths import ALTERED, damaged, inside, regular, samples_path
 
+_BEGUN = ("plan.json", "experiment.yaml")
+
 
 def verify(folder: RunFolder) -> tuple[str, ...]:
     """Read every file of a run and hold it against what was written down; the files' paths.
@@ -29,6 +31,9 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     folder.manifest_bytes()
     journal_state = folder.journal_state()
     begun = tuple(journal_state.begin.get("files", {}))
+    for name in begun:
+        if name not in _BEGUN:
+            raise _not_part(folder.path / name, "no run begins with such a file")
     for name in dict.fromkeys(("plan.json", *begun)):
         folder.require_as_written(name, journal_state.begin)
     for samples in sorted(journal_state.samples - manifest.files.keys()):
@@ -55,7 +60,11 @@ def _require_nothing_else(folder: Path, known: Set[str]) -> None:
     for path in sorted(found):
         is_file = os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
         if is_file and path.relative_to(folder).as_posix() not in known:
-            raise InvalidMeasurement(
-                f"{path}: not part of this run: the journal does not mention it",
-                hint="orch never leaves this there: move it away, or ask whoever sent the folder",
-            )
+            raise _not_part(path, "the journal does not mention it")
+
+
+def _not_part(path: Path, why: str) -> InvalidMeasurement:
+    return InvalidMeasurement(
+        f"{path}: not part of this run: {why}",
+        hint="orch never leaves this there: move it away, or ask whoever sent the folder",
+    )

@@ -6,9 +6,11 @@ from the environment as its own tools read it, never from an address.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -86,9 +88,15 @@ class Place:
                     above.rmdir()
 
     def sizes(self, folder: str = "") -> dict[str, int]:
-        """Files below a folder by path, with their sizes in bytes; none where there is no such folder."""
+        """Files below a folder by path, with their sizes in bytes; none where there is no such folder.
+
+        In a folder no link is followed: it counts as a file, of a size that none has (-1).
+        """
         import pyarrow.fs as fs
 
+        if self.is_local:
+            with self._explained():
+                return {posixpath.relpath(path, self.root): size for path, size in _below(self._at(folder))}
         chosen = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
         with self._explained():
             found = self.files_of.get_file_info(chosen)
@@ -141,6 +149,21 @@ class Place:
                 hint="is the address right, and may this user write there?"
                 + (f" Keys: {_KEYS[self.told[:2]]}" if self.told[:2] in _KEYS else ""),
             ) from error
+
+
+def _below(folder: str) -> Iterator[tuple[str, int]]:
+    def refused(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # there is none, or somebody takes it out just now
+            raise error
+
+    for above, folders, files in os.walk(folder, onerror=refused):
+        for name in (*files, *folders):
+            try:
+                status = Path(above, name).lstat()
+            except FileNotFoundError:
+                continue  # it was being written, and has its own name by now
+            if not stat.S_ISDIR(status.st_mode):
+                yield f"{above}/{name}", -1 if stat.S_ISLNK(status.st_mode) else status.st_size
 
 
 def place(text: str) -> Place:

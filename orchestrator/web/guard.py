@@ -138,6 +138,8 @@ class Guard:
         site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
         if is_reading:
             is_shown = mode == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
+            if headers.get("sec-purpose", "").startswith("prefetch"):
+                is_shown = False  # asked for ahead, dozens at a time, and looked at by nobody
             is_file = path.endswith(
                 _FILES
             )  # takes a CPU a while, and leaves the page that asks where it is: again and again

@@ -10,7 +10,7 @@ import numpy as np
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.series import by_series, seal
+from orchestrator.experiment.plan.series import by_series, seal_all
 from tests.support.drafts import Draft
 from tests.support.runs import MemoryRun, S, a_plan, a_run
 
@@ -77,7 +77,7 @@ def a_map(
         operations=operations,
         trials=schedule(cells, first.repeats, first.seed),
         hold_out=hold_out,
-        sealed=tuple(c for name, of in series.items() for c in seal(of, hold_out, 1, name)) if hold_out else (),
+        sealed=seal_all(series, hold_out, first.seed) if hold_out else (),
         matters=0.1,
     )
 

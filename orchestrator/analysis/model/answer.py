@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Any, Literal
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.equivalence import standing
-from orchestrator.analysis.intervals import ALPHA, t_quantile
+from orchestrator.analysis.intervals import ALPHA, from_log, t_quantile
 from orchestrator.analysis.model.predict import Places, at, predicted
 from orchestrator.analysis.model.refusals import Asked, rate_of, refusals
 from orchestrator.analysis.model.rivals import RIVALS
@@ -132,7 +132,7 @@ def _at(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> _At
     plainer = replace(
         of_model,
         latency=latency,
-        interval=(latency * exp(-off), latency * exp(off)),
+        interval=(from_log(log(latency) - off), from_log(log(latency) + off)),
         method=method,
         causes={},
     )
@@ -165,7 +165,7 @@ def _row(each: _At, first: _At, compared: int, matters: float) -> Row:
     ratio = each.predicted.latency / first.predicted.latency
     sd = sqrt(each.relative**2 + first.relative**2)
     half = t_quantile(1 - ALPHA / compared / 2, min(each.freedom, first.freedom)) * sd
-    interval = (exp(log(ratio) - half), exp(log(ratio) + half))
+    interval = (from_log(log(ratio) - half), from_log(log(ratio) + half))
     return Row(predicted=each.predicted, standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
 
 

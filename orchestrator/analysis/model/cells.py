@@ -30,6 +30,7 @@ from services.python.contract.limits import TLS
 
 _THROTTLED = 0.05  # of the time that a quota stopped a host: the check *noise* warns from there on
 _SEGMENTS_OF_QUIC = 32  # quic-go's first window (docs/tls.md)
+_MOST_CPU_S = 1e9  # of 1,000 requests: a folder from elsewhere may say any number
 _OUTLYING, _LEAST_OUTLYING = 6.0, 0.2  # times the scatter of the other blocks, and a share
 
 Floors = Mapping[str, Mapping[int, float]]
@@ -91,7 +92,7 @@ def _model_cell(
     if any("median" in trial.censored for trial in summary.trials):
         return
     medians, floor = by_block(summary.trials, "median"), floors.get(cell.placement.id, {})
-    blocks = sorted(medians.keys() & floor.keys())
+    blocks = sorted(block for block in medians.keys() & floor.keys() if medians[block] > 0 and floor[block] > 0)
     carried = summary.wire_bytes or summary.body_bytes
     if not blocks or carried is None:
         return
@@ -115,8 +116,8 @@ def _model_cell(
 
 
 def _middle(per_thousand_s: Sequence[float | None]) -> float | None:
-    """CPU time of one request in ms, of seconds per 1,000; None where a trial did not count it."""
-    known = [value for value in per_thousand_s if value is not None]
+    """CPU time of one request in ms, of seconds per 1,000; None where a trial did not count it, or cannot have."""
+    known = [value for value in per_thousand_s if value is not None and value < _MOST_CPU_S]
     return float(np.median(known)) * 1e3 / PER if known and len(known) == len(per_thousand_s) else None
 
 

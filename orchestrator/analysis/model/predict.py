@@ -8,11 +8,11 @@ was measured per request; by the utilisation law no more requests pass than the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import log, sqrt
 
 import numpy as np
 
-from orchestrator.analysis.intervals import t_quantile
+from orchestrator.analysis.intervals import from_log, t_quantile
 from orchestrator.analysis.model.fit import block_noise, drift
 from orchestrator.analysis.model.network import Floats, network_ms, wire_ms
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Predicted
@@ -56,7 +56,7 @@ def at(fitted: Fit, places: Places) -> At:
     sizes = np.array(fitted.sizes, dtype=np.float64)
     rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
     size = size.astype(np.float64)
-    up, down = (along(sizes, np.array(of), size) for of in (fitted.up, fitted.down))
+    up, down = (np.maximum(along(sizes, np.array(of), size), 1.0) for of in (fitted.up, fitted.down))
     hosts = _hosts(fitted, size)
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
     alone = hosts + distance + wire + windows
@@ -96,7 +96,7 @@ def predicted(fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_
 def interval(latency: float, sd: float, freedom: float) -> tuple[float, float]:
     """The 90 % t-interval, on the scale of logarithms: no latency is below zero."""
     half = t_quantile(0.5 + LEVEL / 2, freedom) * sd / latency
-    return latency * exp(-half), latency * exp(half)
+    return from_log(log(latency) - half), from_log(log(latency) + half)
 
 
 def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:

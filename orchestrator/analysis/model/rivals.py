@@ -7,12 +7,14 @@ lines between neighbours, in logarithms of distance, size and latency; beyond th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import exp, log
+from math import log
 from typing import Final
 
 import numpy as np
 
+from orchestrator.analysis.intervals import from_log
 from orchestrator.analysis.model.predict import along
+from orchestrator.analysis.model.series_data import TINY_MS
 from orchestrator.analysis.model.shapes import INTERPOLATION, ONE_ROUND_TRIP, Method, ModelCell
 
 Rival = Callable[[Sequence[ModelCell], float, float], float]
@@ -27,7 +29,8 @@ def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float
     sizes = sorted(nearest)
     near, median = (np.array([nearest[of][place] for of in sizes]) for place in (0, 1))
     places = np.array(sizes, dtype=np.float64), np.array(size)
-    return float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+    found = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+    return max(found, TINY_MS)  # a steep line ends below nothing
 
 
 def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
@@ -37,7 +40,11 @@ def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
         by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
     sizes = sorted(by_size)
     rows = [_line(sorted(by_size[of]), log(rtt)) for of in sizes]
-    return exp(_line([(log(of), row) for of, row in zip(sizes, rows, strict=True)], log(size)))
+    return from_log(_line([(_log(of), row) for of, row in zip(sizes, rows, strict=True)], _log(size)))
+
+
+def _log(size: float) -> float:
+    return log(size or 0.5)  # no payload at all is less than a byte
 
 
 def _line(points: Sequence[tuple[float, float]], at: float) -> float:

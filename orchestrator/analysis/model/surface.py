@@ -28,6 +28,7 @@ ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 COARSE = (1, 2, 5)
 _MOST_STACKS = 26  # on one map: as many as there are letters
+_MOST_IN_FLIGHT = 8  # numbers of requests in flight that there are maps of
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
 
@@ -141,7 +142,8 @@ def _in_flight(fits: Sequence[Fit], judged: Judged | None, method: Method) -> li
         return [1]  # rivals know no queues
     series = {fit.series.id for fit in fits}
     sealed = {cell.in_flight for cell in judged.cells if cell.series in series} if judged else set()
-    return sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
+    found = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
+    return [*found[: _MOST_IN_FLIGHT - 1], found[-1]] if len(found) > _MOST_IN_FLIGHT else found
 
 
 def _predicted(

@@ -1,15 +1,17 @@
 """Experiments that a prediction asks for, as text: the one that measures what is missing, and the one that would refute it.
 
-Both are made of a plan that was run, so that stacks, operations and the way to call stay what they were.
+Both are made of a plan that was run, so that stacks, operations and the way to call stay what they were. It may have been
+run elsewhere: each of its words stays one value, or in its comment, whatever it holds.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.errors import UsageError
+from orchestrator.errors import UsageError, on_one_line
 from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.machines import usd_per_hour
@@ -20,6 +22,8 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import exact_duration, format_size
 
 _PAIRS = ((HOME_ZONE, HOME_ZONE[:-1] + "b"), (HOME_ZONE, AWAY_ZONE))
+_PLAIN = re.compile("[A-Za-z][A-Za-z0-9_-]*")  # a word that YAML reads as it stands
+_MOST_OF_A_LINE = 300  # of a comment
 _TIMES = (0.25, 0.5, 1.0)  # of what was asked for, beside it: where too little was measured
 
 
@@ -58,16 +62,23 @@ def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: s
         ]
         where = [f"distance: {{{', '.join(distance)}}}"]
     else:
-        pairs = [f"{{from: {p.from_zone}, to: {p.to_zone}}}" for p in plan.placements if p.from_zone and p.to_zone]
+        pairs = [
+            f"{{from: {_word(p.from_zone)}, to: {_word(p.to_zone)}}}"
+            for p in plan.placements
+            if p.from_zone and p.to_zone
+        ]
         where = [f"distance: {{zones: [{', '.join(dict.fromkeys(pairs))}]}}"]
     machine = wanted.machine or plan.machine
     return "\n".join(
         [
-            f"# What run {from_run} cannot predict: measured, so that `orch predict` can. Written by `orch predict --plan`.",
+            _comment(
+                f"What run {from_run} cannot predict: measured, so that `orch predict` can."
+                " Written by `orch predict --plan`."
+            ),
             "name: fill_the_gap",
             f"question: What do requests of {format_size(wanted.size)} take at a round trip of {wanted.rtt:g} ms?",
             f"provider: {plan.provider}",
-            *([f"machine: {machine}"] if machine else []),
+            *([f"machine: {_word(machine)}"] if machine else []),
             *where,
             *_stacks(plan, cells),
             *(f"  - {stack}" for stack in wanted.stacks),
@@ -101,11 +112,11 @@ def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Wanted, said: Iterable[
     return "\n".join(
         [
             "# What would refute a prediction, for as little as it costs. Written by `orch predict --confirm`.",
-            *(f"# {line}" for line in said),
+            *map(_comment, said),
             "name: confirm",
             f"question: Does what was predicted for {format_size(wanted.size)} hold between {near} and {far}?",
             f"provider: {cloud.name}",
-            f"machine: {machine}",
+            f"machine: {_word(machine)}",
             f"placements: {{name: {'same-zone' if near == far else 'apart'}, from: {near}, to: {far}}}",
             *_stacks(plan, cells),
             *_call(cells, wanted.factors or {}),
@@ -133,7 +144,7 @@ def _cheapest(machines: Iterable[str], zone: str) -> str:
 
 def _few(measured: Iterable[float], asked: float) -> list[float]:
     """The least, the middle and the most of what was measured, and what is asked; more near it where that is too little."""
-    known = sorted(measured)
+    known = sorted(measured) or [asked]
     found = {known[0], known[len(known) // 2], known[-1], asked}
     for times in _TIMES:
         if len(found) < 4:
@@ -155,11 +166,11 @@ def _operation(plan: Plan, cells: Sequence[Cell]) -> Operation:
 def _payload(operation: Operation, sizes: Iterable[float]) -> str:
     shown = ", ".join(f"{int(size)} B" for size in sizes)
     if operation.payload["kind"] == "bytes":
-        return f"{{{operation.name}: {{bytes: [{shown}]}}}}"
+        return f"{{{_word(operation.name)}: {{bytes: [{shown}]}}}}"
     other = min(operation.request_bytes, operation.reply_bytes)
     large = "request" if operation.request_bytes >= operation.reply_bytes else "reply"
     small = "reply" if large == "request" else "request"
-    return f"{{{operation.name}: {{{large}: [{shown}], {small}: {other} B}}}}"
+    return f"{{{_word(operation.name)}: {{{large}: [{shown}], {small}: {other} B}}}}"
 
 
 def _stacks(plan: Plan, cells: Sequence[Cell]) -> list[str]:
@@ -167,7 +178,7 @@ def _stacks(plan: Plan, cells: Sequence[Cell]) -> list[str]:
     return [
         "stacks:",
         *(
-            f"  - {{protocol: {stack.protocol}, responder: {stack.responder}, client: {stack.client}}}"
+            f"  - {{protocol: {_word(stack.protocol)}, responder: {_word(stack.responder)}, client: {_word(stack.client)}}}"
             for stack in plan.stacks
             if stack.id in used
         ),
@@ -184,6 +195,16 @@ def _call(cells: Sequence[Cell], instead: Mapping[str, Value]) -> list[str]:
         if values != [factor.default] and None not in values:
             lines.append(f"{factor.name}: [{', '.join(_value(factor, value) for value in values)}]")
     return lines
+
+
+def _word(text: str) -> str:
+    """A text as a value of YAML, quoted unless it is a plain word."""
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def _comment(text: str) -> str:
+    indented = " " * (len(text) - len(text.lstrip(" ")))
+    return f"# {indented}{on_one_line(text, _MOST_OF_A_LINE)}"
 
 
 def _value(factor: Factor, value: Value) -> str:

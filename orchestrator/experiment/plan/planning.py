@@ -22,7 +22,7 @@ from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Limits, Operation, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.series import Member, by_series, seal, why_not_fitted
+from orchestrator.experiment.plan.series import Member, by_series, seal_all, why_not_fitted
 from orchestrator.experiment.plan.until import most_blocks, of_spec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
@@ -166,8 +166,7 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
         shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
         located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
     located.raise_problems()
-    share, seed = wanted.hold_out, located.experiment.seed
-    return tuple(cell for name, members in series.items() for cell in seal(members, share, seed, name))
+    return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
 def _unfit(series: Mapping[str, list[Member]], asked: Mapping[str, Operation]) -> dict[tuple[str, str], list[Member]]:

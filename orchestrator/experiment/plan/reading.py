@@ -20,6 +20,7 @@ from orchestrator.experiment.model.repeats import FEWEST
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.databases import has_no_driver
+from orchestrator.experiment.plan.estimate import round_trip_s
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.mixed import Mixed
@@ -38,6 +39,8 @@ from orchestrator.experiment.plan.plan import (
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.requesters import refusal_of_shares
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.plan.series import by_series, seal_all
 from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
 from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
@@ -64,6 +67,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
 _RATES_MBIT = (1e-30, 1e9)  # less would take longer than a number can say
 _FEWEST_MIXED = 2
+_MOST_OF_A_LABEL = 5_000  # letters: far more than the names of files and hosts that labels are made of
 _MARGIN = (0.001, 1.0)  # as `units.parse_margin`
 
 
@@ -107,6 +111,10 @@ def read_plan(raw: Any) -> Plan:
     stacks, operations, placements, cells = (
         _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
     )
+    for name, key in (("stacks", "label"), ("operations", "label"), ("placements", "name")):
+        for number, part in enumerate(getattr(plan, name)):
+            text = getattr(part, key)
+            require(len(text) <= _MOST_OF_A_LABEL, f"{name}.{number}.{key}", text)
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
         if stack.external is not None:
@@ -173,17 +181,34 @@ def read_plan(raw: Any) -> Plan:
         require(False, *strange)
     require(plan.hold_out == 0 or LEAST <= plan.hold_out <= MOST, "hold_out", plan.hold_out)
     require(bool(plan.sealed) == (plan.hold_out > 0), "sealed", plan.sealed)
-    for number, sealed in enumerate(plan.sealed):
-        require(sealed in cells and sealed not in plan.sealed[:number], f"sealed.{number}", sealed)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
         require(trial.index == number, f"trials.{number}.index", trial.index)
         require(0 <= trial.block < plan.blocks, f"trials.{number}.block", trial.block)
         require(0 <= trial.seed <= _MOST_SEED, f"trials.{number}.seed", trial.seed)
+    if plan.hold_out:
+        _require_sealed(plan)
     for name, resolved in plan.resolved.items():
         _shaped(f"resolved.{name}", resolved)
     return plan
+
+
+def _require_sealed(plan: Plan) -> None:
+    """ValueError unless the seed that chooses the sealed cells is the one that put the trials in order.
+
+    Whoever seals other cells once all are measured must find a seed for them, and the order of the trials has another one.
+    """
+    require(all(cell.find is None for cell in plan.cells), "hold_out", plan.hold_out)
+    rtts_s = {placement.id: round_trip_s(placement) for placement in plan.placements}
+    series = by_series(plan.cells, plan.stacks, plan.operations, plan.placements, rtts_s)
+    if plan.sealed != seal_all(series, plan.hold_out, plan.seed):
+        raise ValueError("sealed: these are not the cells that the plan's seed chooses")
+    is_so_many = len(plan.trials) == len(plan.cells) * plan.repeats
+    if not is_so_many or plan.trials != schedule(plan.cells, plan.repeats, plan.seed):
+        raise ValueError(
+            "trials: they are not in the order that the plan's seed gives, by which cells were sealed, too"
+        )
 
 
 def _require_search(place: str, cell: Cell, find: Find) -> None:

@@ -88,6 +88,11 @@ def why_not_fitted(members: Sequence[Member]) -> str | None:
     return None
 
 
+def seal_all(series: Mapping[str, Sequence[Member]], share: float, seed: int) -> tuple[str, ...]:
+    """The ids of all cells that are kept from the fit, of the series that `by_series` found."""
+    return tuple(cell for name, members in series.items() for cell in seal(members, share, seed, name))
+
+
 def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple[str, ...]:
     """The ids of the cells of a series that are kept from the fit: a share, at least one, drawn by the seed.
 
@@ -97,31 +102,64 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
     corner = max(members, key=lambda m: (m.cell.load.concurrency == 1, m.rtt_s, m.size))
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
     random.Random(f"{seed}/sealed/{name}").shuffle(others)  # noqa: S311 - a choice, not a secret
-    kept = list(members)
-    sealed: list[str] = []
-    for member in (corner, *others):
+    kept = _Kept(members)
+    kept.lose(corner)
+    sealed = [corner.cell.id]
+    if not kept.can_be_fitted():
+        return tuple(sealed)
+    for member in others:
         if len(sealed) >= max(1, round(share * len(members))):
             break
-        without = [m for m in kept if m is not member]
-        if member is corner or _can_be_fitted(without, members):
-            kept, sealed = without, [*sealed, member.cell.id]
+        if kept.can_lose(member):
+            kept.lose(member)
+            sealed.append(member.cell.id)
     return tuple(sealed)
 
 
-def _can_be_fitted(kept: Sequence[Member], members: Sequence[Member]) -> bool:
-    alone = [m for m in kept if m.cell.load.concurrency == 1]
-    smallest = min(member.size for member in members)
-    if len({m.rtt_s for m in alone if m.size == smallest}) < FEWEST_DISTANCES:
-        return False
-    every = [m for m in members if m.cell.load.concurrency == 1]
-    far = sorted({m.rtt_s for m in every})[-2:]
-    sizes = {m.size for m in every}
-    if not all(any(m.size == size and m.rtt_s in far for m in alone) for size in sizes):
-        return False
-    of_size, of_rtt = Counter(m.size for m in alone), Counter(m.rtt_s for m in alone)
-    return all(of_size[size] >= _stay(count) for size, count in Counter(m.size for m in every).items()) and all(
-        of_rtt[rtt] >= _stay(count) for rtt, count in Counter(m.rtt_s for m in every).items()
-    )
+class _Kept:
+    """What is not sealed of a series, counted: a plan from elsewhere may have thousands of cells in one."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        alone = [member for member in members if member.cell.load.concurrency == 1]
+        self._smallest = min(member.size for member in members)
+        self._farthest = sorted({member.rtt_s for member in alone})[-2:]
+        self._of_size, self._of_rtt = Counter(m.size for m in alone), Counter(m.rtt_s for m in alone)
+        self._far = Counter(m.size for m in alone if m.rtt_s in self._farthest)  # by size
+        self._small = Counter(m.rtt_s for m in alone if m.size == self._smallest)  # by distance
+        self._least_of_size = {size: _stay(count) for size, count in self._of_size.items()}
+        self._least_of_rtt = {rtt: _stay(count) for rtt, count in self._of_rtt.items()}
+
+    def lose(self, member: Member) -> None:
+        """Seal a cell."""
+        if member.cell.load.concurrency != 1:
+            return
+        self._of_size[member.size] -= 1
+        self._of_rtt[member.rtt_s] -= 1
+        if member.rtt_s in self._farthest:
+            self._far[member.size] -= 1
+        if member.size == self._smallest:
+            self._small[member.rtt_s] -= 1
+
+    def can_be_fitted(self) -> bool:
+        """Whether what is left can be."""
+        return (
+            sum(count > 0 for count in self._small.values()) >= FEWEST_DISTANCES
+            and all(self._far[size] > 0 for size in self._of_size)
+            and all(count >= self._least_of_size[size] for size, count in self._of_size.items())
+            and all(count >= self._least_of_rtt[rtt] for rtt, count in self._of_rtt.items())
+        )
+
+    def can_lose(self, member: Member) -> bool:
+        """Whether what can be fitted still can be without a further cell."""
+        size, rtt = member.size, member.rtt_s
+        if member.cell.load.concurrency != 1:
+            return True
+        if self._of_size[size] <= self._least_of_size[size] or self._of_rtt[rtt] <= self._least_of_rtt[rtt]:
+            return False
+        if rtt in self._farthest and self._far[size] <= 1:
+            return False
+        is_last = size == self._smallest and self._small[rtt] <= 1
+        return not is_last or sum(count > 0 for count in self._small.values()) > FEWEST_DISTANCES
 
 
 def _stay(count: int) -> int:

@@ -9,13 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+import jinja2
 import numpy.typing as npt
 
 from orchestrator import __version__
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.errors import InvalidMeasurement, on_one_line
 from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import block, container, names, program, rows, signed
 from orchestrator.report.dataset.run import FORMAT, About, Dataset
@@ -28,6 +29,7 @@ from orchestrator.results.paths import inside, read_bytes
 
 MOST_ROWS = 200_000
 _PART = 0.3  # of that, of a run with more: a part only bounds its figures, where all samples give them again
+_UNDRAWABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, jinja2.TemplateError)
 _LEAST_OF_A_FILE = 20  # rows of each, where not all are inside
 # What earlier runs' files lack of a record's columns.
 _LAYOUTS = (COLUMNS, COLUMNS[:-2], COLUMNS[:-4])
@@ -58,8 +60,22 @@ def page(dataset: Dataset) -> str:
 
 
 def bare_page(dataset: Dataset) -> str:
-    """The report without what it carries: what a reader sees."""
-    return render(dataset.summary(), Inside(samples=dataset.inside, of=dataset.of, names_kept=dataset.about.names_kept))
+    """The report without what it carries: what a reader sees.
+
+    InvalidMeasurement where the summary of a part of the samples, which is drawn as it stands, is none that can be drawn.
+    """
+    summary = dataset.summary()
+    inside = Inside(samples=dataset.inside, of=dataset.of, names_kept=dataset.about.names_kept)
+    try:
+        return render(summary, inside)
+    except _UNDRAWABLE as error:
+        if dataset.is_whole:
+            raise
+        raise InvalidMeasurement(
+            f"{dataset.path}: its summary is not one that orch makes: {type(error).__name__}: "
+            f"{on_one_line(str(error), 200)}",
+            hint="somebody changed it: ask for the report as orch wrote it, or for the run folder",
+        ) from error
 
 
 def packed(

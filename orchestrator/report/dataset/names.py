@@ -31,7 +31,7 @@ _GENERAL = (
 _OURS = (
     "complete interrupted running failed ping tcp reuse per-request before during after responder "
     "requester ready done stats describe exchange held icmp system codec call task stream ordinary process "
-    "requests median throughput"
+    "requests median throughput model interpolation"
 )
 """Words of a manifest that mean something to orch where they stand alone."""
 _KEYS: Mapping[str, str] = {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.analysis.model.possible import require_possible
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
@@ -117,7 +118,10 @@ class Dataset:
         if self.is_whole:
             return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
         try:
-            return RunSummary.from_json(self.documents[container.SUMMARY])
+            found = RunSummary.from_json(self.documents[container.SUMMARY])
+            if found.prediction is not None:
+                require_possible(found.prediction, {cell.stack for cell in found.cells})
+            return found
         except (KeyError, ValueError) as error:
             raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
 

@@ -25,6 +25,7 @@ _SAME = 1e-9  # of numbers behind charts and texts: processors differ in the las
 _SHOWN = 120
 _SPOKEN = ("alt", "aria-label", "title")
 _BY_SCRIPT = frozenset({"theme", "open-all", "js-plotly-tester"})  # ids of what the page's script changes or adds
+_WRITTEN = (["live"], ["stacked"])  # classes of what it fills, beside each `output`
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _MOST_ALIGNED = 4_000  # parts between the first difference and the last one that are put side by side
 
@@ -238,7 +239,8 @@ class _Parser(HTMLParser):
         if tag not in _VOID:
             self._in.append(tag)
             named = dict(attributes)
-            if self._made == 0 and (named.get("id") in _BY_SCRIPT or named.get("class", "").split()[:1] == ["live"]):
+            is_made = tag == "output" or named.get("id") in _BY_SCRIPT or named.get("class", "").split()[:1] in _WRITTEN
+            if self._made == 0 and is_made:
                 self._made = len(self._in)
         self._say("tag", (tag, attributes))
 

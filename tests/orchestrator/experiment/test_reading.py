@@ -67,6 +67,7 @@ def _sent_away(plan: dict[str, Any]) -> None:
 
 CHANGES: dict[str, tuple[str, Change]] = {
     "a file of the user's for another": (r"operations\.0\.payload\.path", _sent_away),
+    "a label as long as a book": (r"stacks\.0\.label", lambda plan: plan["stacks"][0].update(label="x" * 10_000)),
     "a link that loses less than nothing": (r"placements\.0\.link\.loss", _link(loss=-1.0)),
     "a link that loses everything": (r"placements\.0\.link\.loss", _link(loss=1.0)),
     "a link of no rate": (r"placements\.0\.link\.rate_mbit", _link(rate_mbit=0.0)),

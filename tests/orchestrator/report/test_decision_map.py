@@ -21,6 +21,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.report import in_text, render
 from orchestrator.report.dataset import block, checked, made
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
@@ -66,6 +67,19 @@ def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> Non
     for name in re.findall(r'<input id="([^"]+)" type="range"', page):
         assert f'<label for="{name}">' in page
         assert f'for="{name}"></output>' in page
+
+
+def test_a_model_in_the_summary_of_a_part_of_the_samples_is_held_against_what_a_fit_leaves(tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    folder = RunFolder.open(write_run(a_mapped_run(), root / "mapped"), root=root)
+    whole = made.packed(folder, most_rows=1_500)
+    assert not whole.is_whole
+    assert "Decision map" in made.page(whole)
+    summary = json.loads(whole.documents["summary.json"])
+    summary["prediction"]["fits"][0]["in_flight_range"] = [1, 10**18]  # as many steps as that
+    forged = replace(whole, documents={**whole.documents, "summary.json": json.dumps(summary).encode()})
+    with pytest.raises(InvalidMeasurement, match=r"prediction: fit of .* in_flight_range: not as orch writes it"):
+        made.page(forged)
 
 
 def test_maps_have_a_title_a_description_letters_and_a_hatching(summary: RunSummary) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.verification import verify
@@ -53,6 +54,25 @@ def test_verify_names_a_file_that_the_journal_does_not_mention(whole, name):
     shutil.copy(whole.path / samples(0, 1), whole.path / name)
     with pytest.raises(InvalidMeasurement, match=f"{re.escape(name)}: not part of this run"):
         verify(whole)
+
+
+class Smuggling(RunFolder):
+    """Says of one more file that the run began with it."""
+
+    def append(self, event, *, sync=True):
+        if event["event"] == "begin":
+            path = self.path / "index.html"
+            path.write_text("<script>")
+            event = {**event, "files": {**event["files"], path.name: sha256_of(path)}}
+        super().append(event, sync=sync)
+
+
+def test_verify_names_a_file_that_no_run_begins_with(root):
+    folder = Smuggling.create(PLAN, command=["orch"], root=root)
+    folder.finish("complete", at="")
+    folder.release()
+    with pytest.raises(InvalidMeasurement, match=r"index\.html: not part of this run: no run begins with such a file"):
+        verify(RunFolder(folder.path))
 
 
 def test_verify_names_an_experiment_that_was_removed(root, tmp_path):

@@ -181,6 +181,17 @@ def test_a_link_out_of_the_folder_is_not_followed(root: Path, shared: Path, tmp_
     assert list(outside.iterdir()) == []
 
 
+def test_links_that_lead_round_in_circles_are_files_of_somebody_else(root: Path, shared: Path, tmp_path: Path) -> None:
+    """Two in one folder would be 2 to the power of 40 paths."""
+    folder = tmp_path / "samples" / "experiment=synthetic" / f"date={DAY}" / f"run={SOUND}"
+    folder.mkdir(parents=True)
+    shutil.copy(shared / layout.ABOUT, tmp_path)
+    for name in "ab":
+        (folder / name).symlink_to(".")
+    assert set(places.place(str(tmp_path)).sizes("samples").values()) == {-1}
+    refused(root, SOUND, to=str(tmp_path), match="was not put there by orch")
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [

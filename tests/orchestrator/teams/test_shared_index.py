@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import socket
@@ -172,6 +173,7 @@ def test_a_schema_of_somebody_else_is_left_as_it_is(dsn: str, schema: str) -> No
         "CREATE POLICY theirs ON {}.runs USING (true)",
         "ALTER TABLE {}.runs ENABLE ROW LEVEL SECURITY",
         "CREATE TABLE public.theirs () INHERITS ({}.tags)",
+        "CREATE TABLE public.led (run text REFERENCES {}.runs ON DELETE CASCADE)",
     ],
 )
 def test_tables_that_were_changed_are_left_as_they_are(dsn: str, schema: str, change: str) -> None:
@@ -202,6 +204,49 @@ def test_functions_of_others_are_not_called(dsn: str, schema: str, record: RunRe
     with postgresql.shared(dsn, schema, access="make") as index:
         index.publish(record)
         assert [run.id for run in index.runs(Filters(experiment="SYNTHETIC"))] == ["one"]
+
+
+def test_functions_beside_the_tables_are_not_called(dsn: str, schema: str, record: RunRecord) -> None:
+    """One that fits the call better than PostgreSQL's own does, and an operator, in the schema itself."""
+    with postgresql.shared(dsn, schema, access="make") as index:
+        index.publish(record)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE FUNCTION {schema}.called(text, bigint) RETURNS boolean LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'called'; END $$"
+        )
+        connection.execute(
+            f"CREATE OPERATOR {schema}.= (LEFTARG = text, RIGHTARG = bigint, FUNCTION = {schema}.called)"
+        )
+    for access in ("read", "change"):
+        with postgresql.shared(dsn, schema, access=access) as index:  # type: ignore[arg-type]
+            found = index._connection.execute("SHOW search_path").fetchone()
+            assert found == {"search_path": "pg_catalog"}
+            assert [run.id for run in index.runs(Filters(experiment="SYNTHETIC"))] == ["one"]
+
+
+@pytest.mark.parametrize("access", ["read", "change"])
+def test_nobody_changes_the_tables_meanwhile(dsn: str, schema: str, access: str) -> None:
+    with postgresql.shared(dsn, schema, access="make"):
+        pass
+    with (
+        postgresql.shared(dsn, schema, access=access) as index,  # type: ignore[arg-type]
+        index.writing() if access == "change" else contextlib.nullcontext(),
+        psycopg.connect(dsn, autocommit=True) as connection,
+    ):
+        connection.execute("SET lock_timeout = 100")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute(f"ALTER TABLE {schema}.runs ENABLE ROW LEVEL SECURITY")
+
+
+def test_tables_that_are_changed_before_writing_begins_are_left_as_they_are(
+    dsn: str, schema: str, record: RunRecord
+) -> None:
+    with postgresql.shared(dsn, schema, access="make") as index:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute(f"ALTER TABLE {schema}.tags ALTER COLUMN tag SET DEFAULT pg_catalog.upper('x')")
+        with pytest.raises(UsageError, match="left as it is"):
+            index.publish(record)
 
 
 def test_reading_makes_nothing_and_writes_nothing(dsn: str, schema: str, record: RunRecord) -> None:

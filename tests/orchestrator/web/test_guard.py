@@ -135,6 +135,14 @@ def test_another_page_makes_a_browser_ask_for_nothing_but_a_page_to_be_looked_at
         assert client(shared).get("/", headers=headers).status_code == status
 
 
+@pytest.mark.parametrize("purpose", ["prefetch", "prefetch;prerender", "prefetch;anonymous-client-ip"])
+def test_another_page_has_nothing_fetched_ahead(shared, purpose):
+    of = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Purpose": purpose}
+    for site in ("cross-site", "same-site"):
+        assert client(shared).get("/compare", headers={**of, "Sec-Fetch-Site": site}).status_code == 403
+    assert client(shared).get("/compare", headers={**of, "Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
 @pytest.mark.parametrize("below", ["export?format=csv", "report", "report?download=true"])
 def test_another_page_does_not_have_files_made(shared, below):
     headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}

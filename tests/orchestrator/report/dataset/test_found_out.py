@@ -171,3 +171,11 @@ def test_calling_a_page_saved_by_a_browser_hides_no_changed_sentence(report: Pat
     assert (found.compared, found.differences) == ("texts and charts", ())
     report.write_text(saved(text).replace(" sooner than ", " later than "))
     assert any("later than" in each.shown for each in checked.check(block.read_page(report)).differences)
+
+
+def test_what_sliders_say_is_the_scripts_in_a_file_that_a_browser_saved():
+    written = '<div class="place" hidden><output id="map-1-rtt-said"></output><ul class="stacked"></ul></div>'
+    saved = '<div class="place"><output id="map-1-rtt-said">30 ms</output><ul class="stacked"><li>7 ms</li></ul></div>'
+    assert texts_differ(saved, written) == []
+    assert differences(saved, written)
+    assert texts_differ(saved.replace("</div>", "<p>5 ms</p></div>"), written)

@@ -1,0 +1,70 @@
+"""Experiments that `orch predict` writes of a plan from elsewhere: its words stay values and comments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from orchestrator.experiment.plan.drafted import Wanted, to_fill_a_gap, to_refute
+from orchestrator.experiment.plan.plan import Plan
+from tests.support.modelled_runs import a_map
+
+WANTED = Wanted(rtt=300.0, size=20_000, rate_mbit=None, in_flight=1)
+EVIL = (
+    "x\nrequesters: 50",
+    "x\r\nlimits: {cost: 1000.00 USD}",
+    "x}\nseed: 2",
+    "x\u2028seed: 2",
+    "x\x85seed: 2",
+    "x: {y: z}",
+    "x # y",
+    "&a [*a]",
+    "!!python/object/apply:os.system [id]",
+    '"',
+    "- x",
+)
+
+
+def forged(evil: str) -> Plan:
+    """A plan in which every word that a draft takes over is that text."""
+    plan = a_map()
+    return replace(
+        plan,
+        machine=evil,
+        stacks=tuple(replace(stack, protocol=evil, responder=evil, client=evil) for stack in plan.stacks),
+        operations=tuple(replace(operation, name=evil) for operation in plan.operations),
+        placements=tuple(replace(placement, from_zone=evil, to_zone=evil) for placement in plan.placements),
+    )
+
+
+@pytest.mark.parametrize("evil", EVIL)
+@pytest.mark.parametrize("provider", ["lab", "gcp"])
+def test_no_word_becomes_a_key(evil: str, provider: str) -> None:
+    sound, hostile = (replace(plan, provider=provider) for plan in (a_map(), forged(evil)))
+    expected = yaml.safe_load(to_fill_a_gap(sound, sound.cells, WANTED, "a-run"))
+    found = yaml.safe_load(to_fill_a_gap(hostile, hostile.cells, WANTED, evil))
+    assert found.keys() == expected.keys()
+    assert found["machine"] == evil
+    assert list(found["operations"]) == [evil]
+    assert {tuple(stack.values()) for stack in found["stacks"]} == {(evil, evil, evil)}
+    assert {name: found[name] for name in ("limits", "seed", "repeats")} == {
+        name: expected[name] for name in ("limits", "seed", "repeats")
+    }
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_what_is_said_of_a_prediction_stays_a_comment(evil: str) -> None:
+    plan, hostile = a_map(), forged(evil)
+    expected = yaml.safe_load(to_refute(plan, plan.cells, WANTED, ["  rest: 7 ms"]))
+    text = to_refute(hostile, hostile.cells, WANTED, [f"  {evil}: 7 ms"])
+    assert yaml.safe_load(text).keys() == expected.keys()
+    assert text.splitlines()[1].startswith("#   ")
+
+
+def test_a_plan_without_a_round_trip_has_the_one_that_is_asked_for() -> None:
+    plan = a_map()
+    bare = tuple(replace(p, link=replace(p.link, rtt_ms=None, rate_mbit=None)) for p in plan.placements)
+    found = yaml.safe_load(to_fill_a_gap(replace(plan, placements=bare), plan.cells, WANTED, "a-run"))
+    assert "300 ms" in str(found["distance"]["rtt"])
