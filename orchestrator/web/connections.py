@@ -27,7 +27,7 @@ _COMING = (h11.IDLE, h11.SEND_BODY)  # what a client does before its request is 
 
 
 class Connection(H11Protocol):
-    """A connection of HTTP/1.1 whose client is not waited for for ever, and which is told so and closed where there are too many."""
+    """A connection of HTTP/1.1 whose client is not waited for for ever; where there are too many it says so and is closed."""
 
     _deadline: asyncio.TimerHandle | None = None
 
