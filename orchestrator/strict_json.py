@@ -33,10 +33,10 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def parse_own_json(text: bytes) -> Any:
-    """A document that this orch wrote, and that a digest over it shows to be unchanged; several times as fast.
+    """A document that this orch wrote, and that a digest over it shows to be unchanged, without a look at each value.
 
-    ValueError for what is no JSON, or holds a number that is not finite. Nothing else that is unusual is refused: a text that
-    may be somebody else's is for `parse_json`.
+    ValueError for what is no JSON, or holds a number that is not finite. Nothing else that is unusual is refused: a text
+    that may be somebody else's is for `parse_json`.
     """
     return from_json(text, allow_inf_nan=False)
 

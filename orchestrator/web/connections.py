@@ -27,7 +27,7 @@ _COMING = (h11.IDLE, h11.SEND_BODY)  # what a client does before its request is 
 
 
 class Connection(H11Protocol):
-    """A connection of HTTP/1.1 whose client is not waited for for ever; where there are too many it says so and is closed."""
+    """A connection of HTTP/1.1 whose client is not waited for for ever; too many are told so and closed."""
 
     _deadline: asyncio.TimerHandle | None = None
 
