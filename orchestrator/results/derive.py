@@ -255,6 +255,25 @@ _EVENTS: Mapping[str, type] = {
 }
 
 
+BRIEF = frozenset({"begin", "resume", "fleet", "block", "block-end", "trial", "warning", "end"})
+"""The events that say how a run went, and not what both ends said, nor how the floors were."""
+_LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm"})
+
+
+def shortened(event: Mapping[str, Any]) -> dict[str, Any]:
+    """A trial's event without what both ends said, which is long; ValueError for one that holds no trial."""
+    trial = event.get("trial")
+    if not isinstance(trial, dict):
+        raise ValueError("a trial's event holds no trial")
+    kept = {name: value for name, value in trial.items() if name not in _LONG}
+    return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
+
+
+def in_brief(events: Iterable[Mapping[str, Any]]) -> JournalState:
+    """What events of the kinds `BRIEF` say, without floors and without what both ends said; errors as `read`."""
+    return read(shortened(event) if event["event"] == "trial" else event for event in events)
+
+
 def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
     """What a journal says; ValueError names the first event that is not of its shape."""
     journal_state = JournalState()

@@ -15,7 +15,7 @@ from orchestrator.errors import UsageError
 from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.shapes import decode
-from orchestrator.strict_json import read_json
+from orchestrator.strict_json import read_json, read_own_json
 
 
 @contextmanager
@@ -62,9 +62,9 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return read_sealed_text(path)[0]
 
 
-def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
-    """As `read_sealed`, with the same as compact JSON."""
-    document = read_json(path, sizes.SUMMARY)
+def read_sealed_text(path: Path, *, is_ours: bool = False) -> tuple[dict[str, Any], str]:
+    """As `read_sealed`, with the same as compact JSON; quicker where it lies in a folder that was made here."""
+    document = (read_own_json if is_ours else read_json)(path, sizes.SUMMARY)
     if not isinstance(document, dict):
         raise ValueError("not as it was written")
     claimed, text = document.pop("seal", None), _compact(document)

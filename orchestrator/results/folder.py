@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from orchestrator.strict_json import read_json
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+_Reading = Callable[[Iterable[dict[str, Any]]], derive.JournalState]
 _MOST_IDS = 1000
 LATEST = "latest"
 
@@ -206,11 +207,15 @@ class RunFolder:
 
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
-        return self._read(self.events())
+        return self._read(derive.read, self.events())
 
-    def _read(self, events: Iterable[dict[str, Any]]) -> derive.JournalState:
+    def own_journal_in_brief(self) -> derive.JournalState:
+        """As `derive.in_brief`, of a run that is ours; InvalidMeasurement when its journal is damaged."""
+        return self._read(derive.in_brief, self._journal.told(derive.BRIEF))
+
+    def _read(self, read: _Reading, events: Iterable[dict[str, Any]]) -> derive.JournalState:
         try:
-            return derive.read(events)
+            return read(events)
         except ValueError as error:
             raise damaged(self._journal.path, f"cannot be read: {error}") from error
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.results import sizes
 from orchestrator.results.documents import disk_full_is_an_error, to_line
 from orchestrator.results.paths import damaged, open_regular
-from orchestrator.strict_json import parse_json
+from orchestrator.strict_json import parse_json, parse_own_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
+_KIND = re.compile(rb'\{"event":"([a-z-]+)"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,22 @@ class Journal:
             if event is None:
                 raise self._altered(number, "not as it was written")
             yield event
+
+    def told(self, kinds: Container[str]) -> Iterator[dict[str, Any]]:
+        """The whole events of these kinds, oldest first, of a journal that ends as this orch left it; errors as `events`.
+
+        Every line is held against the chain, and what is not asked for is not parsed.
+        """
+        for number, (body, _, _) in enumerate(self._lines(), start=1):
+            named = _KIND.match(body)
+            if named is not None and named[1].decode() not in kinds:
+                continue
+            try:
+                content = parse_own_json(body + b"}")
+            except ValueError:
+                raise self._altered(number, "not as it was written") from None
+            if content["event"] in kinds:
+                yield content
 
     def end(self) -> str:
         """The chain's value after the last whole line ("" where there is none), by the chain alone; errors as `events`."""

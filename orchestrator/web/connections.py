@@ -17,11 +17,17 @@ MOST_HEAD = 64 << 10
 REQUEST_S = 20.0
 """So long a request may take to arrive whole, from when its connection is made or its first byte comes."""
 _OTHER_FILES = 200  # that this process has open beside connections
+_FULL_WORDS = b"Not possible now: too many connections are open. Ask again in 10 seconds.\n"
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\nconnection: close\r\n"
+    b"content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_FULL_WORDS), _FULL_WORDS)
+)
 _COMING = (h11.IDLE, h11.SEND_BODY)  # what a client does before its request is whole
 
 
 class Connection(H11Protocol):
-    """A connection of HTTP/1.1 whose client is not waited for for ever, and which is closed where there are too many."""
+    """A connection of HTTP/1.1 whose client is not waited for for ever; too many are told so and closed."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -29,7 +35,8 @@ class Connection(H11Protocol):
         """Somebody connected."""
         super().connection_made(transport)
         if len(self.connections) > _room():
-            transport.abort()
+            transport.write(_FULL)
+            transport.close()
         else:
             self._await_request()
 

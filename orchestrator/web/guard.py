@@ -80,7 +80,8 @@ class Guard:
             else:
                 await opened(scope, receive, guarded)
         except Refused as error:
-            await response(request, error.status, error.message, error.hint)(scope, receive, guarded)
+            answer = response(request, error.status, error.message, error.hint, again_s=error.again_s)
+            await answer(scope, receive, guarded)
         except Exception as error:
             _LOG.exception("a request failed")
             if is_begun:

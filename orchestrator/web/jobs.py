@@ -6,7 +6,6 @@ that was left with `nohup`. What it says is kept in `.orch/jobs/`.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import secrets
@@ -42,12 +41,14 @@ from orchestrator.web.live import watching
 from orchestrator.web.posted import changing
 from orchestrator.web.progress import View
 from orchestrator.web.refused import Refused
+from orchestrator.web.work import MOST_HEAVY, Turns
 from orchestrator.workspace import Workspace
 
 router = APIRouter()
 
 ORCH = (sys.executable, "-c", "from orchestrator.cli.main import main; main()")
 _MOST_LOGS = 20
+_AGAIN_S = 15
 _LAST_WORDS_BYTES = 16 << 10
 _OTHER_PLAN = (
     "The experiment changed in the moment in which it was started: the run was stopped. Look at its plan again."
@@ -81,7 +82,9 @@ class Jobs:
         self._clock = clock
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
-        self.planning = asyncio.Semaphore(1)  # a plan takes up to a second of a CPU, which may be a measurement's
+        self.planning = Turns(
+            MOST_HEAVY, _AGAIN_S
+        )  # a plan takes up to a second of a CPU, which may be a measurement's
         # A thread of now, with the priority of now: the server lowers its own, and what it starts would inherit that.
         self._starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="orch-starter")
         self._starter.submit(os.getpid).result()
@@ -258,7 +261,7 @@ async def start_page(request: Request, experiment: str = "", plan: str = "") -> 
     found = context(request)
     values: dict[str, Any] = {"chosen": experiment or plan, "offer": None, "trouble": None}
     values["experiment"], values["plan"] = ("", plan) if plan else (experiment, "")
-    async with jobs(request).planning:
+    async with jobs(request).planning.turn():
         if experiment or plan:
             try:
                 made = await run_in_threadpool(experiments.plan_of, found.workspace, experiment=experiment, plan=plan)
@@ -320,7 +323,7 @@ async def api_jobs(request: Request) -> dict[str, Any]:
 @router.get("/api/plan")
 async def api_plan(request: Request, experiment: str = "", plan: str = "") -> dict[str, Any]:
     """What an experiment (a file's name) or a saved plan (an id) would do, and the digest that starts it."""
-    async with jobs(request).planning:
+    async with jobs(request).planning.turn():
         made = await run_in_threadpool(_planned, context(request).workspace, experiment, plan)
         found = await run_in_threadpool(experiments.offer, made)
     return {**found.__dict__, "facts": dict(found.facts), "can_start": not found.why_not}
@@ -329,7 +332,7 @@ async def api_plan(request: Request, experiment: str = "", plan: str = "") -> di
 async def _start(request: Request) -> Job:
     given = await changing(request)
     workspace = context(request).workspace
-    async with jobs(request).planning:
+    async with jobs(request).planning.turn():
         plan = await run_in_threadpool(_planned, workspace, given.get("experiment", ""), given.get("plan", ""))
         if plan.digest() != given.get("digest"):
             raise Refused(

@@ -8,12 +8,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.history import imported
 from orchestrator.history.named import folder_of
@@ -26,6 +27,7 @@ from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
 _MOST_KEPT = 16
+_WHILE_MEASURED_S = 15.0  # so long what was judged of a run in progress is shown: its folder changes with each trial
 _MOST_LETTERS = 255  # of a folder's name
 _TELLING = ("journal.jsonl", "manifest.json", "plan.json", "imported.json", "summary.json")
 _SAMPLES = ("samples", "baselines")
@@ -33,12 +35,17 @@ _SAMPLES = ("samples", "baselines")
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A run folder, its summary, and what a reader must know of it, a sentence each. `made` holds what was made of it."""
+    """A run folder, its summary, and what a reader must know of it, a sentence each. `made` holds what was made of it.
+
+    `is_in_progress`: it was, when it was judged.
+    """
 
     folder: RunFolder
     summary: RunSummary
     remarks: tuple[str, ...]
     signature: tuple[Any, ...]
+    is_in_progress: bool = False
+    judged_s: float = 0.0  # monotonic
     made: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
@@ -52,8 +59,9 @@ class Judged:
 class JudgedRuns:
     """The newest few that were looked at."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, clock: Clock = SYSTEM) -> None:
         self._workspace = workspace
+        self._clock = clock
         self._kept: OrderedDict[str, Judged] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -69,13 +77,18 @@ class JudgedRuns:
         signature = _signature(path)
         with self._lock:
             kept = self._kept.get(path.name)
-            if kept is None or kept.signature != signature:
-                kept = _judge(path, self._workspace, signature)
-                self._kept[path.name] = kept
+            if kept is None or (kept.signature != signature and not self._is_new_enough(kept)):
+                found = _judge(path, self._workspace, signature)
+                kept = self._kept[path.name] = replace(found, judged_s=self._clock.monotonic_s())
             self._kept.move_to_end(path.name)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return kept
+
+    def _is_new_enough(self, kept: Judged) -> bool:
+        """Whether it is of a run that goes on, and was judged a moment ago: to judge it again would cost the run more."""
+        is_new = self._clock.monotonic_s() - kept.judged_s < _WHILE_MEASURED_S
+        return is_new and kept.is_in_progress and kept.folder.is_in_progress
 
 
 def path_of(workspace: Workspace, run: str) -> Path:
@@ -102,9 +115,10 @@ def path_of(workspace: Workspace, run: str) -> Path:
 def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judged:
     folder = RunFolder(path, root=workspace.results)
     remarks = list(folder.remarks())
+    is_in_progress = folder.is_in_progress
     is_as_judged = _changed_ns(path) <= _changed_of(path / "summary.json")  # else samples may be other ones since
     summary = (stored_summary(folder) if is_as_judged else None) or summarise(folder)
-    if folder.is_in_progress:
+    if is_in_progress:
         remarks.append("This run is still in progress: what follows is of the trials stored so far.")
     else:
         with suppress(OrchError):
@@ -116,7 +130,13 @@ def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judg
         remarks.append("Its samples are not here: the figures are those that analysis left, and cannot be made again.")
     if (why := folder.why_not_ours()) is not None:
         remarks.append(f"This run is only read: {why}.")
-    return Judged(folder=folder, summary=summary, remarks=tuple(remarks), signature=signature)
+    return Judged(
+        folder=folder,
+        summary=summary,
+        remarks=tuple(remarks),
+        signature=signature,
+        is_in_progress=is_in_progress,
+    )
 
 
 def stored_summary(folder: RunFolder) -> RunSummary | None:

@@ -36,6 +36,7 @@ KEEP_ALIVE_S = 15.0
 MOST_ROWS = 100
 _MOST_READERS = 16
 _LIST_FRESH_S = 2.0
+_AGAIN_S = 10
 _TOO_MANY = f"{MOST_VIEWERS} pages follow runs already, which is the most at once"
 _MEANWHILE = (
     "close one of them and load this page again; without it the page shows how the run stands when it is loaded"
@@ -83,6 +84,7 @@ class Watching:
         self._readers: OrderedDict[str, Reader] = OrderedDict()
         self._followers: dict[str, Follower] = {}
         self._listed: tuple[float, list[str]] = (float("-inf"), [])
+        self._listing = asyncio.Lock()
         self.viewers = 0
 
     def reader(self, run: str) -> Reader:
@@ -109,7 +111,7 @@ class Watching:
 
     def _require_room(self) -> None:
         if self.viewers >= MOST_VIEWERS:
-            raise Refused(503, _TOO_MANY, hint=_MEANWHILE)
+            raise Refused(503, _TOO_MANY, hint=_MEANWHILE, again_s=_AGAIN_S)
 
     def left(self, run: str, follower: Follower) -> None:
         """Somebody gave up a seat."""
@@ -120,8 +122,9 @@ class Watching:
 
     async def going(self, now_s: float) -> list[View]:
         """Every run that a process works on, oldest first; which those are is looked up every two seconds at most."""
-        if now_s - self._listed[0] >= _LIST_FRESH_S:
-            self._listed = (now_s, await run_in_threadpool(_held, self._results))
+        async with self._listing:  # who comes while it is looked up waits for it, and looks up nothing
+            if now_s - self._listed[0] >= _LIST_FRESH_S:
+                self._listed = (now_s, await run_in_threadpool(_held, self._results))
         views = []
         for run in self._listed[1]:
             with suppress(Refused):  # it was discarded meanwhile

@@ -28,14 +28,16 @@ _TITLES = {
 }
 
 
-def response(request: Request, status: int, message: str, hint: str | None) -> Response:
+def response(request: Request, status: int, message: str, hint: str | None, *, again_s: int | None = None) -> Response:
     """The page or the document; programs get the latter, from `/api/` or because they ask for JSON."""
+    headers = None if again_s is None else {"retry-after": str(again_s)}
     title = _TITLES.get(status, "That cannot be answered")
     if is_for_programs(request):
         document = {"type": "about:blank", "title": title, "status": status, "message": message, "hint": hint or None}
-        return JSONResponse(document, status_code=status, media_type="application/problem+json")
+        return JSONResponse(document, status_code=status, headers=headers, media_type="application/problem+json")
     values = {"title": title, "message": message, "hint": hint or ""}
-    return context(request).templates.TemplateResponse(request, "problem.html", values, status_code=status)
+    templates = context(request).templates
+    return templates.TemplateResponse(request, "problem.html", values, status_code=status, headers=headers)
 
 
 def is_for_programs(request: Request) -> bool:
@@ -57,7 +59,7 @@ def handle(app: FastAPI) -> None:
     """Turn every error that is raised on purpose into an answer; others end in `guard`."""
 
     async def refused(request: Request, error: Any) -> Response:
-        return response(request, error.status, error.message, error.hint)
+        return response(request, error.status, error.message, error.hint, again_s=error.again_s)
 
     async def of_orch(request: Request, error: Any) -> Response:
         return response(request, status_of(error), error.message, error.hint)

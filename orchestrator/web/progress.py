@@ -19,7 +19,7 @@ from orchestrator.hosts.processes import Known, known
 from orchestrator.measure.in_progress import InProgress, Steps, shown
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.measure.labels import label
-from orchestrator.results.derive import JournalState
+from orchestrator.results.derive import JournalState, shortened
 from orchestrator.results.folder import RunFolder
 
 State = Literal["running", "complete", "interrupted", "killed", "gone", "unreadable"]
@@ -28,7 +28,6 @@ LEAST_BETWEEN_LOOKS_S = 1.0
 MOST_POINTS = 2_000
 """Trials whose latencies are drawn one by one, the newest."""
 _TAKEN = {"begin", "resume", "block", "block-end", "trial", "warning", "end"}
-_LONG = {"requesters", "ready", "stats", "stats_before", "stats_warm"}
 _NS_PER_MS = 1e6
 _FRESH_S = 10.0  # so long an estimate of the time left stands, where the journal adds nothing
 
@@ -174,7 +173,7 @@ class Reader:
         elif kind == "block" and event.get("attempt"):
             self._epoch += 1
         elif kind == "trial":
-            event = _short(event)
+            event = shortened(event)
         if kind in _TAKEN:
             self._journal.take(event)
         if kind == "trial":
@@ -236,15 +235,6 @@ class Reader:
         return tuple(
             _row(self._labels[cell.id], planned.get(cell.id, 0), by_cell.get(cell.id, [])) for cell in plan.cells
         )
-
-
-def _short(event: Mapping[str, Any]) -> dict[str, Any]:
-    """A trial's event without what both ends said, which is long, and which nothing here asks for."""
-    trial = event.get("trial")
-    if not isinstance(trial, dict):
-        raise ValueError("a trial's event holds no trial")
-    kept = {name: value for name, value in trial.items() if name not in _LONG}
-    return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
 
 
 def _made(event: Mapping[str, Any]) -> _Made:

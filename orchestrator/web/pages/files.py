@@ -15,8 +15,10 @@ from orchestrator.exports.formats import chosen
 from orchestrator.exports.judged_run import JudgedRun, file_name
 from orchestrator.report import default_path
 from orchestrator.report.stored import report_of
+from orchestrator.results.folder import RunFolder
 from orchestrator.web.context import Context, context
-from orchestrator.web.judged import Judged
+from orchestrator.web.judged import Judged, path_of
+from orchestrator.web.refused import Refused
 
 router = APIRouter(include_in_schema=False)
 # A report has scripts of its own: it lives in an origin of its own, which can ask this page, or anybody, for nothing.
@@ -25,13 +27,25 @@ REPORT_POLICY = (
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _MANIFEST = "manifest.json"
+_AGAIN_S = 30
 
 
 def report(of: Context, run: str) -> Path:
-    """The run's report, written where there is none, or the run is newer than it; errors as `orch report`."""
+    """The run's report, written where there is none, or the run is newer than it; errors as `orch report`.
+
+    Refused while the run is in progress: it writes its own when it ends, which one of fewer trials must not replace.
+    """
+    folder = RunFolder(path_of(of.workspace, run), root=of.workspace.results)
+    if folder.is_in_progress:
+        raise Refused(
+            503,
+            f"run {folder.id} is still in progress: its report is made when it ends",
+            hint=f"/live/{folder.id} follows it",
+            again_s=_AGAIN_S,
+        )
     found = of.judged.judged(run)
     there = report_of(found.folder, of.workspace.reports)
-    if there is not None and not found.folder.is_in_progress and _is_newer(there, found.folder.path / _MANIFEST):
+    if there is not None and _is_newer(there, found.folder.path / _MANIFEST):
         return there
     from orchestrator.report.dataset.made import write_report  # which imports Plotly
 

@@ -194,5 +194,8 @@ def _of_summary(found: Judged) -> dict[str, Any]:
 async def run(request: Request, run: str) -> Response:
     """The page of a run."""
     of = context(request)
-    values = await of.work.heavy(_values, of, run)
-    return of.templates.TemplateResponse(request, "run.html", values)
+    return await of.work.heavy(_page, request, of, run)
+
+
+def _page(request: Request, of: Context, run: str) -> Response:
+    return of.templates.TemplateResponse(request, "run.html", _values(of, run))

@@ -99,5 +99,9 @@ async def trends_page(
     if not cell:
         known = await of.work.quick(cells, of, wanted.text or "")
         return of.templates.TemplateResponse(request, "cells.html", {**values, "known": known, "given": given})
-    found = await of.work.heavy(_shown, of, cell, wanted.filters(), statistic)
-    return of.templates.TemplateResponse(request, "trends.html", {**values, "found": found, "given": given})
+
+    def page() -> Response:
+        found = _shown(of, cell, wanted.filters(), statistic)
+        return of.templates.TemplateResponse(request, "trends.html", {**values, "found": found, "given": given})
+
+    return await of.work.heavy(page)

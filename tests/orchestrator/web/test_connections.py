@@ -70,12 +70,15 @@ def test_a_head_without_an_end_is_refused_before_it_takes_memory(place):
     assert answers(place)
 
 
-def test_more_connections_than_there_may_be_are_closed_at_once(place, monkeypatch):
+def test_more_connections_than_there_may_be_are_told_so_and_closed_at_once(place, monkeypatch):
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
     with ExitStack() as stack:
         clients = [stack.enter_context(socket.create_connection(place, timeout=60)) for _ in range(40)]
         for client in clients[20:]:
-            assert rest(client) == b""
+            said = rest(client)
+            assert said.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nretry-after: 10\r\n" in said
+            assert b"too many connections" in said
     assert answers(place)
 
 
