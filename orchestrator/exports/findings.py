@@ -182,7 +182,12 @@ def until_rows(summary: RunSummary) -> list[dict[str, Value]]:
     stopped = summary.stopped
     if stopped is None:
         return []
-    of_run = {"run": summary.run_id, "wanted": stopped.within, "blocks": stopped.blocks, "at_most": stopped.at_most}
+    of_run: dict[str, Value] = {
+        "run": summary.run_id,
+        "wanted": stopped.within,
+        "blocks": stopped.blocks,
+        "at_most": stopped.at_most,
+    }
     return [
         fitted(
             UNTIL_COLUMNS,

@@ -110,7 +110,7 @@ def _in_shares(of: Surface) -> str:
     known = of.codes[of.codes != NONE]
     codes, counts = np.unique(known, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_MOST_SHARES]
-    parts = []
+    parts: list[str] = []
     for place in order:
         where = f"at {words.percent(counts[place] / known.size, 0)}" + ("" if parts else " of the map's places")
         parts.append(f"{where} {_claim(of, int(codes[place]))}")
