@@ -33,7 +33,6 @@ from orchestrator.strict_json import read_json
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_Reading = Callable[[Iterable[dict[str, Any]]], derive.JournalState]
 _MOST_IDS = 1000
 LATEST = "latest"
 
@@ -213,7 +212,9 @@ class RunFolder:
         """As `derive.in_brief`, of a run that is ours; InvalidMeasurement when its journal is damaged."""
         return self._read(derive.in_brief, self._journal.told(derive.BRIEF))
 
-    def _read(self, read: _Reading, events: Iterable[dict[str, Any]]) -> derive.JournalState:
+    def _read(
+        self, read: Callable[[Any], derive.JournalState], events: Iterable[dict[str, Any]]
+    ) -> derive.JournalState:
         try:
             return read(events)
         except ValueError as error:

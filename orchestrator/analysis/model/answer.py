@@ -7,15 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from math import log, sqrt
 from typing import Any, Literal
 
-import numpy as np
-
 from orchestrator.analysis import words
 from orchestrator.analysis.equivalence import standing
 from orchestrator.analysis.intervals import ALPHA, from_log, t_quantile
 from orchestrator.analysis.model.predict import Places, at, predicted
-from orchestrator.analysis.model.refusals import Asked, rate_of, refusals
-from orchestrator.analysis.model.rivals import RIVALS
-from orchestrator.analysis.model.shapes import MODEL, Fit, Interval, Judged, Method, Modelled, Predicted
+from orchestrator.analysis.model.refusals import Asked, beyond_rival, rate_of, refusals
+from orchestrator.analysis.model.rivals import RIVALS, of_rate, off
+from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Interval, Judged, Method, Modelled, Predicted
 from orchestrator.analysis.summary import Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
@@ -89,8 +87,8 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
         if not asked.is_of(series):
             continue
         why = refusals(fitted, judged, asked)
-        if method != MODEL and asked.in_flight > 1:
-            why = (*why, f"{method} predicts, which knows one request in flight alone")
+        if method != MODEL:
+            why = (*why, *beyond_rival(fitted, method, asked))
         if why:
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
         else:
@@ -121,24 +119,24 @@ class _At:
 
 def _at(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> _At:
     rate = rate_of(fitted, asked)
-    of_model = predicted(fitted, asked.rtt, asked.size, rate, asked.in_flight)
+    wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
+    of_model = predicted(fitted, asked.rtt, asked.size, rate, asked.in_flight, wider)
     found = at(fitted, Places.one(asked.rtt, asked.size, rate, asked.in_flight))
     if method == MODEL or judged is None:
-        return _At(predicted=of_model, relative=float(found.sd_beside) / of_model.latency, freedom=found.freedom)
-    errors = [abs(cell.errors[method]) for cell in judged.cells if cell.series == fitted.series.id]
-    errors = errors or [abs(cell.errors[method]) for cell in judged.cells]
-    off = float(np.percentile(errors, 90))
-    latency = RIVALS[method](fitted.cells, asked.rtt, asked.size)
+        return _At(
+            predicted=of_model, relative=wider * float(found.sd_beside) / of_model.latency, freedom=found.freedom
+        )
+    sd, freedom = off(judged, fitted.series.id, method)
+    half = t_quantile(0.5 + LEVEL / 2, freedom) * sd
+    latency = RIVALS[method](of_rate(fitted.cells, rate), asked.rtt, asked.size)
     plainer = replace(
         of_model,
         latency=latency,
-        interval=(from_log(log(latency) - off), from_log(log(latency) + off)),
+        interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
         method=method,
         causes={},
     )
-    return _At(
-        predicted=plainer, relative=off / t_quantile(0.95, max(1, len(errors) - 1)), freedom=max(1, len(errors) - 1)
-    )
+    return _At(predicted=plainer, relative=sd, freedom=freedom)
 
 
 def _setting(name: str, operation: str, found: list[_At], matters: float) -> Setting:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log, sqrt
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.equivalence import MATTERS
+from orchestrator.analysis.intervals import t_quantile
 from orchestrator.analysis.model.predict import Places, at, interval
-from orchestrator.analysis.model.rivals import RIVALS
+from orchestrator.analysis.model.rivals import RIVALS, of_rate
 from orchestrator.analysis.model.shapes import (
     INTERPOLATION,
+    LEVEL,
     MODEL,
     MOST_MISSED,
     ONE_ROUND_TRIP,
@@ -23,6 +26,10 @@ from orchestrator.analysis.model.shapes import (
     SealedCell,
 )
 
+_AS_SAID = 10.0  # cells that lie off as far as intervals say count beside the sealed ones, so that chance widens little
+_BY_CHANCE = 1e-4  # the least that a cell is taken to be off
+_TOLD_FROM = 1.2  # times as wide
+_LIKE_OTHERS = 3.0  # cells of all series that count beside those of one
 _PLAINEST_FIRST: tuple[Method, ...] = (ONE_ROUND_TRIP, INTERPOLATION, MODEL)
 
 
@@ -42,6 +49,7 @@ def judged(
         for name in dict.fromkeys(cell.series for cell in sealed)
     }
     winners = _winners(of_series, cells, matters)
+    widened = _widened(of_series, sealed)
     return Judged(
         cells=tuple(sealed),
         scores=scores,
@@ -50,9 +58,11 @@ def judged(
         by_series=by_series,
         winners=winners,
         not_judged=max(0, planned - len(sealed)),
+        widened=widened,
         said="".join(
             (
                 _said(sealed, scores, used, coverage, by_series, of_series),
+                _wider(widened) if used == MODEL else "",
                 _won(*winners),
                 _left(planned - len(sealed)),
             )
@@ -66,7 +76,8 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
     found = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
     latency = float(found.latency)
     bounds = interval(latency, float(found.sd_beside), found.freedom)
-    rivals = {method: rival(fitted.cells, rtt, cell.size) for method, rival in RIVALS.items()}
+    alike = of_rate(fitted.cells, cell.rate_mbit)
+    rivals = {method: rival(alike, rtt, cell.size) for method, rival in RIVALS.items()}
     return SealedCell(
         cell=cell.cell,
         series=cell.series,
@@ -82,6 +93,22 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
         is_covered=bounds[0] <= measured <= bounds[1],
         errors={MODEL: latency / measured - 1, **{m: value / measured - 1 for m, value in rivals.items()}},
     )
+
+
+def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str, float]:
+    """By series: how many times its standard deviations its sealed cells lie off, drawn to that of all; 1 at least."""
+    squares: dict[str, list[float]] = {}
+    for cell in sealed:
+        freedom = at(fits[cell.series], Places.one(cell.rtt, cell.size, None)).freedom
+        sd = max(log(cell.interval[1] / cell.predicted) / t_quantile(0.5 + LEVEL / 2, freedom), _BY_CHANCE)
+        usual = freedom / max(freedom - 2, 1.0)  # the variance of Student's t
+        squares.setdefault(cell.series, []).append((log(cell.measured / cell.predicted) / sd) ** 2 / usual)
+    every = [square for of in squares.values() for square in of]
+    pooled = max(1.0, (sum(every) + _AS_SAID) / (len(every) + _AS_SAID))
+    return {
+        name: sqrt(max(1.0, (sum(of) + _LIKE_OTHERS * pooled) / (len(of) + _LIKE_OTHERS)))
+        for name, of in squares.items()
+    }
 
 
 def _score(method: Method, sealed: Sequence[SealedCell]) -> Score:
@@ -124,6 +151,15 @@ def _won(places: int, right: int) -> str:
     if not places:
         return ""
     return f" Where one stack was ahead there, it was the one predicted at {right} of {words.count(places, 'place')}."
+
+
+def _wider(widened: Mapping[str, float]) -> str:
+    most = max(widened.values())
+    if most < _TOLD_FROM:
+        return ""
+    return (
+        f" They lay farther off than that: intervals of what is predicted are up to {words.factor(most)} times as wide."
+    )
 
 
 def _left(not_judged: int) -> str:

@@ -67,6 +67,7 @@ def _require_windows(place: str, fit: Fit) -> None:
 def _require_judged(judged: Judged, fitted: Collection[str]) -> None:
     methods = {MODEL, *RIVALS}
     _require(bool(judged.cells) and set(judged.by_series) <= set(fitted), "sealed cells")
+    _require(set(judged.widened) <= set(fitted) and _are(judged.widened.values(), least=1.0), "sealed cells: widened")
     _require({score.method for score in judged.scores} == methods, "sealed cells: scores")
     for cell in judged.cells:
         is_known = cell.series in fitted and cell.errors.keys() == methods

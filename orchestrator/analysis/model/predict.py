@@ -78,8 +78,10 @@ def at(fitted: Fit, places: Places) -> At:
     )
 
 
-def predicted(fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Predicted:
-    """The model at one place, with the 90 % interval of what another measurement there would find."""
+def predicted(
+    fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1, widened: float = 1.0
+) -> Predicted:
+    """The model at one place, with the 90 % interval of what another measurement there would find, so many times as wide."""
     found = at(fitted, Places.one(rtt, size, rate_mbit, in_flight))
     latency = float(found.latency)
     return Predicted(
@@ -87,7 +89,7 @@ def predicted(fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_
         label=fitted.series.label,
         setting=fitted.series.setting,
         latency=latency,
-        interval=interval(latency, float(found.sd_elsewhere), found.freedom),
+        interval=interval(latency, widened * float(found.sd_elsewhere), found.freedom),
         method=MODEL,
         causes={name: float(value) for name, value in found.causes.items()},
     )

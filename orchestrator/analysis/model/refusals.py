@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.shapes import MOST_MISSED, Fit, Judged, Series
+from orchestrator.analysis.model.shapes import MOST_MISSED, Fit, Judged, Method, Series
 
 BEYOND = 2.0
 """How many times the measured range a prediction may reach, to either side."""
@@ -46,6 +46,16 @@ def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...
         *elsewhere(fitted.series, asked),
         *_missed(fitted, judged),
     )
+
+
+def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
+    """What a rival that predicts in the model's place does not know: clauses."""
+    if asked.in_flight > 1:
+        yield f"{method} predicts, which knows one request in flight alone"
+    known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
+    if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
+        rates = words.listed([f"{rate:g} Mbit/s" for rate in known])
+        yield f"{method} predicts, which knows links of {rates} alone"
 
 
 def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
@@ -88,8 +98,9 @@ def _range(what: str, value: float, measured: tuple[float, float], text: object)
     low, high = measured
     if not low / BEYOND <= value <= high * BEYOND:
         assert callable(text)  # noqa: S101 - narrows the type
-        side = "above" if value > high else "below"
-        yield f"{what} of {text(value)} is {side} twice the measured range, {text(low)} to {text(high)}"
+        side = "more than twice the largest" if value > high else "less than half of the smallest"
+        known = text(low) if low == high else f"{text(low)} to {text(high)}"
+        yield f"{what} of {text(value)} is {side} that was measured, {known}"
 
 
 def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 *One round trip*: what was measured at the nearest distance, and one round trip for all that is farther. *Interpolation*:
 lines between neighbours, in logarithms of distance, size and latency; beyond the last neighbour the last line goes on.
+Both know only the links that were measured: they read the cells of one rate, and say nothing of another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log
+from math import log, sqrt
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,9 @@ import numpy as np
 from orchestrator.analysis.intervals import from_log
 from orchestrator.analysis.model.predict import along
 from orchestrator.analysis.model.series_data import TINY_MS
-from orchestrator.analysis.model.shapes import INTERPOLATION, ONE_ROUND_TRIP, Method, ModelCell
+from orchestrator.analysis.model.shapes import INTERPOLATION, ONE_ROUND_TRIP, Judged, Method, ModelCell
+
+_BY_CHANCE = 1e-4  # the least that a rival is taken to be off
 
 Rival = Callable[[Sequence[ModelCell], float, float], float]
 
@@ -45,6 +48,21 @@ def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
 
 def _log(size: float) -> float:
     return log(size or 0.5)  # no payload at all is less than a byte
+
+
+def of_rate(cells: Sequence[ModelCell], rate_mbit: float | None) -> tuple[ModelCell, ...]:
+    """The cells whose link has this rate; all of them where none has."""
+    return tuple(cell for cell in cells if cell.rate_mbit == rate_mbit) or tuple(cells)
+
+
+def off(judged: Judged, series: str, method: Method) -> tuple[float, float]:
+    """By which share a rival is off, one standard deviation, and its degrees of freedom: by its sealed cells, or all.
+
+    Its errors are taken to lie around zero, so that each of them counts: a percentile of two or three covers too little.
+    """
+    errors = [cell.errors[method] for cell in judged.cells if cell.series == series]
+    errors = errors or [cell.errors[method] for cell in judged.cells]
+    return max(sqrt(float(np.mean(np.square(errors)))), _BY_CHANCE), float(len(errors))
 
 
 def _line(points: Sequence[tuple[float, float]], at: float) -> float:

@@ -5,7 +5,7 @@ Times are float milliseconds, sizes bytes, rates Mbit/s. `None` means "not known
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 Interval = tuple[float, float]
@@ -180,7 +180,8 @@ class Judged:
 
     `by_series` has the 90th percentile of the errors of the method used. `winners` are places at which several stacks were
     sealed and did not tie: how many there are, and at how many the same one was ahead as predicted. `not_judged` counts
-    sealed cells that are invalid, were not measured, or whose series has no fit.
+    sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by series what the model's
+    intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than their own intervals say.
     """
 
     cells: tuple[SealedCell, ...]
@@ -191,6 +192,7 @@ class Judged:
     winners: tuple[int, int]
     not_judged: int
     said: str
+    widened: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

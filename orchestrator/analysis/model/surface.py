@@ -16,7 +16,7 @@ from orchestrator.analysis.intervals import ALPHA, t_quantile
 from orchestrator.analysis.model.network import Floats
 from orchestrator.analysis.model.predict import Places, at
 from orchestrator.analysis.model.refusals import BEYOND, Asked, refusals
-from orchestrator.analysis.model.rivals import RIVALS
+from orchestrator.analysis.model.rivals import RIVALS, of_rate, off
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Series
 
 Grid = npt.NDArray[np.int64]
@@ -222,15 +222,14 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> _Layer:
         found = at(fit, Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight))
         t = t_quantile(0.5 + LEVEL / 2, found.freedom)
         latency, causes, freedom = found.latency, found.causes, found.freedom
-        half, relative = t * found.sd_elsewhere / latency, found.sd_beside / latency
+        wider = 1.0 if way.judged is None else way.judged.widened.get(fit.series.id, 1.0)
+        half, relative = wider * t * found.sd_elsewhere / latency, wider * found.sd_beside / latency
     else:
-        errors = [abs(cell.errors[way.method]) for cell in way.judged.cells if cell.series == fit.series.id]
-        errors = errors or [abs(cell.errors[way.method]) for cell in way.judged.cells]
-        off, freedom = float(np.percentile(errors, 90)), float(max(1, len(errors) - 1))
-        rival = RIVALS[way.method]
-        latency = np.array([[rival(fit.cells, float(r), float(s)) for s in sizes] for r in rtts])
-        half = np.full_like(latency, off)
-        causes, relative = {}, half / t_quantile(0.95, freedom)
+        sd, freedom = off(way.judged, fit.series.id, way.method)
+        rival, alike = RIVALS[way.method], of_rate(fit.cells, way.rate_mbit)
+        latency = np.array([[rival(alike, float(r), float(s)) for s in sizes] for r in rtts])
+        relative = np.full_like(latency, sd)
+        causes, half = {}, relative * t_quantile(0.5 + LEVEL / 2, freedom)
     return _Layer(
         latency=_kept(latency, is_within),
         causes={name: _kept(value, is_within) for name, value in causes.items()},

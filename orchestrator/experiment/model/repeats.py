@@ -53,6 +53,6 @@ class _FixedOrUntil:
         return until(value) if isinstance(value, dict | UntilSpec) else _BLOCKS.validate_python(value)
 
 
-_BLOCKS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, le=MOST)])
+_BLOCKS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, le=MOST, strict=True)])
 
 Repeats = Annotated[int | UntilSpec, _FixedOrUntil()]

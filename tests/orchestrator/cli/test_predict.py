@@ -103,10 +103,10 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"rtt": "200ms"}, "a round trip of 200 ms is above twice the measured range"),
-        ({"rtt": "0.2ms"}, "a round trip of 200 µs is below twice the measured range"),
-        ({"size": "10MB"}, "is above twice the measured range"),
-        ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is below twice the measured range"),
+        ({"rtt": "200ms"}, "a round trip of 200 ms is more than twice the largest that was measured"),
+        ({"rtt": "0.2ms"}, "a round trip of 200 µs is less than half of the smallest that was measured"),
+        ({"size": "10MB"}, "is more than twice the largest that was measured"),
+        ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is less than half of the smallest that was measured"),
         ({"concurrency": 20}, "20 requests in flight are more than twice the 1 that were measured"),
         ({"window": "64KiB"}, "measured with a window of the library's own, not 65.54 kB"),
         ({"congestion": "bbr"}, "measured with the congestion control one that nobody told, not bbr"),
