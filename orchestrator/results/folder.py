@@ -212,9 +212,7 @@ class RunFolder:
         """As `derive.in_brief`, of a run that is ours; InvalidMeasurement when its journal is damaged."""
         return self._read(derive.in_brief, self._journal.told(derive.BRIEF))
 
-    def _read(
-        self, read: Callable[[Any], derive.JournalState], events: Iterable[dict[str, Any]]
-    ) -> derive.JournalState:
+    def _read(self, read: Callable[..., derive.JournalState], events: Iterable[dict[str, Any]]) -> derive.JournalState:
         try:
             return read(events)
         except ValueError as error:
