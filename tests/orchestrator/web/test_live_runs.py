@@ -78,6 +78,7 @@ def problems(page: Page) -> list[str]:
 def test_the_page_follows_a_run_to_its_end_and_survives_a_reload(page, address, measured, tmp_path):
     run = only(tmp_path).id
     page.requests.clear()  # of tests before it, whose addresses are others
+    page.problems.clear()
     page.open(f"{address}/live/{run}")
     page.wait_for(f"{DOTS} >= 1")
     assert page.evaluate(STATE) == "running"
