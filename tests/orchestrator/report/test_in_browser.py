@@ -103,7 +103,9 @@ def test_an_interval_that_says_nothing_takes_no_more_room_than_one(page, tmp_pat
 
 def test_a_table_of_costs_is_as_wide_as_a_laptop_whatever_stacks_are_called(page, tmp_path):
     page.open(write_report(summarise(a_measured_run(blocks=3)), tmp_path / "report.html"), height=8000)
-    labels = "[...document.querySelectorAll('.costs .interval')]"  # where several are compared with, one of these names each
+    labels = (
+        "[...document.querySelectorAll('.costs .interval')]"  # where several are compared with, one of these names each
+    )
     assert page.evaluate(f"{labels}.length") > 0
     page.evaluate(f"{labels}.forEach((one) => {{ one.textContent = 'to rest (starlette-granian, httpx-blocking):' }})")
     assert page.evaluate("document.querySelector('.costs').scrollWidth") <= 1232
