@@ -2,9 +2,10 @@
 
     python -m benchmarks.model [--runs 200] [--seed 1] [--write]
 
-Cells are those of `tests/support/modelled.py`: five distances, five sizes, kept and new connections, some with a window. The
-fit of 500 cells is timed from cells to predictions on a map of 60 x 40 places for every series. `--write` puts
-the table into docs/model.md.
+Cells are those of `tests/support/modelled.py`, sealed as a plan seals them. *windows*: five distances, five sizes, kept and
+new connections, some with a window. *paced*: as experiments/decision_map.yaml, four distances and three sizes, over links
+whose control paces what it sends, as BBR does. The fit of 500 cells is timed from cells to predictions on a map of 60 x 40
+places for every series. `--write` puts the table into docs/model.md.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.predict import Places, at
 from orchestrator.analysis.model.shapes import MODEL, ModelCell, Windows
-from tests.support.modelled import NEW, Lab, Truth, sealed_at
+from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, paced, sealed_as_planned
 
 TARGET = Path(__file__).parents[1] / "docs" / "model.md"
 BEGIN = "<!-- model: made by python -m benchmarks.model --write -->"
@@ -31,22 +32,35 @@ KEPT = Truth()
 OPENED = Truth(name="new", opening=1, windows=NEW, own=1.2)
 HELD = Truth(name="held", windows=Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
 TRUTHS = (KEPT, OPENED, replace(OPENED, name="grpc", opening=2, own=1.0), HELD)
+NOISY = {"noise": 0.05, "network_noise": 0.004}
+PACED = (
+    Truth(own=0.5, per_kb=0.003, windows=paced(0, 0.81, 1.02), **NOISY),
+    Truth(name="grpc", per_kb=0.005, windows=paced(0, 0.73, 0.9), **NOISY),
+    Truth(name="new", opening=1, per_kb=0.003, windows=paced(1, 2.2, 9.3), **NOISY),
+    Truth(name="grpc, new", opening=2, own=1.5, per_kb=0.008, windows=paced(2, 2.1, 8.9), **NOISY),
+)
+LABS = {
+    "windows": Lab(TRUTHS),
+    "paced": Lab(PACED, rtts=(1.0, 10.0, 30.0, 80.0), sizes=PACED_SIZES, rate=200.0),
+}
 SERIES = 20  # of 25 cells each
 MAP = (60, 40)  # distances x sizes
 
 
-def simulate(blocks: int, drift: float, runs: int, seed: int) -> tuple[float, ...]:
+def simulate(lab: Lab, blocks: int, drift: float, runs: int, seed: int) -> tuple[float, ...]:
     """Median and p90 of the errors on sealed cells, coverage of their intervals, and of the hosts' parameters."""
+    truths = lab.truths
     errors, covered, held = [], [], []
     for number in range(runs):
-        cells = sealed_at(Lab(TRUTHS, seed=seed + number, blocks=blocks, drift=drift).cells(), 0.2, seed + number)
-        fits, _ = fit_all([truth.series for truth in TRUTHS], cells)
+        made = replace(lab, seed=seed + number, blocks=blocks, drift=drift).cells()
+        cells = sealed_as_planned(made, 0.2, seed + number)
+        fits, _ = fit_all([truth.series for truth in truths], cells)
         found = judged(fits, cells)
         if found is None:
             continue
         errors += [abs(cell.errors[MODEL]) for cell in found.cells]
         covered += [cell.is_covered for cell in found.cells]
-        of_series = {truth.series.id: truth for truth in TRUTHS}
+        of_series = {truth.series.id: truth for truth in truths}
         for fit in fits:
             truth = of_series[fit.series.id]
             held.append(fit.own.interval[0] <= truth.own <= fit.own.interval[1])
@@ -57,7 +71,7 @@ def simulate(blocks: int, drift: float, runs: int, seed: int) -> tuple[float, ..
 def timed() -> tuple[int, float, float]:
     """How many cells, seconds of the fit, and seconds of the maps of all series."""
     truths = [replace(TRUTHS[number % len(TRUTHS)], name=f"stack-{number}") for number in range(SERIES)]
-    cells: Sequence[ModelCell] = sealed_at(Lab(tuple(truths)).cells(), 0.2, 1)
+    cells: Sequence[ModelCell] = sealed_as_planned(Lab(tuple(truths)).cells(), 0.2, 1)
     begun = time.perf_counter()
     fits, _ = fit_all([truth.series for truth in truths], cells)
     judged(fits, cells)
@@ -78,11 +92,12 @@ def table(runs: int, seed: int) -> Iterator[str]:
     print(
         f"{cells} cells: fit {fit_s:.2f} s, maps of {MAP[0]} x {MAP[1]} places {map_s:.2f} s, in all {fit_s + map_s:.2f} s"
     )
-    yield "| blocks | SD of whole blocks | off at the median | at p90 | sealed cells in their 90 % | parameters in theirs |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    for blocks, drift in product((3, 5), (0.0, 0.03)):
-        median, p90, covered, held = simulate(blocks, drift, runs, seed)
-        yield f"| {blocks} | {drift:.0%} | {median:.2%} | {p90:.2%} | {covered:.1%} | {held:.1%} |"
+    titles = ("links", "blocks", "SD of whole blocks", "off at the median", "at p90", "sealed cells in their 90 %")
+    yield f"| {' | '.join((*titles, 'parameters in theirs'))} |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name, blocks, drift in product(LABS, (3, 5), (0.0, 0.03)):
+        median, p90, covered, held = simulate(LABS[name], blocks, drift, runs, seed)
+        yield f"| {name} | {blocks} | {drift:.0%} | {median:.2%} | {p90:.2%} | {covered:.1%} | {held:.1%} |"
 
 
 if __name__ == "__main__":

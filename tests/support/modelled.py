@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 
@@ -11,12 +13,22 @@ from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import network_ms, on_the_wire
 from orchestrator.analysis.model.predict import in_flight_ms
 from orchestrator.analysis.model.shapes import ModelCell, Modelled, Series, Windows
+from orchestrator.experiment.plan.series import Member, seal
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
+PACED_SIZES = (100, 20_000, 300_000)
 FIRST = 14_480.0
 NEW = Windows(first=FIRST, growth=2.0, steady=None, is_stepped=True)
 KEPT = Windows(first=None, growth=2.0, steady=None, is_stepped=True)
+
+
+def paced(opening: int, *trips: float) -> Windows:
+    """Of a control that paces what it sends, as BBR does: so many round trips for 20 kB and for 300 kB, besides opening."""
+    fewest = opening + 1.0
+    seen = zip((float(on_the_wire(size + 120.0)) for size in PACED_SIZES[1:]), trips, strict=True)
+    rounds = ((326.0, fewest), (FIRST, fewest), *((size, fewest + more) for size, more in seen))
+    return Windows(first=None, growth=2.0, steady=None, is_stepped=True, rounds=rounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +58,7 @@ class Truth:
             label=self.name,
             setting=self.setting,
             operation="echo",
-            connection="reuse" if self.windows.first is None else "per-request",
+            connection="reuse" if self.windows.first is None and not self.opening else "per-request",
             tls="none",
             opens=self.known or (self.opening, self.opening),
             first_window=FIRST,
@@ -145,6 +157,23 @@ def sealed_at(cells: list[ModelCell], share: float, seed: int) -> list[ModelCell
         for place in (corner, *chosen):
             found[place] = replace(cells[place], is_sealed=True)
     return found
+
+
+def sealed_as_planned(cells: list[ModelCell], share: float, seed: int) -> list[ModelCell]:
+    """The same cells, with those sealed that a plan of this seed seals; near cells and small ones among them."""
+    chosen: set[str] = set()
+    for series in dict.fromkeys(cell.series for cell in cells):
+        members = [
+            SimpleNamespace(
+                cell=SimpleNamespace(id=cell.cell, load=SimpleNamespace(concurrency=cell.in_flight)),
+                rtt_s=float(cell.placement.removeprefix("distance-").removesuffix("ms")) / 1e3,
+                size=cell.size,
+            )
+            for cell in cells
+            if cell.series == series
+        ]
+        chosen |= set(seal(cast(list[Member], members), share, seed, series))
+    return [replace(cell, is_sealed=cell.cell in chosen) for cell in cells]
 
 
 def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelled:

@@ -12,20 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp, log, sqrt
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import t_quantile
-from orchestrator.analysis.model.network import Floats
+from orchestrator.analysis.model.network import Floats, wire_ms
 from orchestrator.analysis.model.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
-from orchestrator.analysis.model.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Windows
-from orchestrator.analysis.model.windows_found import find
+from orchestrator.analysis.model.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Unsure, Windows
+from orchestrator.analysis.model.windows_found import find, least_of_larger
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
 _PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one
 _BOUNDS = (2e-4, 0.3)  # of the scatter
+_FEWEST_FREE = 0.5  # sizes, from which on they tell how far one lies off the others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,9 @@ class _Fitted:
     hosts: Floats  # by size
     by_block: Floats  # block x size
     network: Floats  # by cell
+    trips: Sequence[float]  # by size, where round trips were found
+    is_found: Sequence[bool]  # by size, whether from its own cells
+    waiting: Floats  # by cell: its round trip, ms, where it waits for further ones, else 0
     residuals: Floats  # by cell, of means over blocks
     leverage: Floats  # by cell
 
@@ -71,22 +76,28 @@ def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter
     network = data.network(opening, windows)
     left = data.y - network
     mean_network = network.mean(axis=1)
+    trips, is_found, waiting = _round_trips(data, opening, windows)
     hosts = np.maximum(least(data, left.mean(axis=1)), 0.02 * least(data, data.mean_y))
     share = data.in_level
     for _ in range(3):
         share = data.in_level / variance(hosts[data.level], mean_network, scatter)[:, None]
-        share = share / share.sum(axis=0)
+        certain = share.sum(axis=0)
+        share = share / certain
         hosts = np.maximum(left.mean(axis=1) @ share, TINY_MS)
+        hosts[is_found] = np.maximum(hosts, least_of_larger(float(hosts[0]), 1 / sqrt(float(certain[0]))))[is_found]
     return _Fitted(
         data=data,
         opening=opening,
         windows=windows,
         beyond_default=beyond,
         hosts=hosts,
-        by_block=left.T @ share,
+        by_block=left.T @ share + (hosts - left.mean(axis=1) @ share),
         network=mean_network,
+        trips=trips,
+        is_found=is_found,
+        waiting=waiting,
         residuals=left.mean(axis=1) - hosts[data.level],
-        leverage=share.max(axis=1),
+        leverage=_leverage(share, waiting, is_found),
     )
 
 
@@ -127,23 +138,85 @@ def _scatter(found: Sequence[_Fitted], before: Scatter) -> Scatter:
         min(max(log(part), low), high) for part, (low, high) in zip((before.hosts, before.network), bounds, strict=True)
     ]
     best = optimize.minimize(unlikely, begin, bounds=bounds, method="Nelder-Mead")
-    between = [block_noise(of.by_block, of.hosts) for of in found]
+    between = [block_noise(of.by_block, of.hosts, [each.hosts for each in _unsure(of, before)]) for of in found]
     return Scatter(hosts=max(exp(float(best.x[0])), float(np.median(between))), network=exp(float(best.x[1])))
 
 
-def drift(by_block: Floats, hosts: Floats) -> Floats:
-    """By which share each block was slower than all, over all sizes."""
-    found: Floats = (by_block / hosts).mean(axis=1) - 1
+def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
+    """By which share each block was slower than all, over all sizes; those count most whose hosts' time is known best."""
+    found: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
     return found
 
 
-def block_noise(by_block: Floats, hosts: Floats) -> float:
+def block_noise(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> float:
     """Standard error of the hosts' time at one size, as a share, without what slowed a whole block."""
-    blocks, sizes = by_block.shape
-    if sizes < 2:
+    blocks = by_block.shape[0]
+    counts = _counts(hosts, unsure)
+    free = float(counts.sum() - (counts**2).sum() / counts.sum())  # sizes, less the mean that is taken off
+    if free < _FEWEST_FREE:
         return 0.0
-    noise = by_block / hosts - 1 - drift(by_block, hosts)[:, None]
-    return sqrt(float((noise**2).sum()) / ((blocks - 1) * (sizes - 1)) / blocks)
+    noise = by_block / hosts - 1 - drift(by_block, hosts, unsure)[:, None]
+    return sqrt(float((noise**2 @ counts).sum()) / ((blocks - 1) * free) / blocks)
+
+
+def _counts(hosts: Floats, unsure: Sequence[float]) -> Floats:
+    """How much the hosts' time at each size counts, as a share of the one that is known best.
+
+    Where no near cell was fitted, it is what is left of much longer times, and may be off by more than all of it.
+    """
+    known = (hosts / np.maximum(np.array(unsure), TINY_MS)) ** 2
+    found: Floats = known / known.max()
+    return found
+
+
+def _unsure(of: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
+    """Of each size, from how far its cells may lie off the model: a mean, or a line where round trips were found as well."""
+    weights = 1 / variance(of.hosts[of.data.level], of.network, scatter)
+    found: list[Unsure] = []
+    for level in range(of.data.sizes.size):
+        here = of.data.level == level
+        hosts, middle, spread = 1 / sqrt(weights[here].sum()), 0.0, 0.0
+        if of.trips[level] > of.opening + 1:
+            middle, spread = _spread(of.waiting[here], weights[here])
+        of_smaller = found[-1].trips if middle else 0.0  # where it takes as many, or those alone that it takes at least
+        trips = 1 / sqrt(spread) if of.is_found[level] and spread > 0 else of_smaller
+        found.append(Unsure(hosts=hosts, trips=trips, middle=middle))
+    return tuple(found)
+
+
+def _spread(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Their mean, and the weighted sum of squares around it."""
+    middle = float(np.average(values, weights=weights))
+    return middle, float((weights * (values - middle) ** 2).sum())
+
+
+def _leverage(share: Floats, waiting: Floats, is_found: Sequence[bool]) -> Floats:
+    """How much of its own residual each cell takes away: by the mean of its size, and by round trips found from it."""
+    found = share.max(axis=1)
+    for level in np.flatnonzero(is_found):
+        weights = share[:, level]  # 0 but for the cells of the size
+        middle, spread = _spread(waiting, weights)
+        if spread > 0:
+            found = found + weights * (waiting - middle) ** 2 / spread
+    return np.asarray(found)
+
+
+def _round_trips(data: Data, opening: int, windows: Windows) -> tuple[list[float], list[bool], Floats]:
+    """Round trips of each size, and whether they were found from its own cells; of each cell its round trip in ms.
+
+    0 of a cell where the link takes longer than the round trips do, and where none were found.
+    """
+    rounds, before = dict(windows.rounds), float(opening + 1)
+    trips: list[float] = []
+    for level in range(data.sizes.size):
+        size = float(np.maximum(data.up, data.down)[data.level == level].max())
+        trips.append(rounds.get(size, before))
+        before = trips[-1]
+    is_found = [one > fewer for fewer, one in pairwise([float(opening + 1), *trips])]
+    bytes_ms = wire_ms(data.up, data.rate) + wire_ms(data.down, data.rate)
+    taken = np.array(trips)[data.level] * data.mean_rtt
+    waiting = np.where(taken > (opening + 1) * data.mean_rtt + bytes_ms, data.mean_rtt, 0.0)
+    return trips, is_found, waiting
 
 
 def _told(of: _Fitted, scatter: Scatter) -> Fit:
@@ -152,6 +225,7 @@ def _told(of: _Fitted, scatter: Scatter) -> Fit:
     free = max(1, data.mean_y.size - data.sizes.size - 1 - of.beyond_default)
     chi2 = float((of.residuals**2 / expected).sum())
     factor = sqrt((chi2 + _PRIOR) / (free + _PRIOR))
+    scatter = Scatter(hosts=scatter.hosts * factor, network=scatter.network * factor)
     own, per_kb = _line(data.sizes.astype(np.float64), of.by_block, of.hosts)
     rates = data.rate[np.isfinite(data.rate)]
     return Fit(
@@ -163,12 +237,13 @@ def _told(of: _Fitted, scatter: Scatter) -> Fit:
         down=_by_size(data, data.down),
         hosts=_floats(of.hosts),
         by_block=tuple(_floats(row) for row in of.by_block),
+        unsure=_unsure(of, scatter),
         requester_cpu=_cpu(data, "requester_cpu"),
         responder_cpu=_cpu(data, "responder_cpu"),
         own=own,
         per_kb=per_kb,
-        scatter_hosts=scatter.hosts * factor,
-        scatter_network=scatter.network * factor,
+        scatter_hosts=scatter.hosts,
+        scatter_network=scatter.network,
         freedom=free + _PRIOR,
         off_by=float(np.median(np.abs(of.residuals) / data.mean_y)),
         cells=tuple(data.cells),

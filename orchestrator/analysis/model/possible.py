@@ -44,6 +44,8 @@ def _require_fit(place: str, fit: Fit) -> None:
         _require(len(values) in (0, sizes) and _are(values, least=0.0), f"{place}: {name}")
     rows = [len(row) == sizes and _are(map(abs, row), least=0.0) for row in fit.by_block]
     _require(len(rows) >= FEWEST_BLOCKS and all(rows), f"{place}: by_block")
+    unsure = [_are((each.hosts, each.trips, each.middle), least=0.0) and each.hosts > 0 for each in fit.unsure]
+    _require(len(unsure) == sizes and all(unsure), f"{place}: unsure")
     _require(0 <= fit.opening <= _MOST_OPENING, f"{place}: opening")
     _require_windows(place, fit)
     _require(_are((fit.scatter_hosts, fit.scatter_network), least=0.0) and _are((fit.freedom,)), f"{place}: scatter")

@@ -13,7 +13,7 @@ from math import log, sqrt
 import numpy as np
 
 from orchestrator.analysis.intervals import from_log, t_quantile
-from orchestrator.analysis.model.fit import block_noise, drift
+from orchestrator.analysis.model.fit import drift
 from orchestrator.analysis.model.network import Floats, network_ms, wire_ms
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Predicted
 
@@ -66,7 +66,8 @@ def at(fitted: Fit, places: Places) -> At:
     if places.in_flight > 1:
         demands = np.stack([requester, responder, wire_ms(up, rate), wire_ms(down, rate)], axis=-1)
         latency = in_flight_ms(alone, demands, places.in_flight)
-    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows)
+    waits = np.where(windows > 0, rtt, 0.0)
+    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, _unsure(fitted, sizes, size, waits))
     times = latency / alone
     parts = (distance, wire, windows, hosts - client, client, latency - alone)
     return At(
@@ -136,9 +137,16 @@ def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
     return np.maximum(along(sizes, np.array(values), size), 0.0) if values else np.zeros_like(size)
 
 
-def _deviations(fitted: Fit, hosts: Floats, network: Floats) -> tuple[Floats, Floats]:
+def _unsure(fitted: Fit, sizes: Floats, size: Floats, waits: Floats) -> Floats:
+    """Variance of what the fit found, ms squared; `waits` is the round trip where messages wait for more of them, else 0."""
+    parts = np.array([(each.hosts**2, each.trips**2, each.middle) for each in fitted.unsure]).T
+    hosts, trips, middle = (np.interp(size, sizes, part) for part in parts)
+    return np.asarray(hosts + trips * (waits - middle) ** 2)
+
+
+def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> tuple[Floats, Floats]:
     by_block, means = np.array(fitted.by_block), np.array(fitted.hosts)
-    noise = block_noise(by_block, means)
-    beside = (hosts * noise) ** 2 + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
-    whole = hosts * float(drift(by_block, means).std(ddof=1)) / sqrt(by_block.shape[0])
+    beside = unsure + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
+    blocks = drift(by_block, means, [each.hosts for each in fitted.unsure])
+    whole = hosts * float(blocks.std(ddof=1)) / sqrt(by_block.shape[0])
     return np.sqrt(beside), np.sqrt(beside + whole**2)

@@ -100,13 +100,26 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unsure:
+    """How exactly the cells of one size tell what they take: standard deviations of the hosts' time and of round trips.
+
+    Where round trips were found from the same cells, `hosts` (ms) is that at the round trip `middle` (ms), from which on
+    an error of `trips` counts; else `trips` is 0.
+    """
+
+    hosts: float
+    trips: float
+    middle: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fit:
     """The model of one series. Tuples along `sizes` are what it has at each measured size; between two lies a line.
 
-    `hosts` is both hosts' own time, `by_block` the same for each block. `scatter_hosts` and `scatter_network` are by which
-    share of either a cell lies off the model, one standard deviation, with `freedom` degrees. `own` and `per_kb` are a line
-    through `hosts`: what a request takes without a byte, and what 1,000 bytes add. Ranges are those of the cells fitted;
-    `in_flight` that of all cells that were measured.
+    `hosts` is both hosts' own time, `by_block` the same for each block, `unsure` how exactly they are known. `scatter_hosts`
+    and `scatter_network` are by which share of either a cell lies off the model, one standard deviation, with `freedom`
+    degrees. `own` and `per_kb` are a line through `hosts`: what a request takes without a byte, and what 1,000 bytes add.
+    Ranges are those of the cells fitted; `in_flight` that of all cells that were measured.
     """
 
     series: Series
@@ -117,6 +130,7 @@ class Fit:
     down: tuple[float, ...]
     hosts: tuple[float, ...]
     by_block: tuple[tuple[float, ...], ...]
+    unsure: tuple[Unsure, ...]
     requester_cpu: tuple[float, ...]  # empty where not counted
     responder_cpu: tuple[float, ...]
     own: Parameter

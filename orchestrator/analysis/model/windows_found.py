@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
@@ -79,10 +79,11 @@ def _nearby(windows: Windows, beyond: int) -> tuple[list[Windows], Floats]:
 def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[float, float], ...], float, int]:
     """Round trips of each size as they are, with what they leave (chi square), and how many sizes take more than they must.
 
-    A larger message takes no fewer. Up to the first window, which a kept connection has at least, none waits.
+    A larger message takes no fewer, and no less of the hosts' time than the smallest. Up to the first window, which a kept
+    connection has at least, none waits.
     """
     places: list[tuple[float, float]] = []
-    trips, total, freed = float(opening + 1), 0.0, 0
+    trips, total, freed, least_hosts = float(opening + 1), 0.0, 0, TINY_MS
     for level in range(data.sizes.size):
         here = data.level == level
         y, w, rtt = data.mean_y[here], weights[here], data.mean_rtt[here]
@@ -90,7 +91,7 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
         fewest = (
             (opening + 1) * rtt + wire_ms(data.up[here], data.rate[here]) + wire_ms(data.down[here], data.rate[here])
         )
-        tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest)
+        tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest, least_hosts)
         best = int(np.argmin(chi2)) if level else 0
         if chi2[best] + log(data.mean_y.size) >= chi2[0]:
             best = 0
@@ -100,19 +101,26 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
             if places and places[-1][0] < first < size and places[-1][1] == opening + 1:
                 places.append((first, trips))
             near: Floats = tried[best] * np.linspace(1 / _TRIPS[1], _TRIPS[1], 41)
-            fine = _left_over(near, y, w, rtt, fewest)
+            fine = _left_over(near, y, w, rtt, fewest, least_hosts)
             trips, left = float(near[np.argmin(fine)]), float(fine.min())
         else:
             left = float(chi2[0])
         total += left
         places.append((size, trips))
+        if not level:
+            least_hosts = least_of_larger(float(np.average(y - fewest, weights=w)), 1 / sqrt(float(w.sum())))
     return tuple(places), total, freed
 
 
-def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: Floats) -> Floats:
+def least_of_larger(hosts: float, unsure: float) -> float:
+    """What larger messages take of the hosts' time at least, ms, where the smallest one takes this, give or take."""
+    return max(hosts - unsure, TINY_MS)
+
+
+def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: Floats, least_hosts: float) -> Floats:
     """Chi square of one size for each number of round trips, the hosts' time being the best one."""
     left = y[None, :] - np.maximum(fewest[None, :], trips[:, None] * rtt[None, :])
-    hosts = np.maximum(left @ (weights / weights.sum()), TINY_MS)
+    hosts = np.maximum(left @ (weights / weights.sum()), least_hosts)
     found: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
     return found
 
