@@ -19,7 +19,7 @@ from math import exp, log, sqrt
 
 from orchestrator.analysis import intervals, words
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.stopped import Stopped, Width
+from orchestrator.analysis.stopped import Stopped, Width, reach
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
@@ -121,7 +121,7 @@ def told(plan: Plan, medians: Medians, made: int) -> Stopped | None:
     narrow = [w for w in last.widths if w.reaches is not None and w.reaches <= within * (1 + _TINY)]
     wanted = f"± {words.percent(within)}"
     if last.widest is not None:
-        is_at = f"the widest interval is ± {words.percent(last.widest)}"
+        is_at = f"the widest interval is {reach(last.widest)}"
     else:
         without = sum(w.reaches is None for w in last.widths)
         is_at = f"{without} of {words.count(len(last.widths), 'interval')} cannot be computed"

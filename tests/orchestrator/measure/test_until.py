@@ -144,3 +144,12 @@ def test_what_is_expected_follows_from_the_last_look():
     assert expected_blocks(planned, replace(nearly, reaches=(0.5,))) == 50
     assert expected_blocks(planned, replace(nearly, reached=True)) == 9
     assert "1 of 1 intervals cannot be computed yet" in status(planned, replace(nearly, reaches=(None,)))
+
+
+@pytest.mark.parametrize(
+    ("reaches", "said"), [(0.041, "± 4.1 %"), (1.234, "± 123 %"), (9.0, "± 900 %"), (3e4, "more than ± 900 %")]
+)
+def test_a_wide_interval_is_said_in_plain_figures(reaches, said):
+    """After three blocks intervals of several pairs reach beyond 100 %."""
+    wide = DecisionRecord(blocks=3, reached=False, reaches=(0.02, reaches))
+    assert status(a_plan(0.03), wide) == f"block 3 of at most 8, widest interval {said} of ± 3 % wanted"
