@@ -20,7 +20,7 @@ from orchestrator.history.record import Note
 from orchestrator.strict_json import read_json
 
 SCHEMA_VERSION = 1
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 24  # of a file: more than the longest notes take, as many as there may be
 _MOST_NOTES = 1_000
 MOST_CHARACTERS = 2_000
 _MOST_TAGS = 100
@@ -64,7 +64,7 @@ def read(folder: Path, run: str) -> Annotations:
 
 def add_note(folder: Path, run: str, text: str, *, at: str) -> Annotations:
     """Write a sentence on a run; UsageError for an empty or very long one."""
-    text = text.strip()
+    text = text.replace("\r\n", "\n").strip()  # a browser sends both at the end of a line
     if not text or len(text) > MOST_CHARACTERS:
         raise UsageError(
             f"a note has between 1 and {MOST_CHARACTERS:,} characters; this one has {len(text):,}",

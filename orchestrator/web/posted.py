@@ -11,7 +11,7 @@ from orchestrator.strict_json import parse_json
 from orchestrator.web.guard import require_form
 from orchestrator.web.refused import Refused
 
-MOST_BYTES = 16 << 10
+MOST_BYTES = 32 << 10  # the longest note, each of its letters as the twelve of a form, and a little more
 MOST_FIELDS = 32
 FORM_FIELD = "form_token"
 
@@ -19,7 +19,7 @@ FORM_FIELD = "form_token"
 async def fields(request: Request) -> dict[str, str]:
     """The fields of a form (`application/x-www-form-urlencoded`), or of a JSON object of texts, by name.
 
-    Refused with 413 for more than 16 KiB, 415 for another kind of body, 400 for what cannot be read, for more than 32
+    Refused with 413 for more than 32 KiB, 415 for another kind of body, 400 for what cannot be read, for more than 32
     fields, and for a field that stands twice.
     """
     body = bytearray()

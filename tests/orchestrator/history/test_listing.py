@@ -13,7 +13,7 @@ import pytest
 from orchestrator.cli import history, note, runs, tag
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.history import keep
+from orchestrator.history import keep, noted
 from orchestrator.history import read as reading
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
@@ -292,6 +292,28 @@ def test_notes_that_were_damaged_are_named_and_not_written_over():
     assert "precious" in file.read_text()
     ids()
     assert "a.json cannot be read" in console.err.getvalue()
+
+
+def test_a_note_of_several_lines_is_shown_in_lines():
+    a_run_called("a", judged=False)
+    note.command("a", "one\r\ntwo\nthree")
+    assert noted.read(Path(".orch/notes"), "a").notes[0].text == "one\ntwo\nthree"
+    lines = console.out.getvalue().splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["one", "two", "three"]
+    assert [line.index(line.split()[-1]) for line in lines[1:]] == [20, 20, 20]
+
+
+def test_as_many_notes_as_there_may_be_can_be_read_again():
+    a_run_called("a", judged=False)
+    longest = "a" + "\x01" * (noted.MOST_CHARACTERS - 1)  # each of these takes six letters of JSON
+    written = [{"at": "2026-11-21T10:00:00+00:00", "text": longest}] * 999
+    file = Path(".orch/notes/a.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"schema_version": noted.SCHEMA_VERSION, "run": "a", "notes": written, "tags": []}))
+    note.command("a", longest)
+    assert len(noted.read(file.parent, "a").notes) == 1000
+    with pytest.raises(UsageError, match="has 1,000 notes already"):
+        note.command("a", "one more")
 
 
 # What a folder may hold that is no run as orch writes them.

@@ -325,6 +325,8 @@ def test_notes_and_tags_come_and_go(own):
     for bad in ({"add": "<b>"}, {"add": ""}, {"remove": "v9"}):
         assert asked.post(f"{page}/tags", data={**bad, **token}).status_code == 400
     assert asked.post(f"{page}/notes", data={"text": "x" * 2001, **token}).status_code == 400
+    for longest in ("\U0001f600" * 2000, "x\r\n" * 999 + "xx"):  # a browser sends line ends so
+        assert asked.post(f"{page}/notes", data={"text": longest, **token}).status_code == 303
 
 
 def test_a_run_is_deleted_once_its_id_was_typed(own):
