@@ -99,8 +99,8 @@ def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | N
         ) from error
 
 
-def require_verdict(text: str | None) -> str | None:
-    """The word; UsageError for one that is no validity."""
+def require_verdict(text: str | None, option: str) -> str | None:
+    """The word; UsageError, which names the option, for one that is no validity."""
     if text is not None and text not in VALIDITIES:
-        raise UsageError(f"--verdict {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
+        raise UsageError(f"{option} {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
     return text
