@@ -182,10 +182,9 @@ class Score:
 class Judged:
     """How the model did on the sealed cells. `used` is the method that predicts: the model where it beats both rivals.
 
-    `coverage` is of the model's intervals. `by_series` has the 90th percentile of the errors of the method used. `winners` are
-    places with a sealed cell at which several stacks were measured and one was ahead by more than matters: how many there
-    are, and at how many that one was predicted. `not_judged` counts
-    sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by series what the model's
+    `coverage` is of the model's intervals. `by_series` has the 90th percentile of the errors of the method used. `winners`
+    are places with a sealed cell at which one stack was ahead by more than matters: how many there are, and at how many it
+    was the predicted one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by series what the model's
     intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than their own intervals say.
     """
 
