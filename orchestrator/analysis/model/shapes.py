@@ -184,8 +184,9 @@ class Judged:
 
     `coverage` is of the model's intervals. `by_series` has the 90th percentile of the errors of the method used. `winners`
     are places with a sealed cell at which one stack was ahead by more than matters: how many there are, and at how many it
-    was the predicted one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by series what the model's
-    intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than their own intervals say.
+    was the predicted one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit.
+    `widened` has by series what the model's intervals elsewhere are multiplied by, 1 or more: how much farther off the
+    sealed cells lay than their own intervals say.
     """
 
     cells: tuple[SealedCell, ...]
