@@ -20,7 +20,7 @@ async def fields(request: Request) -> dict[str, str]:
     """The fields of a form (`application/x-www-form-urlencoded`), or of a JSON object of texts, by name.
 
     Refused with 413 for more than 32 KiB, 415 for another kind of body, 400 for what cannot be read, for more than 32
-    fields, and for a field that stands twice.
+    fields, and for a field that occurs twice.
     """
     body = bytearray()
     async for piece in request.stream():
@@ -49,7 +49,7 @@ def _of_form(body: bytes) -> dict[str, str]:
     except ValueError as error:
         raise Refused(400, "the form cannot be read") from error
     if len({name for name, _ in pairs}) != len(pairs):
-        raise Refused(400, "a field of the form stands twice")
+        raise Refused(400, "a field of the form occurs twice")
     return dict(pairs)
 
 

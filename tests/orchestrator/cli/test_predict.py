@@ -109,7 +109,7 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
         ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is less than half of the smallest that was measured"),
         ({"concurrency": 20}, "20 requests in flight are more than twice the 1 that were measured"),
         ({"window": "64KiB"}, "measured with a window of the library's own, not 65.54 kB"),
-        ({"congestion": "bbr"}, "measured with the congestion control one that nobody told, not bbr"),
+        ({"congestion": "bbr"}, "measured with an unknown congestion control, not bbr"),
         ({"machine": "f1-micro"}, "measured on lab, not on f1-micro"),
     ],
 )

@@ -291,7 +291,7 @@ def test_lines_of_json_and_stamps_that_are_missing_or_impossible_are_counted(tmp
     found = taken(stamps_in(tmp_path / "x.jsonl", lines))
     assert (found["entries"], found["used"], found["missing"]) == (106, 100, 3)
     assert sum(found["impossible"].values()) == 3
-    assert "the response stands before the request" in found["impossible"]
+    assert "the response is earlier than the request" in found["impossible"]
     (run,) = listed().values()
     assert "100 of 106 entries give a latency" in run["verdict"]
     assert "3 lack a stamp" in run["verdict"]

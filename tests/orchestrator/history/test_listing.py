@@ -106,10 +106,10 @@ def test_filters_choose_and_must_all_hold():
     assert ids(stack="grpc (thin)", placement="local") == ["b", "a"]
     assert ids(stack="grpc-thin") == ["b", "a"]
     assert ids(stack="soap") == []
-    assert "no run is like that: no stack 'GRPC-thin'. Did you mean grpc-thin?" in shown(stack="GRPC-thin")
+    assert "no run matches: no stack 'GRPC-thin'. Did you mean grpc-thin?" in shown(stack="GRPC-thin")
     assert "no experiment 'oen'. Did you mean one?" in shown(experiment="oen")
     assert "no tag 'v1'. Did you mean v1.2?" in shown(tag="v1")
-    assert shown(tag="v1.2", experiment="ONE") == "no run is like that\n", "each holds for some, both for none"
+    assert shown(tag="v1.2", experiment="ONE") == "no run matches\n", "each holds for some, both for none"
     assert ids(verdict="invalid") == []
     with pytest.raises(UsageError, match="is no date"):
         runs.command(since="yesterday", limit=30)

@@ -100,10 +100,10 @@ def test_a_fixed_number_of_blocks_decides_nothing(lab):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"reached": True}, "its trials tell other intervals"),
-        ({"reaches": (0.0001,)}, "its trials tell other intervals"),
-        ({"reaches": ()}, "its trials tell other intervals"),
-        ({"blocks": 7}, "there was nothing to decide"),
+        ({"reached": True}, "they give other intervals"),
+        ({"reaches": (0.0001,)}, "they give other intervals"),
+        ({"reaches": ()}, "they give other intervals"),
+        ({"blocks": 7}, "no decision is due there"),
     ],
 )
 def test_a_decision_that_was_changed_is_found(lab, change, said):
