@@ -372,6 +372,17 @@ def test_a_summary_that_was_changed_is_not_shown():
     assert "changed or damaged" in run["trouble"]
 
 
+def test_a_plan_that_is_changed_after_it_was_listed_is_noticed():
+    path = a_run_called("a")
+    assert listed()[0]["state"] == "complete"
+    plan = (path / "plan.json").read_text()
+    (path / "plan.json").write_text(plan.replace('"question": "', '"question": "Other: ', 1))
+    assert (path / "plan.json").read_text() != plan
+    (run,) = listed()
+    assert run["state"] == "unreadable"
+    assert "plan.json" in run["trouble"]
+
+
 def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatch):
     a_run_called("a", experiment="<script>alert(1)</script>")
     a_run_called("b", experiment="\x1b[2Jgone\u202e")
