@@ -98,7 +98,8 @@ def test_filters_choose_and_must_all_hold():
     tag.command("b", ["v1.2"])
     assert ids(experiment="one") == ["a"]
     assert ids(since="2026-11-22") == ["b"]
-    assert ids(until="2026-11-21") == ["a"], "the day counts whole"
+    for day in ("2026-11-21", "20261121", "2026-W47-6"):
+        assert ids(until=day) == ["a"], "the day counts whole, however it is written"
     assert ids(tag="v1.2") == ["b"]
     assert ids(tag="v1.2", experiment="one") == []
     assert ids(host="synthetic 3000") == ["b", "a"]
