@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from orchestrator.analysis import words
+
 
 @dataclass(frozen=True, kw_only=True)
 class Width:
@@ -31,3 +33,10 @@ class Stopped:
     def is_early(self) -> bool:
         """Whether blocks were left out."""
         return self.blocks < self.at_most
+
+
+def reach(share: float) -> str:
+    """How far an interval reaches, as people read it: `± 4.1 %`, `± 120 %`, and `more than ± 900 %` of all that is wider."""
+    if share > words.MOST_CHANGE:
+        return f"more than ± {words.percent(words.MOST_CHANGE)}"
+    return f"± {words.percent(share)}"

@@ -19,7 +19,7 @@ from math import exp, log, sqrt
 
 from orchestrator.analysis import intervals, words
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.stopped import Stopped, Width
+from orchestrator.analysis.stopped import Stopped, Width, reach
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
@@ -121,7 +121,7 @@ def told(plan: Plan, medians: Medians, made: int) -> Stopped | None:
     narrow = [w for w in last.widths if w.reaches is not None and w.reaches <= within * (1 + _TINY)]
     wanted = f"± {words.percent(within)}"
     if last.widest is not None:
-        is_at = f"the widest interval is ± {words.percent(last.widest)}"
+        is_at = f"the widest interval is {reach(last.widest)}"
     else:
         without = sum(w.reaches is None for w in last.widths)
         is_at = f"{without} of {words.count(len(last.widths), 'interval')} cannot be computed"
@@ -147,12 +147,12 @@ def require_decisions(plan: Plan, state: JournalState) -> None:
     medians, made = state.medians_by_block(), len(state.finished_blocks)
     for blocks, decision in sorted(state.decisions.items()):
         if not plan.until.may_end(blocks) or blocks > made:
-            raise _not_as_decided(blocks, "there was nothing to decide")
+            raise _not_as_decided(blocks, "no decision is due there")
         found = look(plan, medians, blocks)
         told = [width.reaches for width in found.widths]
         is_same = len(told) == len(decision.reaches) and all(map(_is_same, told, decision.reaches))
         if found.reached != decision.reached or not is_same:
-            raise _not_as_decided(blocks, "its trials tell other intervals")
+            raise _not_as_decided(blocks, "they give other intervals")
     if state.state == "complete" and (ends := ends_after(plan, medians, made)) != made:
         raise _not_as_decided(made, f"the run ended there, and by its trials it ends after {ends} blocks")
 
@@ -165,7 +165,7 @@ def _is_same(one: float | None, other: float | None) -> bool:
 
 def _not_as_decided(blocks: int, why: str) -> InvalidMeasurement:
     return InvalidMeasurement(
-        f"journal.jsonl: whether to end after block {blocks} was not decided as it is told: {why}",
+        f"journal.jsonl: the decision after block {blocks} does not follow from its trials: {why}",
         hint="this run was cut or changed after it was made: bring it back from a copy, or measure again",
     )
 

@@ -115,7 +115,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     about = " ".join(notes)
     yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
-        yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
+        yield f"... and {words.count(len(answer.table) - len(shown), 'more row')} in the report"
     yield from share_lines(answer.shares, width=width)
     yield from saturation_lines(answer.saturation, width=width)
     yield from capacity_lines(answer.found_rates, answer.rate_comparisons, width=width)

@@ -77,7 +77,7 @@ def filters(
         host=host,
         since=moment_of(since, "--since"),
         until=moment_of(until, "--until", is_end=True),
-        verdict=require_verdict(verdict),
+        verdict=require_verdict(verdict, "--verdict"),
         tag=tag,
     )
 

@@ -127,6 +127,7 @@ def _list(known: Sequence[tuple[str, str, str, int]], *, is_any: bool, near: str
 
 def _print(of: Trend) -> None:
     from orchestrator.analysis import words
+    from orchestrator.history.trend import letter
 
     by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
     beside = "p99" if of.statistic == "median" else "median"
@@ -148,7 +149,7 @@ def _print(of: Trend) -> None:
     for number, differs in enumerate(of.environments):
         if several:
             told = "; ".join(differs) if differs else "the conditions of the first run"
-            console.result(f"  {_letter(number)}: {told}")
+            console.result(f"  {letter(number)}: {told}")
     if several:
         console.result("  Runs on different letters are not compared.")
     if any(words.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
@@ -164,6 +165,7 @@ def _print(of: Trend) -> None:
 
 def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
     from orchestrator.analysis import words
+    from orchestrator.history.trend import against_earlier, letter
 
     value: float | None = getattr(point, of.statistic)
     interval = getattr(point, f"{of.statistic}_interval")
@@ -180,21 +182,7 @@ def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> 
         if words.is_vague(interval)
         else " to ".join(text(bound) for bound in interval),
         "-" if other is None else unit.text(other),
-        *((_letter(point.environment),) if several else ()),
+        *((letter(point.environment),) if several else ()),
         "-" if point.change is None else f"{words.factor(point.change)}×",
-        _verdict(point),
+        plain(against_earlier(point)),
     )
-
-
-def _verdict(point: Point) -> str:
-    from orchestrator.analysis import words
-
-    if point.ratio is None or point.interval is None:
-        return plain(point.why)
-    low, high = words.bounds(point.interval)
-    earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
-    return f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
-
-
-def _letter(number: int) -> str:
-    return chr(ord("A") + number) if number < 26 else f"A{number}"

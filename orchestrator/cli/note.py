@@ -34,6 +34,9 @@ def command(
     console.emit({"run": name, **asdict(found)})
     console.result(f"run {name}" + (f"  [{', '.join(found.tags)}]" if found.tags else ""))
     for note in found.notes:
-        console.result(f"  {note.at[:16].replace('T', ' ')}  {note.text}")
+        first, *more = note.text.split("\n")
+        console.result(f"  {note.at[:16].replace('T', ' ')}  {first}")
+        for line in more:
+            console.result(f"  {'':16}  {line}")
     if not found.notes:
         console.result("  no notes")

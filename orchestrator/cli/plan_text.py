@@ -195,7 +195,8 @@ def _sealed_lines(plan: Plan) -> Iterator[str]:
     shown = list(places.items())
     yield from (f"             {place}: {', '.join(cells)}" for place, cells in shown[:_CELLS_SHOWN])
     if len(shown) > _CELLS_SHOWN:
-        yield f"             ... and {len(shown) - _CELLS_SHOWN} more places; --json has all of them (plan.sealed)"
+        more = count(len(shown) - _CELLS_SHOWN, "more place")
+        yield f"             ... and {more}; --json has all of them (plan.sealed)"
 
 
 def _is_search(plan: Plan) -> bool:
@@ -281,7 +282,8 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
     ]
     yield from table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
     if len(rows) > _CELLS_SHOWN:
-        yield f"... and {len(rows) - _CELLS_SHOWN:,} more rows; --json has all {len(plan.cells):,} cells"
+        more = count(len(rows) - _CELLS_SHOWN, "more row")
+        yield f"... and {more}; --json has all {len(plan.cells):,} cells"
 
 
 def _warmup(cell: Cell) -> str:

@@ -176,13 +176,16 @@ def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _write(summary: RunSummary, found: Answer, plan: Path | None, confirm: Path | None) -> list[Path]:
-    """The experiments that were asked for, as new files; UsageError where one is there, or cannot be made."""
+    """The experiments that were asked for, as new files; UsageError where one is there, or cannot be made.
+
+    Where nothing is predicted there is nothing to confirm: why that is so is said in its place.
+    """
     from orchestrator.cli.predict_files import draft_of_confirmation, draft_of_gap, write
 
     written = []
     if plan is not None:
         written.append(write(plan, draft_of_gap(summary, found)))
-    if confirm is not None:
+    if confirm is not None and found.settings:
         written.append(write(confirm, draft_of_confirmation(summary, found)))
     return written
 

@@ -76,7 +76,7 @@ def command(
         is_any = wanted != type(wanted)()
         is_shared = index is not None or team
         none = "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-        console.result(f"no run is like that{f': {hint}' if hint else ''}" if is_any else none)
+        console.result(f"no run matches{f': {hint}' if hint else ''}" if is_any else none)
     else:
         _print(found, every)
 

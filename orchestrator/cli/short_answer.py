@@ -27,7 +27,7 @@ def short_lines(answer: Answer, *, width: int = 100, has_table: bool = True) -> 
         lines = list(_rates(answer.found_rates) if answer.found_rates else _tables(answer))
         yield from lines[:_MOST_LINES]
         if len(lines) > _MOST_LINES:
-            yield f"... and {len(lines) - _MOST_LINES:,} more lines"
+            yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
         yield ""
         yield "everything else: the report, or `orch report latest --full`; each check: `orch check`"
 

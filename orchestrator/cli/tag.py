@@ -26,6 +26,6 @@ def command(
 
     console.as_json = as_json
     name = folder_of(WORKSPACE, run).name
-    found = noted.change_tags(WORKSPACE.notes, name, tags, remove=remove)
+    found = noted.change_tags(WORKSPACE.notes, name, **{"remove" if remove else "add": tags})
     console.emit({"run": name, "tags": list(found.tags)})
     console.result(f"run {name}: {', '.join(found.tags) or 'no tags'}")

@@ -68,7 +68,7 @@ SEALED_COLUMNS: tuple[Column, ...] = (
     CELL,
     Column(name="stack", type="text", meaning="the stack as the report's tables name it"),
     Column(name="setting", type="text", meaning="how its requests are made"),
-    Column(name="placement", type="text", meaning="id of the placement"),
+    Column(name="placement", type="text", meaning="name of the placement"),
     Column(name="rtt_ms", type="number", unit="ms", meaning="the round trip that ping measured"),
     Column(name="size_bytes", type="whole", unit="B", meaning="the larger of request and reply"),
     Column(name="in_flight", type="whole", meaning="requests in flight at once"),

@@ -19,6 +19,7 @@ from orchestrator.results.hold import try_hold
 from orchestrator.workspace import Workspace
 
 _GOING = ".deleted-"  # how the name of a folder begins that is being deleted
+_MOST_TRIES = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -
         with writing(doomed.path, "try again"):
             going = workspace.results / f"{_GOING}{secrets.token_hex(8)}"
             doomed.path.rename(going)  # at once: a kill leaves a run, or none
-            shutil.rmtree(going)  # follows no link
+            _remove(going)
     finally:
         if hold is not None:
             hold.close()
@@ -88,5 +89,14 @@ def sweep(workspace: Workspace) -> int:
     left = [path for path in workspace.results.glob(f"{_GOING}*") if path.is_dir() and not path.is_symlink()]
     for path in left:
         with writing(path, "try again"):
-            shutil.rmtree(path)
+            _remove(path)
     return len(left)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, which another `orch delete` may take for one that was left, and sweep; no link is followed."""
+    for _ in range(_MOST_TRIES):
+        if not folder.exists():
+            return
+        with suppress(FileNotFoundError):  # the other one was quicker with a file: go on with what there is
+            shutil.rmtree(folder)

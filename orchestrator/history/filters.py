@@ -16,7 +16,6 @@ _SEARCHED = (
     " OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND lower(tags.tag) LIKE ? ESCAPE '!')"
     " OR EXISTS (SELECT 1 FROM notes WHERE notes.run = runs.id AND lower(notes.text) LIKE ? ESCAPE '!'))"
 )
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +86,9 @@ def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | N
     if text is None:
         return None
     try:
-        if _DAY.fullmatch(text.strip()):
-            day = date.fromisoformat(text.strip()) + timedelta(days=is_end)
-            found = datetime.combine(day, time(), UTC)
+        day = _day(text.strip())
+        if day is not None:
+            found = datetime.combine(day + timedelta(days=is_end), time(), UTC)
         else:
             found = datetime.fromisoformat(text.strip())
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
@@ -99,8 +98,16 @@ def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | N
         ) from error
 
 
-def require_verdict(text: str | None) -> str | None:
-    """The word; UsageError for one that is no validity."""
+def _day(text: str) -> date | None:
+    """The day, in any form that ISO 8601 has for one; None for what has a time of day, and for what is no date."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def require_verdict(text: str | None, option: str) -> str | None:
+    """The word; UsageError, which names the option, for one that is no validity."""
     if text is not None and text not in VALIDITIES:
-        raise UsageError(f"--verdict {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
+        raise UsageError(f"{option} {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
     return text

@@ -18,9 +18,7 @@ from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
 
 # Files of a run folder whose change means that it is read anew; the one whose name comes first tells an imported file.
-_TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json")
-
-
+_TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json", "plan.json")
 _AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
 
 Tell: TypeAlias = Callable[[int, int], None]

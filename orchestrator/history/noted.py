@@ -20,7 +20,7 @@ from orchestrator.history.record import Note
 from orchestrator.strict_json import read_json
 
 SCHEMA_VERSION = 1
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 24  # of a file: more than the longest notes take, as many as there may be
 _MOST_NOTES = 1_000
 MOST_CHARACTERS = 2_000
 _MOST_TAGS = 100
@@ -64,7 +64,7 @@ def read(folder: Path, run: str) -> Annotations:
 
 def add_note(folder: Path, run: str, text: str, *, at: str) -> Annotations:
     """Write a sentence on a run; UsageError for an empty or very long one."""
-    text = text.strip()
+    text = text.replace("\r\n", "\n").strip()  # a browser sends both at the end of a line
     if not text or len(text) > MOST_CHARACTERS:
         raise UsageError(
             f"a note has between 1 and {MOST_CHARACTERS:,} characters; this one has {len(text):,}",
@@ -78,22 +78,25 @@ def add_note(folder: Path, run: str, text: str, *, at: str) -> Annotations:
     return after
 
 
-def change_tags(folder: Path, run: str, tags: Iterable[str], *, remove: bool = False) -> Annotations:
-    """Add tags to a run, or remove them; UsageError for one that is not there, or that is no word."""
-    given = tuple(dict.fromkeys(tags))
-    for tag in given:
+def change_tags(folder: Path, run: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Annotations:
+    """Add tags to a run and remove some, all of them or none.
+
+    UsageError for one that is to be removed and is not there, and for one that is no word.
+    """
+    added, removed = tuple(dict.fromkeys(add)), tuple(dict.fromkeys(remove))
+    for tag in (*added, *removed):
         if not is_tag(tag):
             raise UsageError(
                 f"{tag!r} cannot be a tag",
                 hint=f"a tag is a word of at most {_MOST_OF_A_TAG} letters, digits and . _ - / : +",
             )
     with _changing(folder, run) as (before, write):
-        missing = [tag for tag in given if tag not in before.tags]
-        if remove and missing:
+        every = {*before.tags, *added}
+        missing = [tag for tag in removed if tag not in every]
+        if missing:
             known = ", ".join(before.tags) or "none"
             raise UsageError(f"run {run} has no tag {missing[0]!r}", hint=f"its tags: {known}")
-        left = [tag for tag in before.tags if not (remove and tag in given)]
-        after = replace(before, tags=tuple(sorted({*left, *(() if remove else given)})))
+        after = replace(before, tags=tuple(sorted(every.difference(removed))))
         if len(after.tags) > _MOST_TAGS:
             raise UsageError(f"run {run} would have more than {_MOST_TAGS} tags", hint="remove some: --remove")
         write(after)

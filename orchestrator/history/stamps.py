@@ -179,7 +179,7 @@ def _ns(value: Any, unit: Unit) -> int | None:
 
 def _why_impossible(asked: int, answered: int) -> str:
     if answered < asked:
-        return "the response stands before the request"
+        return "the response is earlier than the request"
     if answered == asked:
         return "no time passed: the stamps are too coarse"
     if answered - asked > _LONGEST_NS:

@@ -242,6 +242,20 @@ def _model(spread: Spread, statistic: Statistic) -> str:
     return f"the spread between runs is assumed ({words.percent(between_runs.ASSUMED_SD[statistic])})"
 
 
+def letter(number: int) -> str:
+    """What a line of runs that were made under the same conditions is called, by its number from 0."""
+    return chr(ord("A") + number) if number < 26 else f"A{number}"
+
+
+def against_earlier(point: Point) -> str:
+    """What became of the cell against the earlier runs, as a clause; or why that is not said."""
+    if point.ratio is None or point.interval is None:
+        return point.why
+    low, high = words.bounds(point.interval)
+    earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
+    return f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
+
+
 def changes(found: Trend) -> Iterable[Point]:
     """The runs at which the cell changed."""
     return (point for point in found.points if point.is_change)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from orchestrator.analysis import words
+from orchestrator.analysis.stopped import reach
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.manifest import DecisionRecord
@@ -74,4 +76,4 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
         return (
             f"{place}, {len(decision.reaches) - len(known)} of {len(decision.reaches)} intervals cannot be computed yet"
         )
-    return f"{place}, widest interval ± {100 * max(known):.2g} % of ± {100 * plan.until.within:g} % wanted"
+    return f"{place}, widest interval {reach(max(known))} of ± {words.margin(plan.until.within)} wanted"

@@ -56,7 +56,7 @@ def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome]], limi
         yield f"| {told} | {' | '.join(escaped(cell) for cell in cells)} |"
     if len(every) > MOST_ROWS:
         yield ""
-        yield f"{len(every) - MOST_ROWS} more rows are left out here; `orch compare` prints them."
+        yield f"{words.count(len(every) - MOST_ROWS, 'more row')} left out here: `orch compare` prints all."
     yield ""
 
 

@@ -268,7 +268,8 @@ def _marks(way: Way) -> tuple[Mark, ...]:
     sealed: dict[tuple[str, int], list[tuple[float, float]]] = {}
     names = {fit.series.id for fit in way.fits}
     for each in way.judged.cells if way.judged else ():
-        if each.series in names and each.in_flight == way.in_flight:
+        is_here = each.in_flight == way.in_flight and each.rate_mbit in (None, way.rate_mbit)
+        if each.series in names and is_here:
             sealed.setdefault((each.placement, each.size), []).append((each.rtt, abs(each.errors[way.method])))
     return (
         *(Mark(rtt=float(np.mean(rtts)), size=size) for (_, size), rtts in fitted.items()),

@@ -10,7 +10,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import invalid_cells
-from orchestrator.analysis.words import ms, rate, ratio, ratio_bounds
+from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
 from orchestrator.report.charts import rate_groups
 from orchestrator.report.groups import Group, groups
 from orchestrator.report.markdown_text import inert
@@ -77,7 +77,7 @@ def _rates(summary: RunSummary) -> Iterator[str]:
             yield f"| {' | '.join([name, *(_text(DASH if each == '-' else each) for each in (*row[1:4], row[-1]))])} |"
         if len(of) > MOST_ROWS:
             yield ""
-            yield f"{len(of) - MOST_ROWS} more rows stand in the report."
+            yield f"{count(len(of) - MOST_ROWS, 'more row')} in the report."
         if (setting, goals, of) != groups_of[-1]:
             yield ""
 
@@ -94,7 +94,7 @@ def _table(summary: RunSummary) -> Iterator[str]:
         yield f"| {' | '.join([*setting, *_row(group, cell, is_invalid=cell.id in invalid)])} |"
     if len(rows) > MOST_ROWS:
         yield ""
-        yield f"{len(rows) - MOST_ROWS} more rows stand in the report."
+        yield f"{count(len(rows) - MOST_ROWS, 'more row')} in the report."
 
 
 def _row(group: Group, cell: CellSummary, *, is_invalid: bool) -> list[str]:

@@ -123,6 +123,7 @@ def _environment() -> jinja2.Environment:
         statistic=quantities.statistic,
         margin=words.margin,
         listed=words.listed,
+        count=words.count,
         exact=quantities.exact,
         number=words.number,
         rate=words.rate,

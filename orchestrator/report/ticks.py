@@ -23,7 +23,9 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def even_ticks(low: float, high: float) -> list[float]:
-    """About five round numbers at even steps within the range."""
+    """About five round numbers at even steps within the range; of a range without width, its one number."""
+    if not low < high:
+        return [significant(low)]
     wanted = (high - low) / 5
     magnitude = 10.0 ** math.floor(math.log10(wanted))
     step = next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= wanted)

@@ -202,7 +202,7 @@ def _refuse_foreign(place: Place, run: Leaving, old: Claim | None) -> None:
     """UsageError where a file lies at the run's paths that orch did not put there."""
     known = {of.path for of in old.files} if old else set()
     for table in layout.TABLES:
-        for path in place.sizes(_folder(table, run)):
+        for path in place.sizes(layout.folder(table, run.record.name, run.record.started, run.id)):
             if path not in known:
                 raise UsageError(
                     f"{place.told}/{path} was not put there by orch; it is left as it is",
@@ -238,7 +238,7 @@ def _write_table(table: str, run: Leaving, scratch: Path, parts: Iterable[pa.Tab
     """Files of at most about `ROWS_OF_A_FILE` rows; each part is a row group."""
     schema, left = _schema(table), iter(parts)
     for number, first in enumerate(left):
-        path, rows = f"{_folder(table, run)}/part-{number:05}.parquet", 0
+        path, rows = layout.file(table, run.record.name, run.record.started, run.id, number), 0
         with _writer(scratch / path, schema) as writer:
             for part in chain([first], left):
                 writer.write_table(part.select(schema.names).cast(schema))
@@ -259,10 +259,6 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
 
 def _schema(table: str) -> pa.Schema:
     return arrow_schema(layout.TABLES[table]).with_metadata({"orch_dataset": str(layout.VERSION)})
-
-
-def _folder(table: str, run: Leaving) -> str:
-    return layout.folder(table, run.record.name, run.record.started, run.id)
 
 
 def _put_json(place: Place, path: str, document: dict[str, Any], scratch: Path) -> None:

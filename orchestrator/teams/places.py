@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -82,10 +82,12 @@ class Place:
             file = self._own(path)
             file.unlink(missing_ok=True)
             for above in file.parents:
-                if above == Path(self.root) or any(above.iterdir()):
+                if above == Path(self.root):
                     break
-                with suppress(OSError):  # somebody publishes there just now
+                try:
                     above.rmdir()
+                except OSError:  # something lies there, or somebody has taken it out just now
+                    break
 
     def sizes(self, folder: str = "") -> dict[str, int]:
         """Files below a folder by path, with their sizes in bytes; none where there is no such folder.

@@ -160,13 +160,10 @@ async def post_note(request: Request, run: str, note: Annotated[shapes.NewNote, 
 
 @router.post("/runs/{run}/tags", tags=["notes and tags"], dependencies=_CHANGES)
 async def post_tags(request: Request, run: str, tags: Annotated[shapes.NewTags, Body()]) -> shapes.Annotations:
-    """Add tags to a run, and remove some."""
+    """Add tags to a run, and remove some: all of them, or none where one cannot be."""
     of = context(request)
     name = path_of(of.workspace, run).name
-    for words, remove in ((tags.add, False), (tags.remove, True)):
-        if words:
-            await of.work.quick(change_tags, of, name, words, remove=remove)
-    return _annotations(name, await of.work.quick(noted.read, of.workspace.notes, name))
+    return _annotations(name, await of.work.quick(change_tags, of, name, add=tags.add, remove=tags.remove))
 
 
 @router.delete("/runs/{run}", tags=["runs"], dependencies=_CHANGES)

@@ -11,7 +11,7 @@ from orchestrator.strict_json import parse_json
 from orchestrator.web.guard import require_form
 from orchestrator.web.refused import Refused
 
-MOST_BYTES = 16 << 10
+MOST_BYTES = 32 << 10  # the longest note, each of its letters as the twelve of a form, and a little more
 MOST_FIELDS = 32
 FORM_FIELD = "form_token"
 
@@ -19,8 +19,8 @@ FORM_FIELD = "form_token"
 async def fields(request: Request) -> dict[str, str]:
     """The fields of a form (`application/x-www-form-urlencoded`), or of a JSON object of texts, by name.
 
-    Refused with 413 for more than 16 KiB, 415 for another kind of body, 400 for what cannot be read, for more than 32
-    fields, and for a field that stands twice.
+    Refused with 413 for more than 32 KiB, 415 for another kind of body, 400 for what cannot be read, for more than 32
+    fields, and for a field that occurs twice.
     """
     body = bytearray()
     async for piece in request.stream():
@@ -49,7 +49,7 @@ def _of_form(body: bytes) -> dict[str, str]:
     except ValueError as error:
         raise Refused(400, "the form cannot be read") from error
     if len({name for name, _ in pairs}) != len(pairs):
-        raise Refused(400, "a field of the form stands twice")
+        raise Refused(400, "a field of the form occurs twice")
     return dict(pairs)
 
 

@@ -155,7 +155,12 @@ class Reader:
             return View(run=self.folder.id, state="gone", sentence=ENDED["gone"])
         except (OrchError, ValueError) as error:
             self._begin_anew()
-            return View(run=self.folder.id, state="unreadable", sentence=f"How far it has come is not known: {error}")
+            return self._unreadable(error)
+        except OSError as error:  # too many open files, say: the next look may succeed
+            return self._view or self._unreadable(error)
+
+    def _unreadable(self, error: Exception) -> View:
+        return View(run=self.folder.id, state="unreadable", sentence=f"How far it has come is not known: {error}")
 
     def _read(self) -> bool:
         is_new = False

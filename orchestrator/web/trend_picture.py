@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from orchestrator.analysis.words import Unit, factor, rate
-from orchestrator.history.trend import Point, Trend
+from orchestrator.history.trend import Point, Trend, letter
 from orchestrator.report.palette import series
 from orchestrator.report.static.drawing import drawing
 from orchestrator.report.ticks import even_ticks, tick_text
@@ -116,8 +116,3 @@ def _ticked(points: Sequence[Point], places: Sequence[int]) -> list[tuple[int, s
     """A few runs with their days."""
     step = max(1, -(-len(points) // _MOST_TICKS))
     return [(places[at], points[at].started[:10]) for at in range(0, len(points), step)]
-
-
-def letter(number: int) -> str:
-    """What a line of runs made under the same conditions is called."""
-    return chr(ord("A") + number) if number < 26 else f"A{number}"

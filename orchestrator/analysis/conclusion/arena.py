@@ -142,14 +142,15 @@ class Arena:
                 reference_cell=self.reference,
                 reference_median=base,
                 difference=None if base is None or member.ratio is None else base * (member.ratio - 1),
-                interval=_times(base, member.interval),
+                interval=differences(base, member.interval),
                 standing=member.standing,
             )
             for member in self.members
         )
 
 
-def _times(base: float | None, interval: Interval | None) -> Interval | None:
+def differences(base: float | None, interval: Interval | None) -> Interval | None:
+    """The interval of a difference to the reference's figure, from that of their ratio; None without either."""
     if base is None or interval is None:
         return None
     return base * (interval[0] - 1), base * (interval[1] - 1)

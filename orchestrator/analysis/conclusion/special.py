@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.analysis import evolutions, words
+from orchestrator.analysis.conclusion.arena import differences
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for, some
-from orchestrator.analysis.conclusion.shapes import Figure, Interval
+from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.summary import CellSummary, RunSummary
 
@@ -108,19 +109,13 @@ def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparis
             reference_cell=c.reference_cell,
             reference_median=(base := rates.get(c.reference_cell)),
             difference=None if base is None or c.ratio is None else base * (c.ratio - 1),
-            interval=_times(base, c.interval),
+            interval=differences(base, c.interval),
             standing=str(c.standing),
             unit="per second",
         )
         for c in compared
         if not c.is_control
     )
-
-
-def _times(base: float | None, interval: Interval | None) -> Interval | None:
-    if base is None or interval is None:
-        return None
-    return base * (interval[0] - 1), base * (interval[1] - 1)
 
 
 def goals(found: Sequence[FoundRate]) -> str:

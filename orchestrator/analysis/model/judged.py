@@ -86,6 +86,7 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
         placement=cell.placement,
         rtt=rtt,
         size=cell.size,
+        rate_mbit=cell.rate_mbit,
         in_flight=cell.in_flight,
         measured=measured,
         predicted=latency,

@@ -73,7 +73,8 @@ def _require_judged(judged: Judged, fitted: Collection[str]) -> None:
     _require({score.method for score in judged.scores} == methods, "sealed cells: scores")
     for cell in judged.cells:
         is_known = cell.series in fitted and cell.errors.keys() == methods
-        is_number = _are((cell.rtt, cell.measured, cell.predicted, *cell.interval)) and cell.size >= 0
+        rate = () if cell.rate_mbit is None else (cell.rate_mbit,)
+        is_number = _are((cell.rtt, cell.measured, cell.predicted, *cell.interval, *rate)) and cell.size >= 0
         is_error = _are(map(abs, cell.errors.values()), least=0.0)
         is_so = is_known and is_number and is_error and 1 <= cell.in_flight <= MAX_CONCURRENCY
         _require(is_so, f"sealed cell {cell.cell}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
@@ -64,8 +64,8 @@ def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
         had = "the library's own" if series.window is None else words.size(series.window)
         yield f"measured with a window of {had}, not {words.size(asked.window)}"
     if asked.congestion is not None and asked.congestion != series.congestion:
-        had = series.congestion or "one that nobody told"
-        yield f"measured with the congestion control {had}, not {asked.congestion}"
+        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
+        yield f"measured with {had}, not {asked.congestion}"
     if asked.machine is not None and asked.machine != series.machine:
         yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
 
@@ -81,7 +81,7 @@ def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
     yield from _range("a round trip", asked.rtt, fitted.rtt_range, words.ms)
     yield from _range("a payload", float(asked.size), fitted.size_range, words.size)
     if asked.rate_mbit is not None and fitted.rate_range is None:
-        yield "the rate of the links is not known, so no other one can be predicted: leave --rate out"
+        yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
     elif asked.rate_mbit is not None and fitted.rate_range is not None:
         yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
@@ -94,10 +94,9 @@ def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
         yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
 
 
-def _range(what: str, value: float, measured: tuple[float, float], text: object) -> Iterator[str]:
+def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
     low, high = measured
     if not low / BEYOND <= value <= high * BEYOND:
-        assert callable(text)  # noqa: S101 - narrows the type
         side = "more than twice the largest" if value > high else "less than half of the smallest"
         known = text(low) if low == high else f"{text(low)} to {text(high)}"
         yield f"{what} of {text(value)} is {side} that was measured, {known}"

@@ -38,7 +38,8 @@ class _Axis:
 
 
 def bytes_text(value: float) -> str:
-    """A round number of bytes, short: `50 B`, `20 kB`, `1.5 MB`."""
+    """A number of bytes with three digits, short: `50 B`, `20 kB`, `1.5 MB`."""
+    value = float(f"{value:.3g}")  # rounded first: what rounds up to the next unit is shown in that
     for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if value >= limit:
             return f"{value / limit:.3g} {name}"

@@ -161,7 +161,10 @@ class Predicted:
 
 @dataclass(frozen=True, kw_only=True)
 class SealedCell:
-    """A cell that the fit never saw: measured, and what each method predicted. `errors` are predicted / measured - 1."""
+    """A cell that the fit never saw: measured, and what each method predicted. `errors` are predicted / measured - 1.
+
+    `rate_mbit` is None where nobody knows the link's, and in what an earlier orch wrote.
+    """
 
     cell: str
     series: str
@@ -176,11 +179,12 @@ class SealedCell:
     interval: Interval
     is_covered: bool
     errors: dict[str, float]  # by method
+    rate_mbit: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How far a method was off over the sealed cells, as shares; coverage is of the model's intervals alone."""
+    """How far a method was off over so many sealed cells, as shares."""
 
     method: Method
     cells: int
@@ -192,10 +196,11 @@ class Score:
 class Judged:
     """How the model did on the sealed cells. `used` is the method that predicts: the model where it beats both rivals.
 
-    `by_series` has the 90th percentile of the errors of the method used. `winners` are places at which several stacks were
-    sealed and did not tie: how many there are, and at how many the same one was ahead as predicted. `not_judged` counts
-    sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by series what the model's
-    intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than their own intervals say.
+    `coverage` is of the model's intervals. `by_series` has the 90th percentile of the errors of the method used. `winners`
+    are places with a sealed cell at which one stack was ahead by more than matters: how many there are, and at how many it
+    was the predicted one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit.
+    `widened` has by series what the model's intervals elsewhere are multiplied by, 1 or more: how much farther off the
+    sealed cells lay than their own intervals say.
     """
 
     cells: tuple[SealedCell, ...]
@@ -227,7 +232,3 @@ class Modelled:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
-
-    def fit_of(self, series: str) -> Fit | None:
-        """The fit of the series with that id; None where there is none."""
-        return next((fit for fit in self.fits if fit.series.id == series), None)

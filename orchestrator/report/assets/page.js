@@ -293,7 +293,7 @@
     const by = found[1].latency - found[0].latency;
     const share = by / found[0].latency;
     const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
-    const more = share < 1 ? `${three(100 * share)} %` : `a factor of ${times}`; // words.difference
+    const more = share < 1 ? `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` : `a factor of ${times}`; // words.difference
     return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${more}.`;
   };
 

@@ -93,7 +93,7 @@ def read_page(path: Path) -> Page:
     is_at_the_end = _AFTER.fullmatch(text, closing.end()) or _SAVED.search(page)  # a browser's script adds to the body
     if not is_at_the_end or not _ATTRIBUTES.fullmatch(opening["attributes"]):
         raise InvalidMeasurement(
-            f"{path}: its data block is not the one that orch writes: it stands elsewhere, or has other attributes",
+            f"{path}: its data block is not the one that orch writes: it is in another place, or has other attributes",
             hint="somebody changed the file: ask for it as `orch` wrote it",
         )
     said = _PAGE.search(opening["attributes"])

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -123,10 +124,12 @@ def figure_count(shown: str, recomputed: str) -> int:
 
 def _figures(page: list[Said]) -> dict[Key, Said]:
     found: dict[Key, Said] = {}
+    seen: Counter[tuple[str, str]] = Counter()
     for said in page:
         if said.kind == "text" and said.row.startswith("cell-") and any(char.isdigit() for char in said.what):
-            number = sum(1 for row, column, _ in found if (row, column) == (said.row, said.column))
-            found[said.row, said.column, number] = replace(said, what=" ".join(said.what.split()))
+            place = said.row, said.column
+            found[*place, seen[place]] = replace(said, what=" ".join(said.what.split()))
+            seen[place] += 1
     return found
 
 

@@ -28,13 +28,13 @@ _LABEL_LETTERS = 46  # of bold text, which is wider
 _MUTED, _INK, _GRID, _RULE = "var(--muted)", "var(--ink)", "var(--grid)", "var(--rule)"
 _ROTATED = "←\u00a0better"  # an axis that is written upwards says so; one that is written above its axis points down
 _ON_ROWS_PX = 2.0
-# Of the page's colour, around text that lines may cross.
-_RIM: dict[str, Any] = {
+RIM: dict[str, Any] = {
     "stroke": "var(--paper)",
     "stroke_width": 3,
     "stroke_linejoin": "round",
     "paint_order": "stroke",
 }
+"""Of the page's colour, around text that lines may cross."""
 
 
 def drawing(slug: str, label: str, document: Mapping[str, Any]) -> str:
@@ -83,9 +83,9 @@ def _of_rows(
         labels_at.append(at)
         lines = wrap(" ".join(lines_of(label)), room) or [""]
         for number, words in enumerate(lines):
-            parts.append(text(words, _SIDE_PX, at + 12 + number * _LINE_PX, font_weight="600", **_RIM))
+            parts.append(text(words, _SIDE_PX, at + 12 + number * _LINE_PX, font_weight="600", **RIM))
         if said:
-            parts.append(text(said, WIDTH_PX - _SIDE_PX, at + 12, anchor="end", font_weight="600", **_RIM))
+            parts.append(text(said, WIDTH_PX - _SIDE_PX, at + 12, anchor="end", font_weight="600", **RIM))
         tops.append(at + _LINE_PX * len(lines) + _ON_ROWS_PX)
         at = tops[-1] + _BAND_PX
     rows = Rows(tops_px=tuple(tops), labels_px=tuple(labels_at), band_px=_BAND_PX)
@@ -233,7 +233,7 @@ def _notes(notes: Sequence[Mapping[str, Any]], plot: Plot, frame: tuple[float, f
                 anchor=anchor,
                 fill=str(font.get("color", _INK)),
                 font_size=11,
-                **({} if is_beside else _RIM),
+                **({} if is_beside else RIM),
             )
 
 

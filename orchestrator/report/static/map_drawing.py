@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.report.static.drawing import WIDTH_PX
+from orchestrator.analysis.model.rules import bytes_text
+from orchestrator.report.static.drawing import RIM, WIDTH_PX
 from orchestrator.report.static.map_room import Room, size_of
 from orchestrator.report.static.svg import element, number, plain, text, width_of
 from orchestrator.report.ticks import log_ticks
@@ -33,12 +34,6 @@ _MOST_LINES = 4  # of equal gain
 _LEAST_BRANCH = 8  # points of a piece of a line that has a text of its own
 _LEAST_SQUARE = 3  # places to a side that a letter needs
 _EVERY = 2  # place of the lattice that lines are drawn through
-_RIM: dict[str, Any] = {
-    "stroke": "var(--paper)",
-    "stroke_width": 3,
-    "stroke_linejoin": "round",
-    "paint_order": "stroke",
-}
 _INK, _MUTED, _PAPER = "var(--ink)", "var(--muted)", "var(--paper)"
 _LINE: dict[str, Any] = {"stroke": _INK, "stroke_width": 0.9, "stroke_linecap": "round", "fill": "none"}
 _SEALED: dict[str, Any] = {"fill": _PAPER, "stroke": _INK, "stroke_width": 1.6}
@@ -116,7 +111,7 @@ def map_svg(of: MapDrawing) -> str:
         *_axes(of, bottom),
         *marks,
         *errors,
-        element("g", *letters, text_anchor="middle", font_size=_LETTER_PX, font_weight="700", **_RIM),
+        element("g", *letters, text_anchor="middle", font_size=_LETTER_PX, font_weight="700", **RIM),
         *(line for block in legend for line in block),
         class_="static",
         viewBox=f"0 0 {WIDTH_PX} {height}",
@@ -241,20 +236,13 @@ def _axes(of: MapDrawing, bottom: int) -> Iterator[str]:
     for value in log_ticks(*of.size_range):
         y = _y(of, value)
         ticks.append(f"M{_LEFT_PX} {y:.0f}h-4")
-        up.append(text(_bytes(value), _LEFT_PX - 6, y + 4))
+        up.append(text(bytes_text(value), _LEFT_PX - 6, y + 4))
     yield element("path", d="".join(ticks), stroke=_MUTED)
     yield element("g", *across, text_anchor="middle", fill=_MUTED, font_size=11)
     yield element("g", *up, text_anchor="end", fill=_MUTED, font_size=11)
     middle = _LEFT_PX + _WIDE_PX / 2
     yield text("round trip, ms →", middle, bottom + 30, anchor="middle", fill=_MUTED)
     yield text("↑ payload", 6, 14, fill=_MUTED)
-
-
-def _bytes(value: float) -> str:
-    for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if value >= limit:
-            return f"{value / limit:g} {name}"
-    return f"{value:g} B"
 
 
 def _x(of: MapDrawing, value: float) -> float:
@@ -301,7 +289,7 @@ def _errors(of: MapDrawing, room: Room) -> Iterator[str]:
             beside = [(x, y + up), (x, y - up), (x + across, y), (x - across, y)]
             at = room.first([*beside, (x + across, y + up), (x - across, y + up)], wide, high)
             said.append(text(mark.said, at[0], at[1] + _BASE_PX))
-    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **_RIM)
+    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **RIM)
 
 
 def _lines(of: MapDrawing, room: Room) -> Iterator[str]:
@@ -323,7 +311,7 @@ def _lines(of: MapDrawing, room: Room) -> Iterator[str]:
                 x, y = room.most(branch, *size_of(what, _SMALL_PX))
                 said.append(text(what, x, y + _BASE_PX))
     yield element("path", d="".join(drawn), **_LINE)
-    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **_RIM)
+    yield element("g", *said, text_anchor="middle", font_size=_SMALL_PX, **RIM)
 
 
 def _branches(segments: list[_Segment]) -> list[list[tuple[int, int]]]:

@@ -129,7 +129,8 @@
         svg.append(dot);
       }
     });
-    const more = rows.length > shown.length ? `; ${rows.length - shown.length} more cells are in the table` : "";
+    const beyond = rows.length - shown.length;
+    const more = beyond ? `; ${beyond} more ${beyond === 1 ? "cell" : "cells"} in the table` : "";
     const words = `Median latency of each trial (${kind}), faster to the left; line: median of trials${more}`;
     const caption = document.createElement("figcaption");
     caption.textContent = words;

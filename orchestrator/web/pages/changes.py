@@ -30,10 +30,10 @@ def add_note(of: Context, run: str, text: str) -> noted.Annotations:
     return found
 
 
-def change_tags(of: Context, run: str, tags: list[str], *, remove: bool) -> noted.Annotations:
-    """Add tags or remove them; errors likewise."""
+def change_tags(of: Context, run: str, *, add: list[str], remove: list[str]) -> noted.Annotations:
+    """Add tags and remove some, all of them or none; errors likewise."""
     name = path_of(of.workspace, run).name
-    found = noted.change_tags(of.workspace.notes, name, tags, remove=remove)
+    found = noted.change_tags(of.workspace.notes, name, add=add, remove=remove)
     of.runs.forget()
     return found
 
@@ -69,13 +69,12 @@ async def post_note(request: Request, run: str) -> Response:
 
 @router.post("/runs/{run}/tags")
 async def post_tags(request: Request, run: str) -> Response:
-    """Add the tags of `add`, or remove the one of `remove`."""
+    """Add the tags of `add`, and remove the one of `remove`."""
     of, sent = context(request), await changing(request)
-    is_removal = bool(sent.get("remove"))
-    tags = [sent["remove"]] if is_removal else sent.get("add", "").split()
-    if not tags:
+    add, remove = sent.get("add", "").split(), [sent["remove"]] if sent.get("remove") else []
+    if not add and not remove:
         raise Refused(400, "no tag was given", hint="a tag is a word of letters, digits and . _ - / : +")
-    await of.work.quick(change_tags, of, run, tags, remove=is_removal)
+    await of.work.quick(change_tags, of, run, add=add, remove=remove)
     return back_to(f"{run_at(run)}#notes")
 
 

@@ -17,7 +17,6 @@ from orchestrator.web.context import Context, context
 router = APIRouter(include_in_schema=False)
 PER_PAGE = 50
 MOST_PAGES = 100_000
-Word = Annotated[str | None, Query(max_length=200)]
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Wanted:
         """As the index takes them; UsageError for a date or a verdict that is none. What is empty is not asked for."""
         given: dict[str, Any] = {name: text.strip() or None for name, text in vars(self).items() if text is not None}
         since, until = given.pop("since", None), given.pop("until", None)
-        require_verdict(given.get("verdict"))
+        require_verdict(given.get("verdict"), "verdict")
         return Filters(**given, since=moment_of(since, "since"), until=moment_of(until, "until", is_end=True))
 
 

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from orchestrator.analysis import words
 from orchestrator.analysis.compare import Statistic
 from orchestrator.history.filters import Filters
-from orchestrator.history.trend import Point, Trend
+from orchestrator.history.trend import Point, Trend, against_earlier, letter
 from orchestrator.report.quantities import DASH
 from orchestrator.web.context import Context, context
 from orchestrator.web.pages.compare import STATISTICS
 from orchestrator.web.pages.runs import Wanted
-from orchestrator.web.trend_picture import letter, picture
+from orchestrator.web.trend_picture import picture
 from orchestrator.web.trends import cells, trends
 
 router = APIRouter(include_in_schema=False)
@@ -69,19 +69,13 @@ def _of(each: Trend, number: int) -> Shown:
 def _line(point: Point, of: Trend, unit: words.Unit) -> Line:
     value, interval = getattr(point, of.statistic), getattr(point, f"{of.statistic}_interval")
     text = words.rate if of.statistic == "throughput" else unit.text
-    if point.ratio is None or point.interval is None:
-        verdict = point.why
-    else:
-        low, high = words.bounds(point.interval)
-        earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
-        verdict = f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
     return Line(
         point=point,
         value=DASH if value is None else text(value),
         interval=DASH if interval is None or words.is_vague(interval) else " – ".join(map(text, interval)),
         letter=letter(point.environment),
         change=DASH if point.change is None else f"{words.factor(point.change)}×",
-        verdict=verdict,
+        verdict=against_earlier(point),
     )
 
 

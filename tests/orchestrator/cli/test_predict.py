@@ -109,7 +109,7 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
         ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is less than half of the smallest that was measured"),
         ({"concurrency": 20}, "20 requests in flight are more than twice the 1 that were measured"),
         ({"window": "64KiB"}, "measured with a window of the library's own, not 65.54 kB"),
-        ({"congestion": "bbr"}, "measured with the congestion control one that nobody told, not bbr"),
+        ({"congestion": "bbr"}, "measured with an unknown congestion control, not bbr"),
         ({"machine": "f1-micro"}, "measured on lab, not on f1-micro"),
     ],
 )
@@ -202,6 +202,14 @@ def test_the_run_that_would_refute_it_is_on_real_hosts_and_says_what_it_predicts
 
 
 @pytest.mark.usefixtures("once")
+@pytest.mark.usefixtures("once")
+def test_where_nothing_is_predicted_that_is_why_nothing_is_confirmed(out: io.StringIO, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="more than twice the largest that was measured"):
+        predict.command("mapped", rtt="900ms", size="20kB", confirm=tmp_path / "confirm.yaml")
+    assert not (tmp_path / "confirm.yaml").exists()
+    assert "not predicted: " in out.getvalue()
+
+
 def test_of_several_settings_one_with_a_winner_is_confirmed_and_the_schema_beside_it_is_named(tmp_path: Path) -> None:
     shutil.copy(MAP.with_name("schema.json"), tmp_path)
     predict.command("mapped", **AT, confirm=tmp_path / "confirm.yaml")

@@ -35,6 +35,7 @@ def test_sealed_cells_have_what_was_predicted_beside_what_was_measured(root: Pat
         assert row["error_model"] == pytest.approx(row["predicted_ms"] / row["measured_ms"] - 1)
         assert row["covered"] == (row["predicted_low_ms"] <= row["measured_ms"] <= row["predicted_high_ms"])
         assert abs(row["error_one_round_trip"]) > 0
+    assert set(run.sealed["placement"]) <= set(run.cells["placement"]), "names, as in the cells' rows"
     assert run.sealed.attrs["units"]["predicted_ms"] == "ms"
     assert run.until.empty
 

@@ -62,6 +62,26 @@ def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
     assert str(pages[0]) in console.err.getvalue()
 
 
+def test_two_that_delete_at_once_may_take_each_other_for_one_that_was_killed(monkeypatch):
+    """The one sweeps the folder that the other is removing; both go on to the end."""
+    a_past_run(RESULTS / "a")
+    note.command("a", "never mind")
+    remove, calls = shutil.rmtree, []
+
+    def overtaken(folder, **options):
+        calls.append(folder)
+        if len(calls) < 3:
+            (Path(folder) / ("journal.jsonl", "manifest.json")[len(calls) - 1]).unlink()
+            raise FileNotFoundError(folder)
+        remove(folder, **options)
+        raise FileNotFoundError(folder)
+
+    monkeypatch.setattr(deleting.shutil, "rmtree", overtaken)
+    delete.command(["a"], yes=True)
+    assert list(RESULTS.iterdir()) == []
+    assert not Path(".orch/notes/a.json").exists()
+
+
 def test_nothing_is_deleted_without_a_yes(monkeypatch):
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="nobody can be asked"):
@@ -291,7 +311,7 @@ def test_lines_of_json_and_stamps_that_are_missing_or_impossible_are_counted(tmp
     found = taken(stamps_in(tmp_path / "x.jsonl", lines))
     assert (found["entries"], found["used"], found["missing"]) == (106, 100, 3)
     assert sum(found["impossible"].values()) == 3
-    assert "the response stands before the request" in found["impossible"]
+    assert "the response is earlier than the request" in found["impossible"]
     (run,) = listed().values()
     assert "100 of 106 entries give a latency" in run["verdict"]
     assert "3 lack a stamp" in run["verdict"]

@@ -13,7 +13,7 @@ import pytest
 from orchestrator.cli import history, note, runs, tag
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.history import keep
+from orchestrator.history import keep, noted
 from orchestrator.history import read as reading
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
@@ -98,7 +98,8 @@ def test_filters_choose_and_must_all_hold():
     tag.command("b", ["v1.2"])
     assert ids(experiment="one") == ["a"]
     assert ids(since="2026-11-22") == ["b"]
-    assert ids(until="2026-11-21") == ["a"], "the day counts whole"
+    for day in ("2026-11-21", "20261121", "2026-W47-6"):
+        assert ids(until=day) == ["a"], "the day counts whole, however it is written"
     assert ids(tag="v1.2") == ["b"]
     assert ids(tag="v1.2", experiment="one") == []
     assert ids(host="synthetic 3000") == ["b", "a"]
@@ -106,10 +107,10 @@ def test_filters_choose_and_must_all_hold():
     assert ids(stack="grpc (thin)", placement="local") == ["b", "a"]
     assert ids(stack="grpc-thin") == ["b", "a"]
     assert ids(stack="soap") == []
-    assert "no run is like that: no stack 'GRPC-thin'. Did you mean grpc-thin?" in shown(stack="GRPC-thin")
+    assert "no run matches: no stack 'GRPC-thin'. Did you mean grpc-thin?" in shown(stack="GRPC-thin")
     assert "no experiment 'oen'. Did you mean one?" in shown(experiment="oen")
     assert "no tag 'v1'. Did you mean v1.2?" in shown(tag="v1")
-    assert shown(tag="v1.2", experiment="ONE") == "no run is like that\n", "each holds for some, both for none"
+    assert shown(tag="v1.2", experiment="ONE") == "no run matches\n", "each holds for some, both for none"
     assert ids(verdict="invalid") == []
     with pytest.raises(UsageError, match="is no date"):
         runs.command(since="yesterday", limit=30)
@@ -294,6 +295,28 @@ def test_notes_that_were_damaged_are_named_and_not_written_over():
     assert "a.json cannot be read" in console.err.getvalue()
 
 
+def test_a_note_of_several_lines_is_shown_in_lines():
+    a_run_called("a", judged=False)
+    note.command("a", "one\r\ntwo\nthree")
+    assert noted.read(Path(".orch/notes"), "a").notes[0].text == "one\ntwo\nthree"
+    lines = console.out.getvalue().splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["one", "two", "three"]
+    assert [line.index(line.split()[-1]) for line in lines[1:]] == [20, 20, 20]
+
+
+def test_as_many_notes_as_there_may_be_can_be_read_again():
+    a_run_called("a", judged=False)
+    longest = "a" + "\x01" * (noted.MOST_CHARACTERS - 1)  # each of these takes six letters of JSON
+    written = [{"at": "2026-11-21T10:00:00+00:00", "text": longest}] * 999
+    file = Path(".orch/notes/a.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"schema_version": noted.SCHEMA_VERSION, "run": "a", "notes": written, "tags": []}))
+    note.command("a", longest)
+    assert len(noted.read(file.parent, "a").notes) == 1000
+    with pytest.raises(UsageError, match="has 1,000 notes already"):
+        note.command("a", "one more")
+
+
 # What a folder may hold that is no run as orch writes them.
 
 
@@ -348,6 +371,17 @@ def test_a_summary_that_was_changed_is_not_shown():
     (run,) = listed()
     assert run["verdict"] == ""
     assert "changed or damaged" in run["trouble"]
+
+
+def test_a_plan_that_is_changed_after_it_was_listed_is_noticed():
+    path = a_run_called("a")
+    assert listed()[0]["state"] == "complete"
+    plan = (path / "plan.json").read_text()
+    (path / "plan.json").write_text(plan.replace('"question": "', '"question": "Other: ', 1))
+    assert (path / "plan.json").read_text() != plan
+    (run,) = listed()
+    assert run["state"] == "unreadable"
+    assert "plan.json" in run["trouble"]
 
 
 def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatch):

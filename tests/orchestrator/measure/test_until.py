@@ -100,10 +100,10 @@ def test_a_fixed_number_of_blocks_decides_nothing(lab):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"reached": True}, "its trials tell other intervals"),
-        ({"reaches": (0.0001,)}, "its trials tell other intervals"),
-        ({"reaches": ()}, "its trials tell other intervals"),
-        ({"blocks": 7}, "there was nothing to decide"),
+        ({"reached": True}, "they give other intervals"),
+        ({"reaches": (0.0001,)}, "they give other intervals"),
+        ({"reaches": ()}, "they give other intervals"),
+        ({"blocks": 7}, "no decision is due there"),
     ],
 )
 def test_a_decision_that_was_changed_is_found(lab, change, said):
@@ -144,3 +144,12 @@ def test_what_is_expected_follows_from_the_last_look():
     assert expected_blocks(planned, replace(nearly, reaches=(0.5,))) == 50
     assert expected_blocks(planned, replace(nearly, reached=True)) == 9
     assert "1 of 1 intervals cannot be computed yet" in status(planned, replace(nearly, reaches=(None,)))
+
+
+@pytest.mark.parametrize(
+    ("reaches", "said"), [(0.041, "± 4.1 %"), (1.234, "± 123 %"), (9.0, "± 900 %"), (3e4, "more than ± 900 %")]
+)
+def test_a_wide_interval_is_said_in_plain_figures(reaches, said):
+    """After three blocks intervals of several pairs reach beyond 100 %."""
+    wide = DecisionRecord(blocks=3, reached=False, reaches=(0.02, reaches))
+    assert status(a_plan(0.03), wide) == f"block 3 of at most 8, widest interval {said} of ± 3 % wanted"

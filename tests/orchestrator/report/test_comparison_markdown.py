@@ -72,7 +72,7 @@ def test_escaped_text_is_what_it_was_once_it_is_shown():
 def test_a_long_table_ends_and_says_so():
     lines = written(*(row(0.98, 1.02, f"stack-{number}") for number in range(MOST_ROWS + 7)))
     assert len(table(lines)) == MOST_ROWS
-    assert "7 more rows are left out here; `orch compare` prints them." in lines
+    assert "7 more rows left out here: `orch compare` prints all." in lines
 
 
 def test_throughput_is_shown_as_a_rate_and_its_ratio_named():

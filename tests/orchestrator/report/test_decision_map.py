@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.answer import answer
+from orchestrator.analysis.model.fit import fit_all
+from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.predict import predicted
 from orchestrator.analysis.model.rules import rules
-from orchestrator.analysis.model.shapes import INTERPOLATION
+from orchestrator.analysis.model.shapes import INTERPOLATION, Modelled
 from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
@@ -27,7 +29,7 @@ from orchestrator.report.dataset import block, checked, made
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
 from orchestrator.results.folder import RunFolder
-from tests.support.modelled import NEW, Lab, Truth, fitted
+from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import write_run
 from tests.support.summaries import a_run
@@ -108,6 +110,26 @@ def lab_summary(**lab: Any) -> RunSummary:
     ]
     found = fitted(Lab(truths=tuple(truths), **lab))
     return replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+
+
+def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
+    base = a_run(stacks=2)
+    truths = tuple(Truth(name=stack) for stack in dict.fromkeys(cell.stack for cell in base.cells))
+    cells = [
+        replace(cell, cell=f"{cell.cell}-{rate:g}", placement=f"{cell.placement}-{rate:g}")
+        for rate in (200.0, 1000.0)
+        for cell in Lab(truths, rate=rate).cells()
+    ]
+    cells = sealed_at(cells, 0.2, 1)
+    series = tuple(truth.series for truth in truths)
+    fits, not_fitted = fit_all(series, cells)
+    found = Modelled(series=series, fits=fits, judged=judged(fits, cells), refusals=(), not_fitted=not_fitted)
+    view = prediction_view(replace(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
+    assert view is not None
+    assert [map_.title.split(", ")[-1] for map_ in view.maps] == ["200 Mbit/s", "1000 Mbit/s"]
+    for rate, map_ in zip((200.0, 1000.0), view.maps, strict=True):
+        sealed = {(cell.placement, cell.size) for cell in cells if cell.is_sealed and cell.rate_mbit == rate}
+        assert str(map_.figure.drawing).count("<circle") == len(sealed) + 1, "one of them in the legend"
 
 
 def test_what_sliders_read_is_what_predict_says_at_every_place(summary: RunSummary) -> None:

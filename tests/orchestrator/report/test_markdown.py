@@ -40,7 +40,7 @@ def test_of_many_rows_it_shows_the_first_and_says_so():
     run = a_run(stacks=1)
     cells = tuple(replace(run.cells[0], id=str(n), load=f"{n} in flight") for n in range(MOST_ROWS + 3))
     text = markdown(replace(run, cells=cells, comparisons=()))
-    assert "3 more rows stand in the report." in text
+    assert "3 more rows in the report." in text
 
 
 def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from orchestrator.analysis import words
+from orchestrator.analysis.model.answer import answer
 from orchestrator.analysis.model.predict import predicted
-from orchestrator.analysis.model.rules import rules
+from orchestrator.analysis.model.refusals import Asked
+from orchestrator.analysis.model.rules import bytes_text, rules
+from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report import palette, write_report
 from tests.support.browser import PROGRAM, browser
@@ -116,6 +121,21 @@ def test_sliders_say_what_predict_says(page, report, summary):
             assert f"{exact.latency:.3g} ms" in text
             assert f"distance {exact.causes['distance']:.3g} ms" in text
     assert "It does not matter: all lie within 10 % of grpc (thin)." in text
+
+
+def test_where_one_is_ahead_the_page_says_the_sentence_of_predict(page, summary, report):
+    page.open(report)
+    page.wait_for(READY)
+    way = ways(summary.prediction, summary.matters)[0]
+    of = round_surface(way)
+    won = [at for at in np.argwhere(of.codes > 0).tolist() if len(of.names(int(of.codes[tuple(at)]))) == 1]
+    assert won
+    for column, line in won[:: max(1, len(won) // 5)]:
+        rtt, size = float(of.rtts[column]), int(of.sizes[line])
+        place(page, words.ms(rtt), bytes_text(size))
+        asked = Asked(rtt=rtt, size=size, rate_mbit=way.rate_mbit, connection=way.connection)
+        (setting,) = answer(summary.prediction, asked, summary.matters).settings
+        assert page.evaluate("document.querySelector('#map-1 .outcome').textContent") == setting.said
 
 
 def test_sliders_move_by_keyboard_and_say_their_value(page, report):

@@ -40,7 +40,7 @@ def test_of_many_settings_there_is_a_row_for_each_as_long_as_they_fit(settings, 
 
 def test_what_does_not_fit_is_said():
     document = Document(render(many(27)))
-    assert "3 more settings stand in" in document.text
+    assert "3 more settings in" in document.text
     table = next(table for table in document.tables if table.caption.startswith("Medians of each setting"))
     assert len(table.rows) == 1 + MOST_ROWS
     assert "#table-g1" in {element.attributes["href"] for element in document.all("a")}

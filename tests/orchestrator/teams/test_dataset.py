@@ -380,6 +380,18 @@ def test_two_long_names_that_begin_alike_are_not_mixed_up() -> None:
     assert layout.in_path("x" * 400) != layout.in_path("x" * 401)
 
 
+def test_what_another_took_out_meanwhile_is_gone_and_no_trouble(tmp_path: Path) -> None:
+    """Two who unpublish at once: the one may find the folder gone in which the other had its last file."""
+    place = places.place(str(tmp_path))
+    (tmp_path / "samples" / "kept").mkdir(parents=True)
+    (tmp_path / "samples" / "kept" / "file").touch()
+    place.delete("samples/gone/part-00000.parquet")
+    place.delete("samples/kept/other.parquet")
+    assert place.sizes() == {"samples/kept/file": 0}
+    place.delete("samples/kept/file")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_file_addresses_are_folders(root: Path, tmp_path: Path) -> None:
     put(root, FORMULA, to=f"file://{tmp_path}/with%20space")
     assert (tmp_path / "with space" / layout.ABOUT).is_file()

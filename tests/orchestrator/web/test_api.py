@@ -64,11 +64,20 @@ def test_a_problem_says_what_is_wrong_and_what_to_do(shared, path, status):
     assert "hint" in problem
 
 
+def test_a_wrong_condition_is_named_as_it_was_asked(shared):
+    for wrong in ("verdict=valide", "since=yesterday"):
+        message = client(shared).get(f"/api/runs?{wrong}").json()["message"]
+        assert message.startswith(wrong.partition("=")[0]), "and not as an option of the command line"
+
+
 def test_notes_tags_and_deletion_with_the_token(own):
     asked, run = client(own), f"/api/runs/{RUNS[0]}"
     assert asked.post(f"{run}/notes", json={"text": "hello"}, headers=BEARER).json()["notes"][0]["text"] == "hello"
     assert asked.post(f"{run}/tags", json={"add": ["a", "b"]}, headers=BEARER).json()["tags"] == ["a", "b"]
     assert asked.post(f"{run}/tags", json={"remove": ["a"]}, headers=BEARER).json()["tags"] == ["b"]
+    assert asked.post(f"{run}/tags", json={"add": ["c"], "remove": ["absent"]}, headers=BEARER).status_code == 400
+    assert asked.get(f"{run}/notes").json()["tags"] == ["b"], "none is added where another cannot be removed"
+    assert asked.post(f"{run}/tags", json={"add": ["c"], "remove": ["b"]}, headers=BEARER).json()["tags"] == ["c"]
     for bad in ({"text": ""}, {"text": 1}, {"words": "x"}, {"text": "x" * 2001}):
         assert asked.post(f"{run}/notes", json=bad, headers=BEARER).status_code == 400
     assert asked.delete(f"{run}?confirm=no", headers=BEARER).status_code == 400

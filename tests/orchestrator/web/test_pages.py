@@ -78,7 +78,7 @@ def test_the_list_has_every_run_newest_first_and_hostile_names_as_text(shared):
 def test_search_and_filters(shared, query, found):
     answer = client(shared).get(f"/?{query}")
     assert answer.text.count('name="run" value=') == found
-    assert ("No run is like that" in answer.text) == (found == 0)
+    assert ("No run matches" in answer.text) == (found == 0)
 
 
 def test_a_list_has_pages_and_one_beyond_them_is_the_last(shared, monkeypatch):
@@ -321,10 +321,12 @@ def test_notes_and_tags_come_and_go(own):
     assert asked.get("/?tag=v2").text.count('name="run" value=') == 1
     assert html.escape(EVIL) in asked.get(page).text
     assert asked.post(f"{page}/tags", data={"remove": "v2", **token}).status_code == 303
-    assert "No run is like that" in asked.get("/?tag=v2").text
+    assert "No run matches" in asked.get("/?tag=v2").text
     for bad in ({"add": "<b>"}, {"add": ""}, {"remove": "v9"}):
         assert asked.post(f"{page}/tags", data={**bad, **token}).status_code == 400
     assert asked.post(f"{page}/notes", data={"text": "x" * 2001, **token}).status_code == 400
+    for longest in ("\U0001f600" * 2000, "x\r\n" * 999 + "xx"):  # a browser sends line ends so
+        assert asked.post(f"{page}/notes", data={"text": longest, **token}).status_code == 303
 
 
 def test_a_run_is_deleted_once_its_id_was_typed(own):

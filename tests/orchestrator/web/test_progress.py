@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -214,3 +215,21 @@ def test_only_the_newest_trials_of_a_long_run_are_drawn(tmp_path, monkeypatch):
     assert [point.trial for point in view.points] == [3, 4, 5]
     assert (view.points_before, view.counted) == (2, 5)
     assert view.rows[0].median_ms == 3.0
+
+
+def test_a_journal_that_cannot_be_opened_for_a_moment_is_read_on(run, monkeypatch):
+    """As where a thousand connections have taken every file that this process may open."""
+    run.measuring()
+    run.trial(0, 1.0)
+    known, fresh = reader_of(run), reader_of(run)
+    before = known.look()
+    with monkeypatch.context() as full:
+
+        def refused(self):
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        full.setattr(Tail, "look", refused)
+        assert known.look() == before
+        assert fresh.look().state == "unreadable"
+    run.trial(1, 2.0)
+    assert known.look().counted == fresh.look().counted == 2

@@ -88,6 +88,8 @@ def test_one_stack_alone_has_no_sentence() -> None:
     assert said(Truth(name="rest")) == ()
 
 
-@pytest.mark.parametrize(("value", "text"), [(50, "50 B"), (1_500, "1.5 kB"), (20_000, "20 kB"), (2e6, "2 MB")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(50, "50 B"), (1_500, "1.5 kB"), (20_000, "20 kB"), (2e6, "2 MB"), (999.7, "1 kB")]
+)
 def test_round_sizes_are_short(value: float, text: str) -> None:
     assert bytes_text(value) == text

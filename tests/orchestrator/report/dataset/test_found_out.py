@@ -150,7 +150,7 @@ def test_a_data_block_that_stands_elsewhere_or_shows_something_is_refused(report
         case _:
             other = text.replace(found[0], f"{found[0]}<p>It was 9 µs.</p>")
     report.write_text(other)
-    with pytest.raises(InvalidMeasurement, match="stands elsewhere, or has other attributes"):
+    with pytest.raises(InvalidMeasurement, match="is in another place, or has other attributes"):
         block.read_page(report)
 
 

@@ -18,7 +18,7 @@ from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import groups, stack_colours
-from orchestrator.report.ticks import log_ticks
+from orchestrator.report.ticks import even_ticks, log_ticks
 from tests.support.summaries import a_run
 
 RUN = a_run()
@@ -253,6 +253,11 @@ def test_an_axis_has_a_few_ticks_and_all_within_its_range(low, factor):
     assert ticks == sorted(set(ticks))
     assert len(ticks) >= (2 if factor > 1.3 else 1)
     assert len(ticks) <= 12
+
+
+def test_an_axis_of_one_value_has_that_as_its_tick():
+    assert log_ticks(2.5, 2.5) == even_ticks(2.5, 2.5) == [2.5]
+    assert even_ticks(0.0, 0.0) == [0.0]
 
 
 def test_plotly_sees_no_tags_in_an_experiments_texts():
