@@ -49,7 +49,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.results.manifest import is_shared
+from orchestrator.results.manifest import Manifest, is_shared
 
 
 def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:

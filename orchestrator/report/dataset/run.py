@@ -112,8 +112,9 @@ class Dataset:
         return {name: found[name] for name in columns}
 
     def summary(self) -> RunSummary:
-        """What the samples say. Where not all are inside: the cells, floors and checks that were computed when all were
-        there, and all else from these. Computed once.
+        """What the samples say; computed once.
+
+        Where not all are inside: cells, floors, checks and rates as they were stored, and all else from these.
         """
         return self._summary
 
