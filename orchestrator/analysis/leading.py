@@ -43,14 +43,13 @@ def leaders(
     Without `reference`, the others are ranked among themselves.
     """
     by_cell = _by_cell(sides, reference)
-    best = min(by_cell.values(), key=lambda side: (side.ratio, order(side.cell)))
-    ahead = [
-        side.cell
-        for side in by_cell.values()
-        if side is best
-        or (reference not in (best.cell, side.cell) and log(side.ratio / best.ratio) <= least)
-        or not _is_ahead(best, side)
-    ]
+
+    def is_behind(side: Side, other: Side) -> bool:
+        is_enough = reference in (other.cell, side.cell) or log(side.ratio / other.ratio) > least
+        return is_enough and _is_ahead(other, side)
+
+    every = list(by_cell.values())
+    ahead = [side.cell for side in every if not any(is_behind(side, other) for other in every if other is not side)]
     return tuple(sorted(ahead, key=lambda cell: (by_cell[cell].ratio, order(cell))))
 
 

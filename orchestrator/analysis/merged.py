@@ -139,9 +139,9 @@ def merge(runs: Sequence[RunSummary], from_summary: Sequence[bool] = ()) -> Merg
 
 
 def _require_another(one: RunSummary, other: RunSummary) -> None:
-    """UsageError when both are of the same run: its trials began at the same moments."""
-    begun = [[trial.started_wall_ns for cell in run.cells for trial in cell.trials] for run in (one, other)]
-    if one.run_id == other.run_id or (begun[0] and begun[0] == begun[1]):
+    """UsageError when both are of the same run: a trial of both began at the same nanosecond."""
+    begun = [{trial.started_wall_ns for cell in run.cells for trial in cell.trials} for run in (one, other)]
+    if one.run_id == other.run_id or begun[0] & begun[1]:
         raise UsageError(f"{one.run_id} is given twice", hint="name reports of different runs")
 
 

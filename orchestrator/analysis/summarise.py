@@ -49,7 +49,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.results.manifest import is_shared
+from orchestrator.results.manifest import Manifest, is_shared
 
 
 def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
@@ -66,9 +66,55 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     if searched is not None:
         checks = excused(searched, manifest, checks)
     cells = summarise_cells(evidence, checks)
+    rates = capacity.found_rates(searched, run.manifest(), evidence, cells, checks) if searched is not None else ()
+    links = delivered(plan, evidence.readings)
+    floors = floors_by_block(evidence.readings)
+    invalid = invalid_cells(cells, checks)
+    measured = RunSummary(
+        run_id=manifest.run_id,
+        name=plan.name,
+        question=plan.question,
+        started_at=manifest.started_at,
+        ended_at=manifest.ended_at,
+        state=manifest.state,
+        verdicts=(),
+        conditions=conditions(evidence),
+        cells=cells,
+        floors=evidence.floors,
+        comparisons=(),
+        checks=checks,
+        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
+        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
+        repeat_command=_repeat_command(
+            manifest.command, plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"
+        ),
+        settings=settings(evidence),
+        plan=manifest.plan,
+        stopped=stopping.told(plan, _medians(cells), plan.blocks),
+        matters=plan.matters,
+        found_rates=rates,
+        round_trips=round_trips(plan, cells, floors, invalid),
+        windows=window_fits(plan, cells, floors, invalid),
+        links=links,
+        timing_rules=rule_figures(run, evidence, checks, cells, observers),
+        prediction=(
+            modelled(evidence, cells, links, floors, invalid)
+            if searched is None and (plan.hold_out or is_modelled)
+            else None
+        ),
+        manifest_sha256=_manifest_sha256(run),
+    )
+    return judged(measured, manifest, plan, searched)
+
+
+def judged(measured: RunSummary, manifest: Manifest, plan: Plan, searched: Plan | None = None) -> RunSummary:
+    """What follows from a run's cells, checks and rates: comparisons, curves, every sentence, the answer.
+
+    Whatever `measured` has there is made anew. `searched`: the plan of a run that searched for rates, as it was made.
+    """
+    cells, checks, rates = measured.cells, measured.checks, measured.found_rates
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else ()
-    rates = capacity.found_rates(searched, run.manifest(), evidence, cells, checks) if searched is not None else ()
     rate_comparisons = capacity.compare_rates(searched, rates) if searched is not None else ()
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons} or {cell.id for cell in cells}
     why = unresolved.sentences(
@@ -81,9 +127,6 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         is_shared=is_shared(manifest.warnings),
     )
     drawn = curves(plan, cells, comparisons, invalid)
-    links = delivered(plan, evidence.readings)
-    timing_rules = rule_figures(run, evidence, checks, cells, observers)
-    floors = floors_by_block(evidence.readings)
     client_shares = native_clients.client_shares(plan, cells, invalid) if searched is None else ()
     of_clients = tuple(text for text in (native_clients.sentence(client_shares),) if text)
     busy = (
@@ -105,52 +148,23 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     is_asked = plan.stability and searched is None
     spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
     stability = predictability.sentences(spreads, cells) if said else ()
-    rules = figure_words.sentences(timing_rules) if said else ()
+    rules = figure_words.sentences(measured.timing_rules) if said else ()
     shares = sharing.shares(plan, cells, invalid) if said and searched is None else ()
     leading = (*rules, *(of.sentence for of in shares if of.is_told), *stability)
     said = (*said[:before], *leading, *said[before:], *(of.sentence for of in shares if not of.is_told))
-    summary = RunSummary(
-        run_id=manifest.run_id,
-        name=plan.name,
-        question=plan.question,
-        started_at=manifest.started_at,
-        ended_at=manifest.ended_at,
-        state=manifest.state,
+    summary = replace(
+        measured,
         verdicts=(*said, *of_clients, *_besides(plan, manifest.plan)) if said else (),
-        conditions=conditions(evidence),
-        cells=cells,
-        floors=evidence.floors,
         comparisons=comparisons,
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         spreads=spreads,
         stability=stability,
-        checks=checks,
-        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
-        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
-        repeat_command=_repeat_command(
-            manifest.command, plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"
-        ),
-        settings=settings(evidence),
-        plan=manifest.plan,
-        stopped=stopping.told(plan, _medians(cells), plan.blocks),
-        matters=plan.matters,
         saturation=find_series(cells, checks, matters=plan.matters) if searched is None else (),
-        found_rates=rates,
         rate_comparisons=rate_comparisons,
         busy=busy if said else "",
         shares=shares,
         curves=drawn,
-        round_trips=round_trips(plan, cells, floors, invalid),
-        windows=window_fits(plan, cells, floors, invalid),
         client_shares=client_shares,
-        links=links,
-        timing_rules=timing_rules,
-        prediction=(
-            modelled(evidence, cells, links, floors, invalid)
-            if searched is None and (plan.hold_out or is_modelled)
-            else None
-        ),
-        manifest_sha256=_manifest_sha256(run),
     )
     return replace(
         summary, scorecard=scorecard(searched or plan, summary, catalogue()), conclusion=conclude(summary, rules)

@@ -85,7 +85,7 @@ def _answer(
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
     if not told:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
-    seen = decides.effects(_sound(summary), told[0].factor)
+    seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
     besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)

@@ -6,16 +6,17 @@ With its figure where the run measured it; where it did not, only as not measure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.plain import named, some
-from orchestrator.analysis.intervals import FEWEST_BLOCKS, log_mean
+from orchestrator.analysis.equivalence import is_within
+from orchestrator.analysis.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 from orchestrator.analysis.saturation import limit_of, mean_of, responder_cpu
-from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.summary import CellSummary, Interval, RunSummary
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
 from orchestrator.experiment.plan.differences import PROTOCOL
@@ -30,7 +31,10 @@ _CALLED = {"reading": "which fields are read", "connection": "how connections ar
 
 @dataclass(frozen=True)
 class Effect:
-    """A choice that the run varied: by how many ms the better value is quicker, in which cells it was seen."""
+    """A choice that the run varied: by how many ms the better value is quicker, in which cells it was seen.
+
+    `is_sure`: whether their blocks tell the two apart, corrected for all that were looked at, by more than matters.
+    """
 
     factor: str
     stack: str
@@ -38,11 +42,12 @@ class Effect:
     worse: Value
     gap: float
     place: tuple[object, ...]
+    is_sure: bool = True
 
 
-def effects(cells: Sequence[CellSummary], but: str) -> list[Effect]:
-    """Of every two cells that differ in one choice alone, where their blocks tell them apart; not by the factor `but`."""
-    found = []
+def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effect]:
+    """Of every two cells that differ in one choice alone and have blocks enough; not by the factor `but`."""
+    found: list[tuple[Effect, LogMean]] = []
     for name in _CHOICES:
         if name == but or name not in BY_NAME:
             continue
@@ -53,7 +58,15 @@ def effects(cells: Sequence[CellSummary], but: str) -> list[Effect]:
         for members in alike.values():
             for number, one in enumerate(members):
                 found += [of for other in members[number + 1 :] if (of := _effect(name, one, other))]
-    return found
+    levels = holm_levels([1.0 if of.p_value is None else of.p_value for _, of in found])
+    return [
+        replace(effect, is_sure=_is_sure(of.interval(level), matters))
+        for (effect, of), level in zip(found, levels, strict=True)
+    ]
+
+
+def _is_sure(interval: Interval | None, matters: float) -> bool:
+    return interval is not None and not interval[0] <= 1 <= interval[1] and not is_within(interval, matters)
 
 
 def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
@@ -63,7 +76,7 @@ def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
     return (cell.operation_id, cell.placement_id, cell.load, cell.kind, stack, factors)
 
 
-def _effect(name: str, one: CellSummary, other: CellSummary) -> Effect | None:
+def _effect(name: str, one: CellSummary, other: CellSummary) -> tuple[Effect, LogMean] | None:
     if one.distribution is None or other.distribution is None or one.factors[name] == other.factors[name]:
         return None
     first, second = one.distribution.median, other.distribution.median
@@ -71,11 +84,9 @@ def _effect(name: str, one: CellSummary, other: CellSummary) -> Effect | None:
     shared = sorted(mine.keys() & theirs.keys())
     if first is None or second is None or len(shared) < FEWEST_BLOCKS:
         return None
-    interval = log_mean([log(mine[block] / theirs[block]) for block in shared]).interval()
-    if interval is None or interval[0] <= 1 <= interval[1]:
-        return None
+    result = log_mean([log(mine[block] / theirs[block]) for block in shared])
     better, worse = (one, other) if first < second else (other, one)
-    return Effect(
+    effect = Effect(
         factor=name,
         stack=better.stack_label,
         better=better.factors[name],
@@ -83,12 +94,15 @@ def _effect(name: str, one: CellSummary, other: CellSummary) -> Effect | None:
         gap=abs(first - second),
         place=(one.operation_id, one.placement_id),
     )
+    return effect, result
 
 
 def greatest(found: Sequence[Effect], arenas: Sequence[Arena]) -> tuple[Effect, float] | None:
     """The effect that is larger than any difference asked about, where it was seen, and the largest such difference."""
     best: tuple[Effect, float] | None = None
     for of in found:
+        if not of.is_sure:
+            continue
         gaps = [
             gap
             for arena in arenas

@@ -64,7 +64,7 @@ def _ways(found: Sequence[Arena], differing: Sequence[Axis], left_out: int) -> I
         return
     for axis in differing:
         if said := _along(found, outcomes, axis):
-            yield from said
+            yield from (f"{text.removesuffix('.')}{_untold(left_out)}." for text in said)
             break
     yield from _counted(found, outcomes, left_out)
 
@@ -116,6 +116,11 @@ def _everywhere(found: Sequence[Arena], differing: Sequence[Axis], left_out: int
     if [axis.name for axis in differing] == [SUBJECT]:
         return ""
     return " in both settings" if len(found) == 2 else f" in all {len(found)} settings"
+
+
+def _untold(left_out: int) -> str:
+    """`; 2 settings could not be compared`, to stand behind what names settings one by one."""
+    return f"; {words.count(left_out, 'setting')} could not be compared" if left_out else ""
 
 
 def _compared(found: Sequence[Arena], left_out: int) -> str:
@@ -243,3 +248,4 @@ def _counted(found: Sequence[Arena], outcomes: Sequence[Outcome], left_out: int)
         )
         behind = "".join(f"; {text}" for text in besides)
         yield f"{factor}Who {verb.did} {than} depends on the setting: of {of_all}, {shown}{behind}."
+    yield f"{factor}Who {verb.did} {than} depends on the setting{_untold(left_out)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from orchestrator.analysis import along, power, words
+from orchestrator.analysis import along, power, validity, words
 from orchestrator.analysis.conclusion import decides
 from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.first import verb
@@ -139,7 +139,8 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
     if found := _findable(summary, most):
         clauses.append(f"which find a difference of {found} or more four times in five")
     text = ", ".join(clauses)
-    if untold := [arena.names[m.cell] for arena in arenas for m in arena.undecided if "failed" not in m.why]:
+    invalid = validity.invalid_cells(summary.cells, summary.checks)  # what the first sentence names
+    if untold := [arena.names[m.cell] for arena in arenas for m in arena.undecided if m.cell not in invalid]:
         text += f"; {some(list(dict.fromkeys(untold)), 3)} could not be compared"
     text += _by_p99(summary, arenas) + _failures(arenas)
     if limit := decides.limits(arenas[0].cells, arenas):
@@ -237,10 +238,11 @@ def _of_factor(arenas: Sequence[Arena], winner: str) -> str:
 
 def _of_turning(arenas: Sequence[Arena], outcomes: Sequence[Outcome]) -> str:
     winners = dict.fromkeys(name for of in outcomes if of.kind == "one" for name in of.names)
-    if len(arenas) == 1:
-        names = some(sorted(outcomes[0].names), 3)
-        by = "by other grounds" if outcomes[0].kind == "equal" else "by other grounds, or measure more repeats"
-        return f"Between {names} choose {by}."
+    if not winners:
+        is_open = any(of.kind == "open" for of in outcomes)
+        by = "by other grounds, or measure more repeats" if is_open else "by other grounds"
+        (names, *others) = {of.names for of in outcomes}
+        return f"Choose {by}." if others else f"Between {some(sorted(names), 3)} choose {by}."
     if len(winners) == 1:
         (winner,) = winners
         if arenas[0].factor == STACK:

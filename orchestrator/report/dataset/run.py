@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.analysis.expanded import expanded
 from orchestrator.analysis.model.possible import require_possible
-from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summarise import judged, summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import InvalidMeasurement, UsageError, on_one_line
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.record_layout import COLUMNS
@@ -33,6 +34,7 @@ from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
 
 FORMAT = 1
+_NOT_JUDGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of a summary that somebody wrote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,10 @@ class Dataset:
         return {name: found[name] for name in columns}
 
     def summary(self) -> RunSummary:
-        """What the samples say, or where not all are inside, what was computed when all were there; computed once."""
+        """What the samples say; computed once.
+
+        Where not all are inside: cells, floors, checks and rates as they were stored, and all else from these.
+        """
         return self._summary
 
     @cached_property
@@ -121,9 +126,15 @@ class Dataset:
             found = RunSummary.from_json(self.documents[container.SUMMARY])
             if found.prediction is not None:
                 require_possible(found.prediction, {cell.stack for cell in found.cells})
-            return found
         except (KeyError, ValueError) as error:
             raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
+        plan, manifest = expanded(self.plan, self._manifest)
+        searched = self.plan if any(cell.find is not None for cell in self.plan.cells) else None
+        try:
+            return judged(found, manifest, plan, searched)
+        except _NOT_JUDGED as error:
+            what = f"{type(error).__name__}: {on_one_line(str(error), 200)}"
+            raise InvalidMeasurement(f"{self.path}: its summary is not one that orch makes: {what}") from error
 
     def core(self) -> bytes:
         """What a signature of the dataset covers: every document and every sample, by digest; nothing of the program."""

@@ -84,6 +84,10 @@ def test_a_run_given_twice_is_refused(runs):
         merge([runs[0], runs[0]])
     with pytest.raises(UsageError, match="is given twice"):
         merge([runs[0], replace(runs[0], run_id="renamed")])
+    cell, *others = runs[0].cells
+    shorter = replace(cell, trials=cell.trials[:-1])
+    with pytest.raises(UsageError, match="is given twice"):
+        merge([runs[0], replace(runs[0], run_id="renamed", cells=(shorter, *others))])
     with pytest.raises(UsageError, match="1 run to merge"):
         merge(runs[:1])
 

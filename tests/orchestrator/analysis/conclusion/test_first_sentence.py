@@ -231,6 +231,28 @@ def test_a_setting_with_too_few_repeats_is_no_part_of_the_answer_either() -> Non
     assert conclude(replace(run, comparisons=(run.comparisons[0], few))).sentence.startswith("With 1 in flight: grpc ")
 
 
+def test_where_it_turns_names_how_many_settings_could_not_be_compared() -> None:
+    found = [setting({"rest": 0.3, "grpc": grpc}, concurrency=n) for n, grpc in ((1, 0.4), (4, 0.2), (16, 0.2))]
+    middle = [replace(c, interval=None, standing="cannot tell", why="2 of at least 3 blocks") for c in found[1][1]]
+    assert said(summary(found[0], (found[1][0], middle), found[2])) == (
+        "With 1 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest; "
+        "1 setting could not be compared."
+    )
+
+
+def test_who_is_slower_than_the_reference_is_not_among_those_who_may_be_first() -> None:
+    """`open` has the lowest median and is not told apart from anybody; rest is surely ahead of `late`."""
+    cells, _ = setting({"rest": 1.0, "open": 0.95, "late": 1.2})
+    rows = [
+        beside(cells[1], cells[0], (0.80, 1.13)),
+        beside(cells[2], cells[0], (1.06, 1.36)),
+    ]
+    found = conclude(summary((cells, rows)))
+    assert found.sentence.startswith("open and rest answered soonest, and cannot be told apart")
+    assert "late latest" in found.sentence
+    assert "late" not in found.advice
+
+
 def test_long_names_leave_room_for_the_answer() -> None:
     long = [f"{letter * 30} (fastapi, requests, with pydantic)" for letter in "abcdef"]
     run = summary(setting({name: 0.2 + place / 10 for place, name in enumerate(long)}))

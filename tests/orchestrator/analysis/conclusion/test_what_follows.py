@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp, prod
+from random import Random
 
+from orchestrator.analysis.conclusion import decides
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.summary import RunSummary
 from tests.support.concluded import beside, cell_of, check, far, setting, summary
@@ -201,6 +204,48 @@ def test_a_choice_that_is_worth_less_is_not_put_first() -> None:
         setting({"rest": 0.32, "grpc": 0.22}, connection="per-request"),
     )
     assert conclude(run).advice == "Where this time counts, choose grpc."
+
+
+def test_a_choice_that_is_no_surer_than_chance_decides_nothing() -> None:
+    """Among 80 pairs of equal cells some lie apart by chance: one alone is no reason to choose."""
+    rng = Random(5)
+    cells = []
+    for stack in ("rest", "grpc", "cbor", "avro", "tcp"):
+        for number in range(8):
+            cell = cell_of(stack, 0.3, connection=("reuse", "per-request")[number % 2], concurrency=number // 2)
+            medians = [0.3 * exp(rng.gauss(0, 0.03)) for _ in cell.trials]
+            trials = tuple(replace(t, median=m) for t, m in zip(cell.trials, medians, strict=True))
+            assert cell.distribution is not None
+            middle = prod(medians) ** (1 / len(medians))
+            cells.append(replace(cell, trials=trials, distribution=replace(cell.distribution, median=middle)))
+    assert len(decides.effects(cells, "stack", 0.05)) == 20
+    assert not [of for of in decides.effects(cells, "stack", 0.05) if of.is_sure]
+
+
+def test_a_choice_that_makes_less_than_matters_decides_nothing() -> None:
+    run = summary(
+        setting({"rest": 0.300, "grpc": 0.301}, 1.005, connection="reuse"),
+        setting({"rest": 0.306, "grpc": 0.307}, 1.005, connection="per-request"),
+    )
+    assert conclude(run).advice == "Choose by other grounds: what it takes to build, to run and to change."
+
+
+def test_a_stack_that_lost_trials_is_named_as_not_compared() -> None:
+    cells, rows = setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.1})
+    lost = "cbor: 1 of 10 trials failed entirely, which may be the slow ones"
+    rows[1] = replace(rows[1], interval=None, standing="cannot tell", why=lost)
+    found = conclude(summary((cells, rows)))
+    assert found.sentence.startswith("grpc answered 100 µs sooner than rest")
+    assert "; cbor could not be compared" in found.sure
+
+
+def test_between_those_who_are_first_in_every_setting_other_grounds_decide() -> None:
+    """Equal in one setting, open in the other: no setting decides between them."""
+    run = summary(
+        setting({"rest": 0.3, "grpc": 0.3}, 1.01, concurrency=1),
+        setting({"rest": 0.3, "grpc": 0.3}, 1.3, concurrency=4),
+    )
+    assert conclude(run).advice == "Between grpc and rest choose by other grounds, or measure more repeats."
 
 
 def test_an_effect_seen_in_cells_that_failed_is_none() -> None:
