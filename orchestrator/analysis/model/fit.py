@@ -56,6 +56,7 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             data = Data(each, of_series.get(each.id, []))
             of = _with_hosts(data, *find(data), scatter)
             _require_like_windows(of, scatter)  # before its scatter would count for that of all
+            _require_like_blocks(of)
         except NotFittedError as why:
             refused[each.id] = str(why)
         else:
@@ -86,8 +87,19 @@ def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter
         by_block=left.T @ share,
         network=mean_network,
         residuals=left.mean(axis=1) - hosts[data.level],
-        leverage=share.max(axis=1),
+        leverage=np.minimum(share.max(axis=1) + _of_rounds(data, windows, hosts, mean_network, scatter), 1.0),
     )
+
+
+def _of_rounds(data: Data, windows: Windows, hosts: Floats, network: Floats, scatter: Scatter) -> Floats:
+    """The weight that a cell has in the round trips of its size, where those are taken as they are."""
+    if not windows.rounds:
+        return np.zeros_like(network)
+    weights = 1 / variance(hosts[data.level], network, scatter)
+    share = data.in_level * weights[:, None]
+    middle = (data.mean_rtt @ share) / share.sum(axis=0)
+    moments = weights * (data.mean_rtt - middle[data.level]) ** 2
+    return np.asarray(moments / np.maximum(moments @ data.in_level, TINY_MS)[data.level])
 
 
 def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
@@ -103,6 +115,31 @@ def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
         raise NotFittedError(
             f"{words.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
             " that describe its other cells give them: links or trials had different windows"
+        )
+
+
+def _require_like_blocks(of: _Fitted) -> None:
+    """NotFittedError where far trials took other round trips in one block than in most: their mean is what neither takes.
+
+    One trial alone may be chance: two of one block, or of one cell, are not.
+    """
+    data = of.data
+    left = data.y - data.network(of.opening, of.windows)
+    off = left - np.median(left, axis=1)[:, None]
+    hosts, rtt = of.hosts[data.level], data.mean_rtt
+    least_off = np.maximum(
+        np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts
+    )  # more than hosts that are busy for once
+    is_off = (np.abs(off) > least_off[:, None]) & (rtt > hosts)[:, None]
+    is_unlike = np.zeros_like(is_off)
+    for is_side in (is_off & (off > 0), is_off & (off < 0)):
+        is_unlike |= is_side & ((is_side.sum(axis=0) > 1)[None, :] | (is_side.sum(axis=1) > 1)[:, None])
+    if is_unlike.any():
+        place, number = np.unravel_index(int(np.argmax(np.where(is_unlike, np.abs(off), 0.0))), off.shape)
+        cell, more = data.cells[place], "more" if off[place, number] > 0 else "fewer"
+        raise NotFittedError(
+            f"{words.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
+            f" {more} in block {data.blocks[number] + 1} than in most: a window or the link changed while it ran"
         )
 
 

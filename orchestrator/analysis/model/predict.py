@@ -14,10 +14,13 @@ import numpy as np
 
 from orchestrator.analysis.intervals import from_log, t_quantile
 from orchestrator.analysis.model.fit import block_noise, drift
-from orchestrator.analysis.model.network import Floats, network_ms, wire_ms
+from orchestrator.analysis.model.network import Floats, network_ms, rounds_at, unsure_rounds, wire_ms
+from orchestrator.analysis.model.series_data import TINY_MS
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Predicted
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
+_SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
+_LEAST_MOMENT, _MORE = 0.01, 1.001  # of distances around their middle; times the fewest round trips
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
 
@@ -66,7 +69,8 @@ def at(fitted: Fit, places: Places) -> At:
     if places.in_flight > 1:
         demands = np.stack([requester, responder, wire_ms(up, rate), wire_ms(down, rate)], axis=-1)
         latency = in_flight_ms(alone, demands, places.in_flight)
-    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows)
+    trips = rtt * _deviation_of_rounds(fitted, np.maximum(up, down)) if fitted.windows.rounds else np.zeros_like(rtt)
+    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, trips)
     times = latency / alone
     parts = (distance, wire, windows, hosts - client, client, latency - alone)
     return At(
@@ -136,9 +140,28 @@ def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
     return np.maximum(along(sizes, np.array(values), size), 0.0) if values else np.zeros_like(size)
 
 
-def _deviations(fitted: Fit, hosts: Floats, network: Floats) -> tuple[Floats, Floats]:
+def _deviation_of_rounds(fitted: Fit, size: Floats) -> Floats:
+    """Standard deviation of the round trips of a size: of those that were seen, and of what lies between them."""
+    own = []
+    for of, hosts in zip(fitted.sizes, fitted.hosts, strict=True):
+        cells = [cell for cell in fitted.cells if cell.size == of]
+        rtt, latency = (np.array([np.mean(getattr(cell, name)) for cell in cells]) for name in ("rtt", "median"))
+        network = np.maximum(latency - hosts, 0.0)
+        weights = 1 / ((fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2 + TINY_MS**2)
+        least = (weights * rtt**2).sum() * _LEAST_MOMENT  # of a single distance
+        moment = (weights * (rtt - np.average(rtt, weights=weights)) ** 2).sum()
+        own.append(1 / sqrt(max(float(moment), float(least))))
+    places = np.maximum(np.array(fitted.up), np.array(fitted.down))
+    is_more = np.array([trips for _, trips in fitted.windows.rounds]).min() * _MORE
+    found = np.where(rounds_at(fitted.windows.rounds, size) > is_more, np.interp(size, places, own), 0.0)
+    return np.hypot(found, unsure_rounds(fitted.windows.rounds, size) / _SIGMAS_BETWEEN)
+
+
+def _deviations(fitted: Fit, hosts: Floats, network: Floats, trips: Floats) -> tuple[Floats, Floats]:
     by_block, means = np.array(fitted.by_block), np.array(fitted.hosts)
     noise = block_noise(by_block, means)
-    beside = (hosts * noise) ** 2 + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
+    beside = (
+        (hosts * noise) ** 2 + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2 + trips**2
+    )
     whole = hosts * float(drift(by_block, means).std(ddof=1)) / sqrt(by_block.shape[0])
     return np.sqrt(beside), np.sqrt(beside + whole**2)
