@@ -61,6 +61,7 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             data = Data(each, of_series.get(each.id, []))
             of = _with_hosts(data, *find(data), scatter)
             _require_like_windows(of, scatter)  # before its scatter would count for that of all
+            _require_like_blocks(of)
         except NotFittedError as why:
             refused[each.id] = str(why)
         else:
@@ -114,6 +115,31 @@ def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
         raise NotFittedError(
             f"{words.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
             " that describe its other cells give them: links or trials had different windows"
+        )
+
+
+def _require_like_blocks(of: _Fitted) -> None:
+    """NotFittedError where far trials took other round trips in one block than in most: their mean is what neither takes.
+
+    One trial alone may be chance: two of one block, or of one cell, are not.
+    """
+    data = of.data
+    left = data.y - data.network(of.opening, of.windows)
+    off = left - np.median(left, axis=1)[:, None]
+    hosts, rtt = of.hosts[data.level], data.mean_rtt
+    least_off = np.maximum(
+        np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts
+    )  # more than hosts that are busy for once
+    is_off = (np.abs(off) > least_off[:, None]) & (rtt > hosts)[:, None]
+    is_unlike = np.zeros_like(is_off)
+    for is_side in (is_off & (off > 0), is_off & (off < 0)):
+        is_unlike |= is_side & ((is_side.sum(axis=0) > 1)[None, :] | (is_side.sum(axis=1) > 1)[:, None])
+    if is_unlike.any():
+        place, number = np.unravel_index(int(np.argmax(np.where(is_unlike, np.abs(off), 0.0))), off.shape)
+        cell, more = data.cells[place], "more" if off[place, number] > 0 else "fewer"
+        raise NotFittedError(
+            f"{words.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
+            f" {more} in block {data.blocks[number] + 1} than in most: a window or the link changed while it ran"
         )
 
 

@@ -104,7 +104,27 @@ def network_ms(
 
 
 def rounds_at(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats:
-    """Round trips in all of a message of so many bytes: on lines between places, in logarithms of bytes."""
-    places = np.log([place for place, _ in rounds])
-    found: Floats = np.interp(np.log(size), places, np.array([trips for _, trips in rounds]))
+    """Round trips in all of a message of so many bytes: on lines in logarithms of bytes, and on the last of them beyond."""
+    places, trips = _as_lines(rounds)
+    at_size = np.log(size)
+    found: Floats = np.interp(at_size, places, trips)
+    if places.size > 1:
+        found = found + np.maximum(at_size - places[-1], 0.0) * (trips[-1] - trips[-2]) / (places[-1] - places[-2])
     return found
+
+
+def unsure_rounds(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats:
+    """By how many round trips a message between two sizes may differ: what it takes lies between theirs, nobody knows where.
+
+    As a bridge between two known ends; beyond the largest size all that comes on top.
+    """
+    places, trips = _as_lines(rounds)
+    found = rounds_at(rounds, size)
+    above = np.minimum(np.searchsorted(places, np.log(size)), places.size - 1)
+    low, high = trips[np.maximum(above - 1, 0)], trips[above]
+    between = np.sqrt(np.maximum(found - low, 0.0) * np.maximum(high - found, 0.0))
+    return np.asarray(between + np.maximum(found - trips[-1], 0.0))
+
+
+def _as_lines(rounds: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:
+    return np.log([place for place, _ in rounds]), np.array([trips for _, trips in rounds])

@@ -14,10 +14,11 @@ import numpy as np
 
 from orchestrator.analysis.intervals import from_log, t_quantile
 from orchestrator.analysis.model.fit import drift
-from orchestrator.analysis.model.network import Floats, network_ms, wire_ms
+from orchestrator.analysis.model.network import Floats, network_ms, unsure_rounds, wire_ms
 from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Predicted
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
+_SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
 
@@ -67,7 +68,8 @@ def at(fitted: Fit, places: Places) -> At:
         demands = np.stack([requester, responder, wire_ms(up, rate), wire_ms(down, rate)], axis=-1)
         latency = in_flight_ms(alone, demands, places.in_flight)
     waits = np.where(windows > 0, rtt, 0.0)
-    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, _unsure(fitted, sizes, size, waits))
+    unsure = _unsure(fitted, sizes, size, waits) + (rtt * _between(fitted, np.maximum(up, down))) ** 2
+    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, unsure)
     times = latency / alone
     parts = (distance, wire, windows, hosts - client, client, latency - alone)
     return At(
@@ -142,6 +144,12 @@ def _unsure(fitted: Fit, sizes: Floats, size: Floats, waits: Floats) -> Floats:
     parts = np.array([(each.hosts**2, each.trips**2, each.middle) for each in fitted.unsure]).T
     hosts, trips, middle = (np.interp(size, sizes, part) for part in parts)
     return np.asarray(hosts + trips * (waits - middle) ** 2)
+
+
+def _between(fitted: Fit, size: Floats) -> Floats:
+    """Standard deviation of round trips between the sizes at which they were found."""
+    rounds = fitted.windows.rounds
+    return unsure_rounds(rounds, size) / _SIGMAS_BETWEEN if rounds else np.zeros_like(size)
 
 
 def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> tuple[Floats, Floats]:
