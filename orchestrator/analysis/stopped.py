@@ -29,11 +29,6 @@ class Stopped:
     widths: tuple[Width, ...]
     sentence: str
 
-    @property
-    def is_early(self) -> bool:
-        """Whether blocks were left out."""
-        return self.blocks < self.at_most
-
 
 def reach(share: float) -> str:
     """How far an interval reaches, as people read it: `± 4.1 %`, `± 120 %`, and `more than ± 900 %` of all that is wider."""

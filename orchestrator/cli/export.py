@@ -74,11 +74,9 @@ def command(
 def _judged(folder: RunFolder) -> JudgedRun:
     """The run with its summary, and its report where one was written."""
     from orchestrator.exports.judged_run import JudgedRun
-    from orchestrator.report import default_path
+    from orchestrator.report.stored import report_of
 
-    summary = judged(folder)
-    report = default_path(summary, WORKSPACE.reports, folder.origin())
-    return JudgedRun(folder=folder, summary=summary, report=report if report.is_file() else None)
+    return JudgedRun(folder=folder, summary=judged(folder), report=report_of(folder, WORKSPACE.reports))
 
 
 def _warn(runs: list[JudgedRun]) -> None:

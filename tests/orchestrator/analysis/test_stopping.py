@@ -89,7 +89,7 @@ def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole)
     assert {c.verdict for c in summary.checks if c.name == "completeness"} == {"pass"}
     assert {cell.planned_trials for cell in summary.cells} == {3}
     assert summary.stopped is not None
-    assert summary.stopped.is_early
+    assert summary.stopped.blocks < summary.stopped.at_most
     assert summary.stopped.sentence.startswith("3 of at most 6 blocks: each interval is as narrow as wanted (± 50 %)")
     assert "3 blocks of at most 6" in dict(summary.conditions)["Repeats"]
     again = RunSummary.from_dict(json.loads(json.dumps(summary.to_dict())))
@@ -133,5 +133,5 @@ def test_a_run_that_was_cut_lacks_the_blocks_that_were_planned(whole):
 def test_the_limit_is_told_with_how_many_intervals_reached_the_width():
     summary = summarise(a_run(until(0.001, blocks=4)))
     assert summary.stopped is not None
-    assert not summary.stopped.is_early
+    assert summary.stopped.blocks == summary.stopped.at_most
     assert "4 of at most 4 blocks: the limit; 0 of" in summary.stopped.sentence
