@@ -19,7 +19,7 @@ from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.history.record import IMPORTED, CellRecord, RunRecord
-from orchestrator.history.stamps import Group, Stamps, read_stamps
+from orchestrator.history.stamps import TOO_COARSE, Group, Stamps, read_stamps
 from orchestrator.strict_json import MOST_BYTES, read_json
 from orchestrator.workspace import Workspace
 
@@ -135,6 +135,8 @@ def sentence(found: Stamps) -> str:
     if found.missing:
         parts.append(f"{found.missing:,} {'lacks' if found.missing == 1 else 'lack'} a stamp")
     parts += [f"{count:,} refused: {why}" for why, count in found.impossible.items()]
+    if TOO_COARSE in found.impossible:
+        parts.append("the quickest are missing, so medians are too long")
     return "; ".join(parts)
 
 

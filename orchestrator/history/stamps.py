@@ -22,6 +22,8 @@ RESPONSE = ("response_timestamp", "response_time", "response_ts", "received_at",
 GROUPS = ("protocol", "operation")
 LISTS = ("results", "requests", "entries", "data", "timestamps", "measurements")
 
+TOO_COARSE = "no time passed: the stamps are too coarse"
+
 Unit: TypeAlias = Literal["ISO 8601", "s", "ms", "us", "ns"]
 
 MOST_ENTRIES = 1_000_000
@@ -84,6 +86,8 @@ def read_stamps(content: bytes, name: str) -> Stamps:
             found.missing += 1
             continue
         why = _why_impossible(asked, answered)
+        if not why and found.unit == "ISO 8601" and len({_has_zone(entry[key]) for key in keys}) > 1:
+            why = "one of its stamps has a time zone, the other has none"
         if why:
             impossible[why] += 1
             continue
@@ -177,11 +181,15 @@ def _ns(value: Any, unit: Unit) -> int | None:
     return value * per_unit if isinstance(value, int) else round(value * per_unit)
 
 
+def _has_zone(stamp: str) -> bool:
+    return any(sign in stamp[8:] for sign in "+-Zz")
+
+
 def _why_impossible(asked: int, answered: int) -> str:
     if answered < asked:
         return "the response is earlier than the request"
     if answered == asked:
-        return "no time passed: the stamps are too coarse"
+        return TOO_COARSE
     if answered - asked > _LONGEST_NS:
         return "longer than a day"
     return ""

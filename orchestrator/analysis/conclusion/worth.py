@@ -43,7 +43,8 @@ def matters_from(summary: RunSummary, arenas: Sequence[Arena], distances: Distan
         return ""
     of = verb(arena)
     limit, margin = gap / arena.matters, words.margin(arena.matters)
-    ahead_of = "" if len(arena.told) == 2 else f"{named(arena.names[ahead])} is {words.ms(gap)} ahead of the next: "
+    following = named(arena.names[behind]) if len(first.cells) > 1 else "the next"
+    ahead_of = "" if len(arena.told) == 2 else f"{named(arena.names[ahead])} is {words.ms(gap)} ahead of {following}: "
     in_a_row = f"of {_IN_A_ROW:,} {of.several} in a row this is {words.ms(gap * _IN_A_ROW)}; " if of.several else ""
     far = distances.far(arena.cells[ahead])
     if limit <= (far or 0.0):
@@ -139,9 +140,7 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
     if found := _findable(summary, most):
         clauses.append(f"which find a difference of {found} or more four times in five")
     text = ", ".join(clauses)
-    invalid = validity.invalid_cells(summary.cells, summary.checks)  # what the first sentence names
-    if untold := [arena.names[m.cell] for arena in arenas for m in arena.undecided if m.cell not in invalid]:
-        text += f"; {some(list(dict.fromkeys(untold)), 3)} could not be compared"
+    text += _untold(summary, arenas)
     text += _by_p99(summary, arenas) + _failures(arenas)
     if limit := decides.limits(arenas[0].cells, arenas):
         text += f"; at this load {limit}"
@@ -151,6 +150,16 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
         shown = [*parts[:_MOST_PARTS], *(["other parts"] if len(parts) > _MOST_PARTS else [])]
         text += f"; what {words.listed(shown)} {'makes' if len(shown) == 1 else 'make'} of it was not measured here"
     return f"{text}."
+
+
+def _untold(summary: RunSummary, arenas: Sequence[Arena]) -> str:
+    """Who could not be compared, in any setting or in some, as clauses; not those whose failed checks are said already."""
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    names = dict.fromkeys(arena.names[m.cell] for arena in arenas for m in arena.undecided if m.cell not in invalid)
+    told = {name for arena in arenas for name in arena.told}
+    never, at_times = ([name for name in names if (name in told) == is_told] for is_told in (False, True))
+    text = f"; {some(never, 3)} could not be compared" if never else ""
+    return text + (f"; {some(at_times, 3)} could not be compared in every setting" if at_times else "")
 
 
 def _by_p99(summary: RunSummary, arenas: Sequence[Arena]) -> str:

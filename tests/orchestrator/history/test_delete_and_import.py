@@ -315,6 +315,15 @@ def test_lines_of_json_and_stamps_that_are_missing_or_impossible_are_counted(tmp
     (run,) = listed().values()
     assert "100 of 106 entries give a latency" in run["verdict"]
     assert "3 lack a stamp" in run["verdict"]
+    assert "the quickest are missing, so medians are too long" in run["verdict"]
+
+
+@pytest.mark.parametrize("zone", ["+00:00", "-02:00", "Z"])
+def test_stamps_of_which_one_has_a_zone_give_no_latency(tmp_path, zone):
+    mixed = [{"sent": f"2026-11-21T07:00:00{zone}", "received": "2026-11-21T10:00:00.050"}]
+    alike = [{"sent": f"2026-11-21T07:00:00{zone}", "received": f"2026-11-21T07:00:00.050{zone}"}]
+    found = taken(stamps_in(tmp_path / "x.json", mixed + alike))
+    assert (found["used"], found["impossible"]) == (1, {"one of its stamps has a time zone, the other has none": 1})
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,20 @@ def test_a_stack_that_lost_trials_is_named_as_not_compared() -> None:
     assert "; cbor could not be compared" in found.sure
 
 
+def test_who_could_be_compared_in_some_settings_alone_is_named_so() -> None:
+    cells, rows = setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}, concurrency=1)
+    rows[1] = replace(rows[1], interval=None, standing="cannot tell", why="2 of at least 3 blocks")
+    found = conclude(summary((cells, rows), setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}, concurrency=4)))
+    assert found.sentence.startswith("grpc answered soonest in both settings")
+    assert "; cbor could not be compared in every setting" in found.sure
+
+
+def test_of_several_that_are_first_the_lead_is_over_one_who_is_named() -> None:
+    found = conclude(summary(setting({"rest": 0.4, "grpc": 0.2, "cbor": 0.203})))
+    assert found.sentence.startswith("grpc and cbor answered soonest, and cannot be told apart")
+    assert found.matters_from.startswith("grpc is 200 µs ahead of rest: ")
+
+
 def test_between_those_who_are_first_in_every_setting_other_grounds_decide() -> None:
     """Equal in one setting, open in the other: no setting decides between them."""
     run = summary(
