@@ -172,6 +172,19 @@ def test_what_names_nothing_stays(text):
         ("https://gate.example.org/a?token=abc", "https://host-1/a?token=<secret>"),
         ("PGPASSWORD=hunter22 psql", "PGPASSWORD=<secret> psql"),
         ("host='db one' user=ann-lee", "host=host-1 user=user-1"),
+        ("DB_PASSWORD=hunter22 access_token=abcdef", "DB_PASSWORD=<secret> access_token=<secret>"),
+        ("AWS_SECRET_ACCESS_KEY=abcdef", "AWS_SECRET_ACCESS_KEY=<secret>"),
+        ("password: hunter22", "password: <secret>"),
+        ("{'api_key': 'hunter22', 'n': 1}", "{'api_key': <secret>, 'n': 1}"),
+        ("Authorization: Bearer abcdef123", "Authorization: Bearer <secret>"),
+        (
+            'connection to server at "db.prod.example" (203.0.113.7), port 5432 failed: no role "ann-lee"',
+            'connection to server at "host-1" (192.0.2.1), port 5432 failed: no role "user-1"',
+        ),
+        (
+            'could not translate host name "dbprod" to address; dbprod',
+            'could not translate host name "host-1" to address; host-1',
+        ),
     ],
 )
 def test_what_names_something_is_replaced(text, expected):
@@ -181,6 +194,13 @@ def test_what_names_something_is_replaced(text, expected):
 def test_a_user_who_is_called_as_a_stack_is_changes_no_stack():
     names = Names(["/home/rest/x"], words={"rest"})
     assert names.text("rest in /home/rest/x") == "rest in <path>"
+
+
+def test_a_service_that_runs_already_is_not_named_though_its_name_has_no_point():
+    plan = {"stacks": [{"id": "rest", "external": {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001}}]}
+    names = Names([plan])
+    assert names.document(plan)["stacks"][0]["external"] == {"given": "host-1", "host": "192.0.2.1", "port": 8001}
+    assert names.text('external: "anns-laptop:8001"') == 'external: "host-1:8001"'
 
 
 def test_a_plan_keeps_its_ids(marked):
