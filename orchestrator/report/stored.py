@@ -16,5 +16,4 @@ def report_of(folder: RunFolder, reports: Path) -> Path | None:
         path = path_of(name, str(begin["at"]), str(begin["run_id"]), reports, folder.origin())
     except (OrchError, KeyError, OSError):
         return None
-    is_behind_a_link = path.parent != reports and path.parent.is_symlink()  # reports itself may be one
-    return path if path.is_file() and not path.is_symlink() and not is_behind_a_link else None
+    return path if path.is_file() and not path.is_symlink() else None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import delete, import_, note, report, runs
+from orchestrator.cli import delete, import_, note, runs
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.history import deleting
@@ -132,18 +132,6 @@ def test_what_lies_behind_a_link_in_place_of_notes_stays(tmp_path, name):
     delete.command(["results/a"], yes=True)
     assert (precious / "a.json").read_text() == "mine"
     assert not (RESULTS / "a").exists()
-
-
-def test_a_report_behind_a_link_is_nobodys_and_stays(sent, tmp_path):
-    import_.command([sent])
-    report.command([f"results/{sent.name}"])
-    elsewhere = Path("reports") / "elsewhere"
-    elsewhere.rename(tmp_path / "precious")
-    elsewhere.symlink_to(tmp_path / "precious")
-    kept = list((tmp_path / "precious").iterdir())
-    assert kept
-    delete.command([f"results/{sent.name}"], yes=True)
-    assert list((tmp_path / "precious").iterdir()) == kept
 
 
 def test_a_run_whose_hosts_are_up_is_not_deleted():

@@ -56,7 +56,7 @@ def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
     assert len({row.count("|") for row in rows}) == 1
 
 
-@pytest.mark.parametrize("link", ["https://evil.example/x", "ftp://a.b", "WWW.evil.example", "mailto:a@b.c"])
+@pytest.mark.parametrize("link", ["https://evil.example/x", "ftp://a.b", "WWW.evil.example"])
 def test_an_address_in_a_text_of_others_becomes_no_link(link):
     text = markdown(replace(a_run(), question=f"See {link}"))
     assert link not in text
