@@ -9,7 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import compare, merge
+from orchestrator.cli.console import console
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.exports import as_json, as_markdown
+from orchestrator.exports.findings import run_row
+from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.report import in_text
 from orchestrator.report.dataset import made
 from orchestrator.report.dataset.names import Names
@@ -126,6 +132,30 @@ def test_of_a_larger_run_the_summary_holds_none_either(marked):
     text = everything_in(made.page(dataset))
     assert not dataset.is_whole
     assert {name: marker for name, marker in MARKERS.items() if marker in text} == {}
+
+
+def test_exports_name_nobody_either_unless_they_are_told_to(marked, tmp_path):
+    summary = summarise(marked)
+    assert MARKERS["password"] in json.dumps(run_row(summary))
+    for keeps_names in (False, True):
+        run = JudgedRun(folder=marked, summary=summary, keeps_names=keeps_names)
+        as_json.write_summary([run], tmp_path / "x.json")
+        as_markdown.write_summary([run], tmp_path / "x.md")
+        text = (tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()
+        assert bool({marker for marker in MARKERS.values() if marker in text}) == keeps_names
+        assert json.loads((tmp_path / "x.json").read_text())["cells"][0]["median_ms"] == run.cells()[0]["median_ms"]
+
+
+def test_nor_do_a_merged_page_and_what_repeats_a_comparison(marked, tmp_path, monkeypatch):
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    summary, _ = merge._summary(str(marked.path))
+    assert {marker for marker in MARKERS.values() if marker in json.dumps(summary.to_dict())} == set()
+    assert [cell.id for cell in summary.cells] == [cell.id for cell in summarise(marked).cells]
+    compare.command(str(marked.path), markdown=tmp_path / "x.md")
+    said = (tmp_path / "x.md").read_text()
+    assert "--set hosts.project=project-1" in said
+    assert {marker for marker in MARKERS.values() if marker in said} == set()
 
 
 def test_names_that_are_kept_are_there_and_the_page_says_so(marked):
