@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.cost_changes import CostChange
     from orchestrator.analysis.gate import Judgement
+    from orchestrator.results.folder import RunFolder
 
 
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
@@ -92,6 +93,10 @@ def command(
     compared = _compared(run, reference, statistic)
     judgement = gate.judgement(compared)
     commands = [*compared.commands, _command(compared.runs, statistic, fail_if_slower)]
+    if files:
+        from orchestrator.report.dataset.made import names_of
+
+        commands = list(map(names_of(*compared.folders).text, commands))
     files.write(compared.comparison, judgement, commands, fails_undetermined=gate.fails_undetermined(compared))
     if compared.refused is None:
         console.emit(_document(compared.comparison, judgement if gate.is_closed else None))
@@ -106,6 +111,7 @@ class _Compared:
 
     comparison: RunComparison
     runs: tuple[str, ...]  # as a call names them
+    folders: tuple[RunFolder, ...]
     commands: tuple[str, ...]
     refused: NothingInCommon | None = None
 
@@ -171,7 +177,10 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
     new = judged(folder)
     if reference is None:
         return _Compared(
-            comparison=compare_within(new, statistic), runs=(_named(run, folder.id),), commands=(new.repeat_command,)
+            comparison=compare_within(new, statistic),
+            runs=(_named(run, folder.id),),
+            folders=(folder,),
+            commands=(new.repeat_command,),
         )
     other = RunFolder.open(reference, root=WORKSPACE.results)
     old = judged(other)
@@ -184,8 +193,8 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
         nothing = RunComparison(
             of=new.run_id, reference=old.run_id, statistic=statistic, margin=min(new.matters, old.matters), rows=()
         )
-        return _Compared(comparison=nothing, runs=names, commands=commands, refused=error)
-    return _Compared(comparison=comparison, runs=names, commands=commands)
+        return _Compared(comparison=nothing, runs=names, folders=(folder, other), commands=commands, refused=error)
+    return _Compared(comparison=comparison, runs=names, folders=(folder, other), commands=commands)
 
 
 def _named(given: str, run_id: str) -> str:

@@ -16,7 +16,7 @@ from orchestrator.report.page import render_page, write_page
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
     """One self-contained page; how many cells there are. UsageError when the place cannot be written to."""
     if len(runs) == 1:
-        write_report(runs[0].folder, path, summary=runs[0].summary)
+        write_report(runs[0].folder, path, summary=runs[0].summary, keep_names=runs[0].keeps_names)
         return len(runs[0].summary.cells)
     table = small_table(runs)
     page = render_page(

@@ -51,26 +51,32 @@ class Run:
         """All that the report is made from; a RunWarning says which figures are invalid, and that a run is not complete."""
         from orchestrator.analysis.summarise import summarise
         from orchestrator.analysis.validity import sentence
+        from orchestrator.report.page import one_line
 
         with _with_hint():
             found = summarise(self._folder)
         if found.state != "complete":
-            warnings.warn(f"run {self.id} is {found.state}: not all of its trials were made", RunWarning, stacklevel=3)
+            warnings.warn(
+                f"run {one_line(self.id)} is {found.state}: not all of its trials were made", RunWarning, stacklevel=3
+            )
         if invalid := sentence(found.cells, found.checks):
-            warnings.warn(f"run {self.id}: {invalid}", RunWarning, stacklevel=3)
+            warnings.warn(f"run {one_line(self.id)}: {one_line(invalid)}", RunWarning, stacklevel=3)
         return found
 
     @property
     def question(self) -> str:
-        """What the experiment asks."""
-        return self.summary.question
+        """What the experiment asks; what nobody would see in it is shown, as in the answer."""
+        from orchestrator.report.page import one_line
+
+        return one_line(self.summary.question)
 
     @property
     def answer(self) -> str:
         """The sentences that the report answers with, a line each; the first one answers the question."""
         from orchestrator.analysis.in_short import sentences
+        from orchestrator.report.page import one_line
 
-        return "\n".join(sentences(self.summary))
+        return "\n".join(map(one_line, sentences(self.summary)))
 
     @cached_property
     def cells(self) -> pd.DataFrame:

@@ -192,9 +192,10 @@ def _unreadable(error: Exception) -> MissingError:
 def connect(path: Path) -> sqlite3.Connection:
     """The index in that file, made where there is none, or one of another version; sqlite3.Error where it is damaged.
 
-    A link is refused, as MissingError: what it points to may be somebody's.
+    A link is refused, as MissingError: what it points to may be somebody's. So is a file with a second name: it is
+    written to in place, and that would change too.
     """
-    if path.is_symlink():
+    if path.is_symlink() or _has_other_names(path):
         raise MissingError("it is a link, and the index is a file of orch's own", hint=f"remove the link: {path}")
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
     try:
@@ -230,6 +231,13 @@ def in_memory(kept: Path) -> sqlite3.Connection:
         _make_anew(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def _has_other_names(path: Path) -> bool:
+    try:
+        return path.lstat().st_nlink > 1
+    except FileNotFoundError:
+        return False
 
 
 def remove(path: Path) -> None:

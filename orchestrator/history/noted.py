@@ -104,8 +104,9 @@ def change_tags(folder: Path, run: str, *, add: Iterable[str] = (), remove: Iter
 
 
 def forget(folder: Path, run: str) -> None:
-    """Remove what was written on a run that is gone."""
-    _place(folder, run).unlink(missing_ok=True)
+    """Remove what was written on a run that is gone; nothing where the folder is a link, and its files are others'."""
+    if not folder.parent.is_symlink() and not folder.is_symlink():
+        _place(folder, run).unlink(missing_ok=True)
 
 
 def is_tag(text: str) -> bool:

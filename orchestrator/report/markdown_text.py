@@ -7,7 +7,8 @@ import re
 from orchestrator.report.page import one_line
 
 _MEANT = re.compile(r"[\\`*_{}\[\]<>&|~!$^]")  # what Markdown, HTML or TeX within it would act on
-_CALLING = re.compile("[@#]")  # a person or an issue, found after entities were resolved
+# A person, an issue, or what becomes a link by itself; they are found after entities were resolved.
+_CALLING = re.compile(r"[@#]|(?i:\b(?:[a-z][a-z0-9+.-]{0,40}:(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)))")
 
 
 def escaped(text: str) -> str:

@@ -35,7 +35,7 @@ _TIMES = 2  # as large as in the page
 _PAD_PX = 8
 _LINE_PX = 16
 _LETTERS = 52
-_COLOUR = re.compile(r"var\(--([a-z0-9-]+)\)")
+_COLOUR = re.compile(r"(?<==\")var\(--([a-z0-9-]+)\)(?=\")")  # an attribute's value: texts may say what they like
 _BOX = re.compile(r"class=\"static\" viewBox=\"0 0 (\d+) (\d+)\"")
 
 

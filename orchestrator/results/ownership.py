@@ -108,8 +108,10 @@ def mention(ids: Sequence[str], chosen: str) -> None:
 
 
 def forget(root: Path | None, folder: Path) -> None:
-    """Remove the note of a folder that is gone."""
-    _place(root, folder).unlink(missing_ok=True)
+    """Remove the note of a folder that is gone; nothing where notes lie behind a link, and are others' files."""
+    place = _place(root, folder)
+    if not place.parent.is_symlink() and not place.parent.parent.is_symlink():
+        place.unlink(missing_ok=True)
 
 
 def _noted(root: Path | None, folder: Path) -> dict[str, Any]:

@@ -191,9 +191,9 @@ def _document(content: bytes, where: str) -> dict[str, Any]:
 
 
 def _lacking(place: Place, claim: Claim) -> list[str]:
-    """Files that are not there any more, or have another size."""
+    """Files that are not there any more, have another size, or are at no path of the run, where nobody looks."""
     there: dict[str, int] = {}
-    for folder in {of.path.rpartition("/")[0] for of in claim.files}:
+    for folder in {of.path.rpartition("/")[0] for of in claim.files if layout.is_of(of.path, claim.run)}:
         there |= place.sizes(folder)
     return [of.path for of in claim.files if there.get(of.path) != of.bytes]
 

@@ -16,6 +16,8 @@ MOST_HEAD = 64 << 10
 """Bytes of a request's first line and headers."""
 REQUEST_S = 20.0
 """So long a request may take to arrive whole, from when its connection is made or its first byte comes."""
+TAKING_S = 120.0
+"""So long a client may take nothing of an answer that waits for it."""
 _OTHER_FILES = 200  # that this process has open beside connections
 _FULL_WORDS = b"Not possible now: too many connections are open. Ask again in 10 seconds.\n"
 _FULL = (
@@ -30,6 +32,7 @@ class Connection(H11Protocol):
     """A connection of HTTP/1.1 whose client is not waited for for ever; too many are told so and closed."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody connected."""
@@ -51,7 +54,34 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._stop_waiting()
+        self._stop_looking()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """More of an answer waits than fits on its way."""
+        super().pause_writing()
+        self._look_again()
+
+    def resume_writing(self) -> None:
+        """The client has taken most of it."""
+        self._stop_looking()
+        super().resume_writing()
+
+    def _look_again(self) -> None:
+        self._stop_looking()
+        waiting = self.transport.get_write_buffer_size()
+        self._look = self.loop.call_later(TAKING_S, self._require_less, waiting)
+
+    def _require_less(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._look_again()
+        else:
+            self.transport.abort()
+
+    def _stop_looking(self) -> None:
+        if self._look is not None:
+            self._look.cancel()
+            self._look = None
 
     def _await_request(self) -> None:
         if self._deadline is None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hmac
 import logging
+from collections.abc import Iterator
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -164,13 +164,15 @@ class Guard:
         return True
 
     def _is_session(self, headers: Headers) -> bool:
-        jar: SimpleCookie = SimpleCookie()
-        try:
-            jar.load(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        kept = jar.get(self._context.cookie)
-        return kept is not None and _is_same(kept.value, self._context.session)
+        return any(_is_same(kept, self._context.session) for kept in _cookies(headers, self._context.cookie))
+
+
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
+    """The values under a name. Other programs of this machine set cookies of any shape for the same host."""
+    for pair in ";".join(headers.getlist("cookie")).split(";"):
+        told, sign, value = pair.partition("=")
+        if sign and told.strip() == name:
+            yield value.strip()
 
 
 def _is_from_elsewhere(headers: Headers) -> bool:

@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from orchestrator.analysis import words
+from orchestrator.report.page import shown as visible
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run, run_folders
 from orchestrator.web.context import context
@@ -265,7 +266,7 @@ def _news(view: View, last: str) -> dict[str, Any]:
 
 
 def document(view: View, now_s: float) -> dict[str, Any]:
-    """A run for programs and for the page's script: figures, and the words that the page shows."""
+    """A run for programs and for the page's script: figures, and the words that the page shows, nothing unseen in them."""
     progress = view.progress
     left_s = None if progress is None or progress.left_s is None else progress.left_s
     if left_s is not None:
@@ -274,12 +275,12 @@ def document(view: View, now_s: float) -> dict[str, Any]:
         "run": view.run,
         "state": view.state,
         "is_stopping": view.is_stopping,
-        "sentence": view.sentence,
-        "experiment": "" if progress is None else progress.experiment,
-        "question": view.question,
+        "sentence": visible(view.sentence),
+        "experiment": "" if progress is None else visible(progress.experiment),
+        "question": visible(view.question),
         "since": "" if progress is None else progress.since,
         "stage": "" if progress is None else progress.stage,
-        "cell": "" if progress is None or not view.is_going else progress.cell,
+        "cell": "" if progress is None or not view.is_going else visible(progress.cell),
         "trials": 0 if progress is None else progress.trials,
         "done": 0 if progress is None else progress.done,
         "blocks": 0 if progress is None else progress.blocks,
@@ -287,7 +288,7 @@ def document(view: View, now_s: float) -> dict[str, Any]:
         "left_s": left_s if view.is_going and not view.is_stopping else None,
         "cells": [_cell(row) for row in view.rows[:MOST_ROWS]],
         "more_cells": max(0, len(view.rows) - MOST_ROWS),
-        "warnings": list(view.warnings),
+        "warnings": list(map(visible, view.warnings)),
         "links": {"page": f"/live/{quote(view.run, safe='')}", "run": f"/runs/{quote(view.run, safe='')}"},
     }
 
@@ -295,4 +296,9 @@ def document(view: View, now_s: float) -> dict[str, Any]:
 def _cell(row: Row) -> dict[str, Any]:
     figures = row.median_ms, row.least_ms, row.most_ms
     median, least, most = ("" if of is None else words.ms(of) for of in figures)
-    return {**asdict(row), "median": median, "range": f"{least} to {most}" if row.done > 1 and least else ""}
+    return {
+        **asdict(row),
+        "label": visible(row.label),
+        "median": median,
+        "range": f"{least} to {most}" if row.done > 1 and least else "",
+    }

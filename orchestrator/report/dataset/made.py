@@ -123,9 +123,16 @@ def packed(
     return signed.with_signature(made, folder.path)
 
 
-def names_of(folder: Folder) -> names.Names:
-    """The names that a run holds, as its report leaves them out; errors as `packed`."""
-    return _names_in(folder, *_told(folder))
+def names_of(*folders: Folder) -> names.Names:
+    """The names that runs hold, as their reports leave them out; errors as `packed`."""
+    told = [document for folder in folders for document in _told(folder)]
+    words = set[str]().union(*(names.words_of(folder.manifest().plan) for folder in folders))
+    return names.Names(told, words=words, known=names.of_this_machine())
+
+
+def without_names(folder: Folder, summary: RunSummary) -> RunSummary:
+    """The summary of a run with the names replaced that its report leaves out; errors as `packed`."""
+    return RunSummary.from_dict(names_of(folder).document(summary.to_dict()))
 
 
 def _told(folder: Folder) -> tuple[Any, str, list[str]]:

@@ -48,9 +48,15 @@ _KEYS: Mapping[str, str] = {
     "password": "secret",
     "id": "instance",
     "name": "host",
+    "given": "host",
 }
 _IN_CLOUD = frozenset({"cloud"})
-_ONLY_IN: Mapping[str, frozenset[str]] = {"id": _IN_CLOUD, "name": _IN_CLOUD, "host": frozenset({"hosts"})}
+_ONLY_IN: Mapping[str, frozenset[str]] = {
+    "id": _IN_CLOUD,
+    "name": _IN_CLOUD,
+    "host": frozenset({"hosts"}),
+    "given": frozenset({"external"}),
+}
 """Keys that mean something else in other parts of a run: there a stack has an id, and a requester a host by its role."""
 
 # What may stand before a sign is bounded: a text from elsewhere, in which the sign never comes, takes no longer than others.
@@ -58,9 +64,18 @@ _FILE_URL = re.compile(r"(?i)\b(?P<scheme>(?:file|unix|sqlite[\w+]{0,30}):/{0,9}
 _URL = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{0,40}://)"
                   r"(?:(?P<user>[^\s/@:'\"<>]{0,400})(?::(?P<password>[^\s@'\"]{0,4096}))?@)?"
                   r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s/:'\"<>,;()\[\]?#]*)")  # fmt: skip
+_SECRETS = r"(?<![A-Za-z0-9])(?:(?:pg)?(?:password|passwd|pwd)|secret|token|api[_-]?key|(?:secret[_-])?access[_-]?key)"
 _ASSIGNED = re.compile(
-    r"(?i)\b(?P<key>(?:pg)?(?:password|passwd|pwd)|secret|token|api[_-]?key|user(?:name)?|host(?:name|addr)?|project(?:_id)?)"
+    rf"(?i)(?P<key>{_SECRETS}|\b(?:user(?:name)?|host(?:name|addr)?|project(?:_id)?))"
     r"(?P<sign>\s?=\s?)(?P<value>'[^'\n]*'|\"[^\"\n]*\"|[^\s'\",;&)]+)"
+)
+# What stands behind a colon may be any word: it is replaced there, and not looked for elsewhere.
+_SAID = re.compile(rf"(?i)(?P<before>{_SECRETS}['\"]?\s?:\s?)(?:'[^'\n]+'|\"[^\"\n]+\"|[^\s'\",;&){{}}]+)")
+_AUTHORIZATION = re.compile(
+    r"(?i)\b(?P<before>(?:authorization['\"]?\s?[:=]\s?['\"]?(?:[a-z]{1,20} )?|bearer ))[^\s'\",;)]{4,}"
+)
+_TOLD = re.compile(
+    r"(?i)\b(?P<kind>host(?: name)?|server at|user|role) (?P<quote>['\"])(?P<name>[^'\"\n]{1,253})(?P=quote)"
 )
 _MAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 _LOGIN = re.compile(r"(?<![\w@/.-])(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)\b")
@@ -110,6 +125,9 @@ class Names:
         text = _FILE_URL.sub(lambda of: f"{of['scheme'].rstrip('/')}{PATH}", text)
         text = _URL.sub(self._url, text)
         text = _ASSIGNED.sub(self._assigned, text)
+        text = _AUTHORIZATION.sub(lambda of: f"{of['before']}{SECRET}", text)
+        text = _SAID.sub(lambda of: f"{of['before']}{SECRET}", text)
+        text = _TOLD.sub(self._told, text)
         text = _MAIL.sub(MAIL, text)
         text = _LOGIN.sub(lambda of: f"{self._known('user', of['user'])}@{self._known('host', of['host'])}", text)
         text = _QUOTED_PATH.sub(
@@ -150,6 +168,8 @@ class Names:
                 self._note("host", of["host"].strip("[]"))
         for of in _ASSIGNED.finditer(text):
             self._note(_kind_of(of["key"]), of["value"].strip("'\""))
+        for of in _TOLD.finditer(text):
+            self._note(_kind_told(of), of["name"])
         for of in _HOME.finditer(text):
             self._note("user", of["user"])
         for of in _PROJECT.finditer(text):
@@ -205,6 +225,13 @@ class Names:
     def _assigned(self, of: re.Match[str]) -> str:
         kind, value = _kind_of(of["key"]), of["value"].strip("'\"")
         return f"{of['key']}{of['sign']}{self._whole(kind, value) if kind != 'secret' else SECRET}"
+
+    def _told(self, of: re.Match[str]) -> str:
+        """As databases and resolvers name a host or a user in their errors."""
+        with suppress(ValueError):
+            ip_address(of["name"])
+            return of[0]  # which is replaced as an address is
+        return f"{of['kind']} {of['quote']}{self._known(_kind_told(of), of['name'])}{of['quote']}"
 
     def _address(self, text: str) -> str:
         try:
@@ -276,6 +303,10 @@ def _kind(key: str, within: frozenset[str]) -> str:
 def _kind_of(key: str) -> str:
     key = key.lower()
     return next((kind for kind in ("user", "host", "project") if key.startswith(kind)), "secret")
+
+
+def _kind_told(of: re.Match[str]) -> str:
+    return "user" if of["kind"].lower() in ("user", "role") else "host"
 
 
 def _is_here(host: str) -> bool:

@@ -85,7 +85,8 @@
     } else {
       const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw));
       const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= raw);
-      for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) ticks.push(tick);
+      // Counted: a step that is lost in rounding would never arrive.
+      for (let number = 0, first = Math.ceil(low / step); number < 10; number += 1) ticks.push((first + number) * step);
     }
     return { isLog, place, ticks: ticks.filter((tick) => scale(tick) >= low && scale(tick) <= high) };
   }

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,16 @@ def test_cells_are_those_of_the_report(root: Path, run: orch.Run) -> None:
     assert summary.conclusion is not None
     assert run.answer.splitlines() == [summary.conclusion.sentence, *summary.conclusion.more]
     assert run.question == "Which one is quicker?"
+
+
+def test_what_is_printed_of_a_run_acts_on_no_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = orch.load(SOUND, root)
+    hostile = "\x1b]0;x\x07 \u202e"
+    found = replace(run.summary, question=hostile, verdicts=(hostile,), conclusion=None)
+    monkeypatch.setitem(run.__dict__, "summary", found)
+    assert run.question.isprintable()
+    assert all(line.isprintable() for line in run.answer.splitlines())
+    assert "u202e" in run.answer
 
 
 def test_what_cannot_be_compared_is_said(run: orch.Run) -> None:

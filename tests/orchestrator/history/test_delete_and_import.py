@@ -140,6 +140,20 @@ def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path)
     assert (RESULTS / "link").is_symlink()
 
 
+@pytest.mark.parametrize("name", ["notes", "made"])
+def test_what_lies_behind_a_link_in_place_of_notes_stays(tmp_path, name):
+    a_past_run(RESULTS / "a", judged=False)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "a.json").write_text("mine")
+    shutil.rmtree(Path(".orch") / name, ignore_errors=True)
+    Path(".orch").mkdir(exist_ok=True)
+    (Path(".orch") / name).symlink_to(precious)
+    delete.command(["results/a"], yes=True)
+    assert (precious / "a.json").read_text() == "mine"
+    assert not (RESULTS / "a").exists()
+
+
 def test_a_run_whose_hosts_are_up_is_not_deleted():
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="hosts of run a are up"):

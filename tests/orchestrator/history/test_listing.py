@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,20 @@ def test_an_index_that_is_a_link_is_neither_written_nor_removed(tmp_path):
     assert "is a link" in console.err.getvalue()
     assert precious.read_text() == "mine"
     assert INDEX.is_symlink()
+
+
+def test_an_index_with_a_second_name_is_not_written_either(tmp_path):
+    """Else the tables of whatever database has that name would be dropped."""
+    a_run_called("a")
+    precious = tmp_path / "precious.sqlite3"
+    with closing(sqlite3.connect(precious)) as connection, connection:
+        connection.execute("CREATE TABLE mine (x)")
+    INDEX.parent.mkdir(exist_ok=True)
+    INDEX.hardlink_to(precious)
+    assert ids() == ["a"]
+    assert "is a link" in console.err.getvalue()
+    with closing(sqlite3.connect(precious)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
 def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch):

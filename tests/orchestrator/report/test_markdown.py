@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
@@ -52,6 +54,13 @@ def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
     assert "<script>" not in text.replace("\\<", "")
     rows = [row.replace("\\|", "") for row in text.splitlines() if row.startswith("| ")]
     assert len({row.count("|") for row in rows}) == 1
+
+
+@pytest.mark.parametrize("link", ["https://evil.example/x", "ftp://a.b", "WWW.evil.example"])
+def test_an_address_in_a_text_of_others_becomes_no_link(link):
+    text = markdown(replace(a_run(), question=f"See {link}"))
+    assert link not in text
+    assert link in text.replace("<!-- -->", "")
 
 
 def test_a_line_is_one_line():

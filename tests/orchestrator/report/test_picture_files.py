@@ -44,6 +44,14 @@ def test_each_is_a_document_of_its_own_with_title_ground_and_colours():
         assert "".join(found.find("{http://www.w3.org/2000/svg}text").itertext()).strip()
 
 
+def test_a_text_that_looks_like_a_colour_stays_a_text():
+    cells = tuple(replace(cell, stack_label="var(--x) var(--ink)") for cell in RUN.cells)
+    for name, text in pictures(replace(RUN, cells=cells)).by_name.items():
+        assert "var(--x)" not in re.sub(r">[^<]*<", "><", text), name
+        assert parsed(text).tag.endswith("svg")
+    assert any("var(--x) var(--ink)" in text for text in pictures(replace(RUN, cells=cells)).by_name.values())
+
+
 def test_dark_ones_have_the_dark_colours_and_names_of_their_own():
     light, dark, both = pictures(RUN).by_name, pictures(RUN, ["dark"]).by_name, pictures(RUN, ["light", "dark"]).by_name
     assert set(dark) == {name.replace(".svg", "-dark.svg") for name in light}

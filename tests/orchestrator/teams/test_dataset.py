@@ -21,6 +21,7 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import noted
 from orchestrator.results.folder import RunFolder
 from orchestrator.teams import dataset, layout, leaving, places
+from orchestrator.teams.places import Place
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 
@@ -301,6 +302,24 @@ def test_unpublishing_removes_what_orch_put_there_and_nothing_else(root: Path, s
     assert len(list((copy / "runs").rglob("*.parquet"))) == 2
     with standing_in(root), pytest.raises(UsageError, match="not published there"):
         unpublish.command([SOUND], to=str(copy), yes=True)
+
+
+def test_publishing_looks_at_no_path_outside_of_a_run_whatever_its_claim_says(
+    root: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever shares the folder has others look through all of their disk."""
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    claim = json.loads((copy / layout.claim(SOUND)).read_text())
+    claim["files"].append({"path": "../outside/theirs", "bytes": 4, "sha256": ""})
+    (copy / layout.claim(SOUND)).write_text(json.dumps(claim))
+    looked: list[str] = []
+    sizes = Place.sizes
+    monkeypatch.setattr(Place, "sizes", lambda self, folder="": looked.append(folder) or sizes(self, folder))
+    put(root, SOUND, to=str(copy))
+    assert looked
+    assert [folder for folder in looked if ".." in folder] == []
+    assert "outside" not in (copy / layout.claim(SOUND)).read_text()
 
 
 def test_a_file_that_was_changed_since_stays_and_is_named(root: Path, shared: Path, tmp_path: Path) -> None:

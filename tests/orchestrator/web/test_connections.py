@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.web import connections
 from orchestrator.web.pages import runs
-from tests.support.web import served
+from tests.support.web import WITH_SAMPLES, served
 
 HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -80,6 +80,28 @@ def test_more_connections_than_there_may_be_are_told_so_and_closed_at_once(place
             assert b"\r\nretry-after: 10\r\n" in said
             assert b"too many connections" in said
     assert answers(place)
+
+
+def test_who_takes_nothing_of_an_answer_leaves_room_for_others(place, monkeypatch):
+    monkeypatch.setattr(connections, "TAKING_S", 0.3)
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 4)
+    wish = b"GET /runs/" + WITH_SAMPLES.encode() + b"/report HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with ExitStack() as stack:
+        for _ in range(4):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(place)
+            client.sendall(wish * 20)  # more than the system keeps for it
+        assert any(is_let_in(place) for _ in range(600))
+
+
+def is_let_in(place: tuple[str, int]) -> bool:
+    """Whether there is room; a moment later at the latest."""
+    time.sleep(0.1)
+    try:
+        return answers(place)
+    except OSError:
+        return False
 
 
 def test_an_answer_may_take_longer_than_a_request(place, monkeypatch):

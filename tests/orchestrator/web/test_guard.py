@@ -57,6 +57,16 @@ def test_a_wrong_token_opens_nothing(shared, wrong):
     assert "form_token" not in asked.get(f"/runs/{RUN}", headers={"Cookie": f"orch-0={TOKEN}"}).text
 
 
+@pytest.mark.parametrize("other", ['theme={"dark": true}', "a=b c", "x", "a,b=1", "orch-0=other", "path=/", "k[0]=1"])
+def test_cookies_that_other_programs_of_this_machine_set_end_no_session(shared, other):
+    asked = client(shared, session=True)
+    ours = f"orch-0={asked.cookies['orch-0']}"
+    asked.cookies.clear()
+    for told in (f"{other}; {ours}", f"{ours}; {other}"):
+        assert "form_token" in asked.get(f"/runs/{RUN}", headers={"Cookie": told}).text
+    assert "form_token" not in asked.get(f"/runs/{RUN}", headers={"Cookie": other}).text
+
+
 def test_the_token_leaves_the_address_and_the_cookie_is_not_the_token(shared):
     answer = client(shared).get(f"/compare?run={RUN}&token={TOKEN}&statistic=p99")
     assert answer.status_code == 303

@@ -76,6 +76,20 @@ class Viewer:
         self.response.close()
 
 
+def test_what_nobody_sees_is_shown_in_every_text(tmp_path, client):
+    """The page's script writes them as they come."""
+    unseen = "a\u202eb\u200b"
+    planned = plan("tcp", name=unseen, question=unseen)
+    run = Growing(
+        tmp_path, replace(planned, stacks=tuple(replace(s, label=unseen) for s in planned.stacks))
+    ).measuring()
+    run.folder.append({"event": "warning", "text": unseen})
+    run.trial(0)
+    told = client.get(f"/api/live/{run.id}").text + client.get(f"/live/{run.id}").text
+    assert "\\\\u202e" in told
+    assert not {"\u202e", "\u200b"} & set(told)
+
+
 def test_events_follow_a_run_to_its_end(address, run):
     viewer = Viewer(address, run.id)
     assert viewer.response.getheader("content-type").startswith("text/event-stream")

@@ -9,7 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import compare, merge
+from orchestrator.cli.console import console
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.exports import as_json, as_markdown
+from orchestrator.exports.findings import run_row
+from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.report import in_text
 from orchestrator.report.dataset import made
 from orchestrator.report.dataset.names import Names
@@ -128,6 +134,30 @@ def test_of_a_larger_run_the_summary_holds_none_either(marked):
     assert {name: marker for name, marker in MARKERS.items() if marker in text} == {}
 
 
+def test_exports_name_nobody_either_unless_they_are_told_to(marked, tmp_path):
+    summary = summarise(marked)
+    assert MARKERS["password"] in json.dumps(run_row(summary))
+    for keeps_names in (False, True):
+        run = JudgedRun(folder=marked, summary=summary, keeps_names=keeps_names)
+        as_json.write_summary([run], tmp_path / "x.json")
+        as_markdown.write_summary([run], tmp_path / "x.md")
+        text = (tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()
+        assert bool({marker for marker in MARKERS.values() if marker in text}) == keeps_names
+        assert json.loads((tmp_path / "x.json").read_text())["cells"][0]["median_ms"] == run.cells()[0]["median_ms"]
+
+
+def test_nor_do_a_merged_page_and_what_repeats_a_comparison(marked, tmp_path, monkeypatch):
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    summary, _ = merge._summary(str(marked.path))
+    assert {marker for marker in MARKERS.values() if marker in json.dumps(summary.to_dict())} == set()
+    assert [cell.id for cell in summary.cells] == [cell.id for cell in summarise(marked).cells]
+    compare.command(str(marked.path), markdown=tmp_path / "x.md")
+    said = (tmp_path / "x.md").read_text()
+    assert "--set hosts.project=project-1" in said
+    assert {marker for marker in MARKERS.values() if marker in said} == set()
+
+
 def test_names_that_are_kept_are_there_and_the_page_says_so(marked):
     text = everything_in(made.page(made.packed(marked, keep_names=True)))
     assert {name for name, marker in MARKERS.items() if marker not in text} == set()
@@ -172,6 +202,19 @@ def test_what_names_nothing_stays(text):
         ("https://gate.example.org/a?token=abc", "https://host-1/a?token=<secret>"),
         ("PGPASSWORD=hunter22 psql", "PGPASSWORD=<secret> psql"),
         ("host='db one' user=ann-lee", "host=host-1 user=user-1"),
+        ("DB_PASSWORD=hunter22 access_token=abcdef", "DB_PASSWORD=<secret> access_token=<secret>"),
+        ("AWS_SECRET_ACCESS_KEY=abcdef", "AWS_SECRET_ACCESS_KEY=<secret>"),
+        ("password: hunter22", "password: <secret>"),
+        ("{'api_key': 'hunter22', 'n': 1}", "{'api_key': <secret>, 'n': 1}"),
+        ("Authorization: Bearer abcdef123", "Authorization: Bearer <secret>"),
+        (
+            'connection to server at "db.prod.example" (203.0.113.7), port 5432 failed: no role "ann-lee"',
+            'connection to server at "host-1" (192.0.2.1), port 5432 failed: no role "user-1"',
+        ),
+        (
+            'could not translate host name "dbprod" to address; dbprod',
+            'could not translate host name "host-1" to address; host-1',
+        ),
     ],
 )
 def test_what_names_something_is_replaced(text, expected):
@@ -181,6 +224,13 @@ def test_what_names_something_is_replaced(text, expected):
 def test_a_user_who_is_called_as_a_stack_is_changes_no_stack():
     names = Names(["/home/rest/x"], words={"rest"})
     assert names.text("rest in /home/rest/x") == "rest in <path>"
+
+
+def test_a_service_that_runs_already_is_not_named_though_its_name_has_no_point():
+    plan = {"stacks": [{"id": "rest", "external": {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001}}]}
+    names = Names([plan])
+    assert names.document(plan)["stacks"][0]["external"] == {"given": "host-1", "host": "192.0.2.1", "port": 8001}
+    assert names.text('external: "anns-laptop:8001"') == 'external: "host-1:8001"'
 
 
 def test_a_plan_keeps_its_ids(marked):
