@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import main
+from orchestrator.cli.console import console
 from orchestrator.cli.keeping import keep
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
@@ -83,9 +84,11 @@ def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkey
 
 
 def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    said: list[str] = []
+    monkeypatch.setattr(console, "warning", said.append)
     folder = RunFolder.create(a_plan(), command=[], root=tmp_path / "results")
     summary = summarise(a_run(blocks=2))
 
@@ -102,4 +105,4 @@ def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(
             made()
         assert "--resume" not in f"{error.value.message} {error.value.hint}"
     keep(folder, summary)
-    assert "stay as they were: the disk is full" in " ".join(capsys.readouterr().err.split())
+    assert "stay as they were: the disk is full" in said[0]
