@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
 from orchestrator.disk import writing
-from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError, did_you_mean
+from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError, did_you_mean, nearest
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _MOST_IDS = 1000
+_MOST_NAMED = 12  # runs, in an error
 LATEST = "latest"
 
 
@@ -126,9 +127,14 @@ class RunFolder:
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
         if matches:
-            several = f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}"
+            left = len(matches) - _MOST_NAMED
+            named = [*matches[-_MOST_NAMED:], *([f"and {left} earlier ones"] if left > 0 else [])]
+            several = f"{str(run)!r} is the beginning of several runs: {', '.join(named)}"
             raise UsageError(several, hint="type more characters of the run id")
-        raise UsageError(f"no run {str(run)!r} under {root}/", hint=did_you_mean(str(run), ids))
+        known = [*ids, LATEST]
+        is_short = len(ids) <= _MOST_NAMED or nearest(str(run), known)
+        hint = did_you_mean(str(run), known) if is_short else f"`orch runs` lists the {len(ids)} that are here"
+        raise UsageError(f"no run {str(run)!r} under {root}/", hint=hint)
 
     @property
     def id(self) -> str:
