@@ -46,10 +46,13 @@ def keep(folder: RunFolder, summary: RunSummary) -> None:
 
     Nothing is written into a folder that was not made here.
     """
+    from orchestrator.errors import MissingError
+
     if not folder.is_ours:
         return
     try:
         for name, document in summary.documents().items():
             folder.write_json(name, document)
-    except OSError as error:
-        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.strerror}")
+    except (OSError, MissingError) as error:
+        why = error.strerror if isinstance(error, OSError) else "the disk is full"
+        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {why}")

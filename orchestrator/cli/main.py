@@ -142,8 +142,7 @@ def main() -> NoReturn:
         console.error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        console.error(Interrupted("interrupted"))
-        sys.exit(Interrupted.exit_code)
+        status = Interrupted.exit_code  # where the framework has not made it so
     except OSError as error:
         refused = explained(error) or _report_crash(error)
         console.error(refused)
@@ -151,6 +150,8 @@ def main() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
+    if status == Interrupted.exit_code:
+        console.error(Interrupted("interrupted"))
     raise SystemExit(status if isinstance(status, int) else 0)
 
 

@@ -66,6 +66,7 @@ def command(
     """Print latencies with 90 % intervals, their causes, and who is ahead; exit status 2 where nothing can be said."""
     from orchestrator.analysis.model.answer import answer
     from orchestrator.analysis.model.refusals import Asked
+    from orchestrator.cli.predict_files import would_fill
     from orchestrator.cli.predict_text import lines
     from orchestrator.experiment.read import units
     from orchestrator.hosts.round_trip import round_trip_to
@@ -95,13 +96,15 @@ def command(
     asked = replace(asked, stacks=_stacks(summary, stack or ()))
     found = answer(summary.prediction, asked, summary.matters if share is None else share)
     written = _write(summary, found, plan, confirm)
-    for line in lines(summary, found):
+    missing = would_fill(summary, found) if found.refused and plan is None else ""
+    for line in lines(summary, found, missing if found.settings else ""):
         console.result(line)
     for path in written:
         console.result(f"wrote {path}; next: orch plan {path}")
-    console.emit({"run": summary.run_id, **found.to_dict(), "wrote": [str(path) for path in written]})
+    wrote = [str(path) for path in written]
+    console.emit({"run": summary.run_id, **found.to_dict(), "missing": missing, "wrote": wrote})
     if not found.settings:
-        _refuse(found, plan)
+        _refuse(found, missing)
 
 
 def _require_one(rtt: str | None, to: str | None, size: str | None, connection: str | None) -> None:
@@ -190,7 +193,7 @@ def _write(summary: RunSummary, found: Answer, plan: Path | None, confirm: Path 
     return written
 
 
-def _refuse(found: Answer, plan: Path | None) -> None:
+def _refuse(found: Answer, missing: str) -> None:
     from orchestrator.errors import UsageError
 
     console.as_json = False  # stdout holds its one document already
@@ -199,7 +202,5 @@ def _refuse(found: Answer, plan: Path | None) -> None:
     )
     raise UsageError(
         f"nothing is predicted there: {'; '.join(reasons)}",
-        hint="see the experiment that was written: it measures what is missing"
-        if plan is not None
-        else "`--plan FILE` writes the experiment that measures what is missing",
+        hint=missing or "see the experiment that was written: it measures what is missing",
     )

@@ -13,7 +13,7 @@ from orchestrator.cli.init import schema_from
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.plan.drafted import Wanted, nearest_pair, to_fill_a_gap, to_refute
+from orchestrator.experiment.plan.drafted import Wanted, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.plan.series import series_id
@@ -23,6 +23,18 @@ from services.python.contract.knobs import CONGESTION, TCP_WINDOW
 
 def draft_of_gap(summary: RunSummary, found: Answer) -> str:
     """What measures the place that was asked for, with all stacks that were asked about."""
+    return to_fill_a_gap(*_gap(summary, found), summary.run_id)
+
+
+def would_fill(summary: RunSummary, found: Answer) -> str:
+    """Which experiment `draft_of_gap` is, as a sentence; what to do instead where it can be none."""
+    try:
+        return f"measure {gap_in_words(*_gap(summary, found))}: `--plan FILE` writes that experiment"
+    except UsageError as error:
+        return error.hint or error.message
+
+
+def _gap(summary: RunSummary, found: Answer) -> tuple[Plan, list[Cell], Wanted]:
     plan = read_plan(summary.plan)
     factors: dict[str, Value] = {}
     if found.asked.window is not None:
@@ -30,8 +42,7 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
     if found.asked.congestion is not None:
         factors[CONGESTION] = found.asked.congestion
     cells = _cells(plan, summary, found.asked)
-    wanted = replace(_wanted(found.asked, factors), stacks=_not_measured(plan, found.asked))
-    return to_fill_a_gap(plan, cells, wanted, summary.run_id)
+    return plan, cells, replace(_wanted(found.asked, factors), stacks=_not_measured(plan, found.asked))
 
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:

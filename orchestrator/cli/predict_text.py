@@ -15,8 +15,11 @@ from orchestrator.cli.tables import table
 _WIDTH = 100
 
 
-def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
-    """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted."""
+def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str]:
+    """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted.
+
+    `missing`: what would measure what is not predicted.
+    """
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
     for setting in found.settings:
         yield ""
@@ -32,6 +35,8 @@ def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
         yield from textwrap.wrap(
             f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "
         )
+    if missing:
+        yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
     yield ""
     yield from textwrap.wrap(found.trust, _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)

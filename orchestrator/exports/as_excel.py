@@ -6,11 +6,13 @@ text, too. Rows are written as they come, so that a large export takes little me
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.exports import cells, findings, samples
@@ -94,8 +96,36 @@ class _Sheet:
         self._row += 1
 
 
+class _Target:
+    """A file that takes nothing more once the disk refused something: what is closed later makes no noise of its own."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._refused = file, False
+
+    def write(self, data: bytes) -> int:
+        """As of a file."""
+        if self._refused:
+            return len(data)
+        try:
+            return self._file.write(data)
+        except OSError:
+            self._refused = True
+            raise
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        """As of a file."""
+        return 0 if self._refused else self._file.seek(place, whence)
+
+    def tell(self) -> int:
+        """As of a file."""
+        return 0 if self._refused else self._file.tell()
+
+    def flush(self) -> None:
+        """As of a file; `close` tells what could not be written."""
+
+
 class _Book:
-    """A workbook; as a context it is written when the block ends, well or not: `exported_file` keeps it only if well."""
+    """A workbook; as a context it is written when the block ends well. Files of the library's own are gone afterwards."""
 
     def __init__(self, path: Path, runs: Sequence[JudgedRun]) -> None:
         try:
@@ -105,9 +135,13 @@ class _Book:
                 "XlsxWriter is not installed, which writes Excel's files",
                 hint="install what locks/run.lock lists (`make setup`), or export another format",
             ) from error
-        # The folder of temporary files is that of the export: what fits there fits there.
-        options = {"constant_memory": True, "tmpdir": str(path.parent), "strings_to_urls": False}
-        self._book = xlsxwriter.Workbook(str(path), options)
+        # Beside the export: what fits there fits there.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix=f".{path.name[:50]}.", dir=path.parent, ignore_cleanup_errors=True
+        )
+        self._file = path.open("wb", buffering=0)
+        options = {"constant_memory": True, "tmpdir": self._scratch.name, "strings_to_urls": False}
+        self._book = xlsxwriter.Workbook(_Target(self._file), options)
         self._book.set_properties({"created": _moment(runs[-1].summary.started_at)})
         self._bold = self._book.add_format({"bold": True})
         self._sheets: dict[str, _Sheet] = {}
@@ -120,11 +154,15 @@ class _Book:
         from xlsxwriter.exceptions import FileCreateError
 
         try:
-            self._book.close()
+            if kind is None:
+                self._book.close()
         except FileCreateError as error:
             cause = error.args[0] if error.args else None
-            if kind is None:
-                raise cause if isinstance(cause, OSError) else error from None
+            raise cause if isinstance(cause, OSError) else error from None
+        finally:
+            with suppress(OSError):
+                self._file.close()
+            self._scratch.cleanup()
 
     def add_overview(self, runs: Sequence[JudgedRun], rows: Sequence[Mapping[str, Value]]) -> None:
         """The first sheet: what each run is and which checks failed, and below it all cells."""

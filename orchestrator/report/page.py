@@ -18,14 +18,13 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from orchestrator import unseen
+from orchestrator import disk, unseen
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.report import in_text, palette, quantities
 from orchestrator.report.groups import anchor
-from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -99,9 +98,11 @@ def write_page(text: str, path: Path, option: str = "--out") -> Path:
     UsageError when the place cannot be written to, which names `option`; MissingError when the disk is full.
     """
     try:
-        with whole_file(path) as partial:
+        with disk.whole_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
+        if disk.is_full(error):
+            raise disk.full(path, "write it again", kept="") from error
         raise UsageError(
             f"{path}: cannot be written: {error.strerror}", hint=f"name another file with {option}"
         ) from error

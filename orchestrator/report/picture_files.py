@@ -16,7 +16,7 @@ from typing import Literal
 
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed
-from orchestrator.disk import whole_file
+from orchestrator.disk import full, is_full, whole_file
 from orchestrator.errors import UsageError
 from orchestrator.report import palette
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
@@ -115,7 +115,8 @@ def write_pictures(
 ) -> Written:
     """Write every picture in each theme into `folder`, which is made; PNGs by `draw`, where there is one.
 
-    UsageError when the folder cannot be written to. Files of the same names are replaced, others left alone.
+    UsageError when the folder cannot be written to, MissingError when the disk is full. Files of the same names are
+    replaced, others left alone.
     """
     files: list[Path] = []
     troubles: list[str] = []
@@ -137,6 +138,8 @@ def write_pictures(
                 else:
                     files.append(png)
     except OSError as error:
+        if is_full(error):
+            raise full(folder, "draw them again", kept="") from error
         raise UsageError(
             f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
         ) from error

@@ -8,9 +8,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from orchestrator.disk import whole_file, writing
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results import sizes, verification
-from orchestrator.results.documents import whole_file
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.paths import digest, inside
 from orchestrator.results.ssh_signatures import NAMESPACE, SIGNATURE, ssh_keygen, words
@@ -43,7 +43,7 @@ def _signed(content: bytes, key: Path) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    with whole_file(path) as partial:
+    with writing(path, "sign it again"), whole_file(path) as partial:
         partial.write_bytes(content)
     return path
 

@@ -7,9 +7,13 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import main
+from orchestrator.cli.console import console
+from orchestrator.cli.keeping import keep
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan import store
+from orchestrator.report.page import write_page
+from orchestrator.report.picture_files import write_pictures
 from orchestrator.report.render import default_path
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run
@@ -77,3 +81,28 @@ def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkey
     main._report_crash(ValueError("a fault"))
     assert (tmp_path / "precious").read_text() == "mine"
     assert "a fault" in (tmp_path / ".orch" / "crash-20261122T000000Z.log").read_text()
+
+
+def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said: list[str] = []
+    monkeypatch.setattr(console, "warning", said.append)
+    folder = RunFolder.create(a_plan(), command=[], root=tmp_path / "results")
+    summary = summarise(a_run(blocks=2))
+
+    def no_space(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", no_space)
+    monkeypatch.setattr(Path, "write_bytes", no_space)
+    for made in (
+        lambda: write_page("<p>", Path("reports/x.html")),
+        lambda: write_pictures(summary, Path("pictures"), None),
+    ):
+        with pytest.raises(MissingError, match="the disk is full") as error:
+            made()
+        assert "--resume" not in f"{error.value.message} {error.value.hint}"
+    keep(folder, summary)
+    assert "stay as they were: the disk is full" in said[0]

@@ -46,18 +46,12 @@ class Wanted:
 def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str) -> str:
     """The experiment that measures a place which a run cannot predict: its range widened to hold the place, cells sealed."""
     operation = _operation(plan, cells)
-    of_cell = {o.id: size_of(o) for o in plan.operations}
-    links = {p.id: p.link for p in plan.placements}
-    rtts = {rtt for cell in cells if (rtt := links[cell.placement].rtt_ms) is not None}
-    rates = {rate for cell in cells if (rate := links[cell.placement].rate_mbit) is not None}
-    sizes = _few({of_cell[cell.operation] for cell in cells}, wanted.size)
-    flights = sorted({1, *([wanted.in_flight] if wanted.in_flight > 1 else [])})
+    rtts, rates, sizes, flights = _places(plan, cells, wanted)
     emulates = PROVIDERS[plan.provider].distance == "emulated"
     if emulates:
-        asked_for = sorted(rates) if wanted.rate_mbit is None else [wanted.rate_mbit]
-        shown = [f"{value:g} Mbit/s" for value in asked_for]
+        shown = [f"{value:g} Mbit/s" for value in rates]
         distance = [
-            f"rtt: [{', '.join(map(_duration, _few(rtts, wanted.rtt)))}]",
+            f"rtt: [{', '.join(map(_duration, rtts))}]",
             *([f"rate: [{', '.join(shown)}]"] if shown else []),
         ]
         where = [f"distance: {{{', '.join(distance)}}}"]
@@ -96,6 +90,32 @@ def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: s
     )
 
 
+def gap_in_words(plan: Plan, cells: Sequence[Cell], wanted: Wanted) -> str:
+    """What `to_fill_a_gap` would measure, as a clause; UsageError where it can write no experiment."""
+    _operation(plan, cells)
+    rtts, rates, sizes, flights = _places(plan, cells, wanted)
+    labels = {stack.id: stack.label for stack in plan.stacks}
+    stacks = [*dict.fromkeys(labels[cell.stack] for cell in cells), *wanted.stacks]
+    if PROVIDERS[plan.provider].distance == "emulated":
+        links = f" at {_listed([f'{rate:g}' for rate in rates])} Mbit/s" if rates else ""
+        where = f"round trips of {_listed([_duration(rtt) for rtt in rtts])}{links}"
+    else:
+        where = "the zones of this run"
+    under = [
+        f"{name} {format_size(value) if isinstance(value, int) else value}"
+        for name, value in (wanted.factors or {}).items()
+    ]
+    machine = [f"machine {wanted.machine}"] if wanted.machine else []
+    return ", ".join(
+        [
+            f"{_listed(stacks)} with {_listed([format_size(int(size)) for size in sizes])} over {where}",
+            f"{_listed([str(flight) for flight in flights])} in flight",
+            *under,
+            *machine,
+        ]
+    )
+
+
 def nearest_pair(rtt: float) -> tuple[str, str, float]:
     """The two zones of a real network whose published round trip (ms) is nearest to one."""
     known = [(link.rtt_ms, pair) for pair in _PAIRS if (link := profile(*pair)) and link.rtt_ms is not None]
@@ -129,6 +149,22 @@ def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Wanted, said: Iterable[
             "limits: {wall: 30m, ttl: 1h, cost: 1.00 USD}",
             "",
         ]
+    )
+
+
+def _places(
+    plan: Plan, cells: Sequence[Cell], wanted: Wanted
+) -> tuple[list[float], list[float], list[float], list[int]]:
+    """Round trips, rates, payloads and requests in flight of the run that fills a gap, each in order."""
+    of_cell = {o.id: size_of(o) for o in plan.operations}
+    links = {p.id: p.link for p in plan.placements}
+    rtts = {rtt for cell in cells if (rtt := links[cell.placement].rtt_ms) is not None}
+    rates = {rate for cell in cells if (rate := links[cell.placement].rate_mbit) is not None}
+    return (
+        _few(rtts, wanted.rtt),
+        sorted(rates) if wanted.rate_mbit is None else [wanted.rate_mbit],
+        _few({of_cell[cell.operation] for cell in cells}, wanted.size),
+        sorted({1, wanted.in_flight}),
     )
 
 
@@ -195,6 +231,10 @@ def _call(cells: Sequence[Cell], instead: Mapping[str, Value]) -> list[str]:
         if values != [factor.default] and None not in values:
             lines.append(f"{factor.name}: [{', '.join(_value(factor, value) for value in values)}]")
     return lines
+
+
+def _listed(items: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
 
 
 def _word(text: str) -> str:

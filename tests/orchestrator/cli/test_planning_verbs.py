@@ -254,3 +254,21 @@ def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -
     (log,) = (folder / ".orch").glob("crash-*.log")
     assert "out of cheese" in log.read_text()
     assert str(log.relative_to(folder)) in done.stderr
+
+
+def test_a_verb_that_ctrl_c_ends_says_so_and_ends_with_130(folder: Path) -> None:
+    program = (
+        "import sys; from orchestrator.cli import main; import orchestrator.cli.schema as schema\n"
+        "def ended(): raise KeyboardInterrupt\n"
+        "schema.command = ended; sys.argv = ['orch', 'schema']; main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")

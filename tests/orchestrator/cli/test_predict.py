@@ -159,6 +159,32 @@ def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp
 
 
 @pytest.mark.usefixtures("once")
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"rtt": "300ms"}, "over round trips of 1 ms, 30 ms, 80 ms and 300 ms at 1000 Mbit/s, 1 in flight"),
+        ({"size": "5 MB"}, "rest and grpc with 100 B, 20 kB, 300 kB and 5 MB over"),
+        ({"concurrency": 16}, "1 and 16 in flight: `--plan FILE` writes that experiment"),
+        ({"window": "64KiB"}, "tcp_window 64 KiB"),
+        ({"machine": "f1-micro"}, "machine f1-micro"),
+    ],
+)
+def test_a_refusal_says_which_experiment_would_fill_the_gap(options: dict[str, Any], named: str) -> None:
+    hint = str(refused(**options, connection="reuse").hint)
+    assert hint.startswith("measure rest and grpc with ")
+    assert named in hint
+
+
+@pytest.mark.usefixtures("once")
+def test_what_is_missing_of_some_stacks_is_said_beside_the_others(out: io.StringIO) -> None:
+    predict.command("mapped", **AT, stack=["graphql", "grpc"])
+    said = " ".join(out.getvalue().split())
+    assert "to fill the gap: measure rest, grpc and graphql with" in said
+    predict.command("mapped", **AT, stack=["graphql", "grpc"], as_json=True)
+    assert json.loads(out.getvalue()[out.getvalue().index("{") :])["missing"].startswith("measure rest, grpc and")
+
+
+@pytest.mark.usefixtures("once")
 def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     predict.command("mapped", **AT, connection="reuse", stack=["rest"])
     text = out.getvalue()

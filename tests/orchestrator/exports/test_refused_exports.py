@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -147,3 +148,20 @@ def test_tabs_have_names_that_excel_takes() -> None:
     for name in ("Summary", "a" * 40, "a" * 41, "x/y:[z]", "", "'q'"):
         taken.append(tab_name(name, taken))
     assert taken == ["summary", "Summary 2", "a" * 31, "a" * 29 + " 2", "x-y--z-", "sheet", "q"]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("name", ["csv", "excel", "json", "parquet"])
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_disk_that_takes_no_more_is_said_and_nothing_is_left(root: Path, name: str, raw: bool) -> None:
+    (root / "exports").mkdir()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for most in (10, 3_000):  # bytes of a file: the first write fails, or a later one
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+        try:
+            with pytest.raises(MissingError, match=r"exports/.* cannot be used: File too large") as refused:
+                exported(root, SOUND, format=name, raw=raw)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert "export again" in (refused.value.hint or "")
+        assert list((root / "exports").iterdir()) == []

@@ -71,6 +71,15 @@ def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> Non
         assert f'for="{name}"></output>' in page
 
 
+def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -> None:
+    assert summary.prediction is not None
+    rule = "connections kept open: it depends."
+    beginning = render(
+        replace(summary, prediction=replace(summary.prediction, rules=(rule, *summary.prediction.rules)))
+    )
+    assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
+
+
 def test_a_model_in_the_summary_of_a_part_of_the_samples_is_held_against_what_a_fit_leaves(tmp_path: Path) -> None:
     root = tmp_path / "results"
     folder = RunFolder.open(write_run(a_mapped_run(), root / "mapped"), root=root)

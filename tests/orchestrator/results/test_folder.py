@@ -48,6 +48,26 @@ def test_a_run_that_is_not_there_is_an_error_that_names_those_that_are(root):
     assert first.id in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("word", ["Latest", "LATEST", "lastest"])
+def test_a_mistyped_latest_is_understood(root, word):
+    begun(root)
+    with pytest.raises(UsageError, match="no run") as caught:
+        RunFolder.open(word, root=root)
+    assert caught.value.hint == "Did you mean latest?"
+
+
+def test_of_very_many_runs_an_error_names_a_few(root):
+    made = [begun(root, at_s=1_795_229_803.0 + number).id for number in range(14)]
+    with pytest.raises(UsageError, match="no run 'x'") as caught:
+        RunFolder.open("x", root=root)
+    assert caught.value.hint == "`orch runs` lists the 14 that are here"
+    with pytest.raises(UsageError, match="several runs: ") as several:
+        RunFolder.open("2026", root=root)
+    assert made[-1] in several.value.message
+    assert made[0] not in several.value.message
+    assert several.value.message.endswith("and 2 earlier ones")
+
+
 def test_the_plan_comes_back_as_it_was(root):
     assert begun(root).plan() == PLAN
 
