@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
 from orchestrator.disk import writing
-from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError, did_you_mean
+from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
@@ -23,7 +23,7 @@ from orchestrator.results.documents import manifest_to_dict, sha256_of, whole_fi
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.names import is_run, run_folders
+from orchestrator.results.names import few, is_run, meant, run_folders
 from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
@@ -126,9 +126,9 @@ class RunFolder:
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
         if matches:
-            several = f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}"
+            several = f"{str(run)!r} is the beginning of several runs: {few(matches)}"
             raise UsageError(several, hint="type more characters of the run id")
-        raise UsageError(f"no run {str(run)!r} under {root}/", hint=did_you_mean(str(run), ids))
+        raise UsageError(f"no run {str(run)!r} under {root}/", hint=meant(str(run), ids))
 
     @property
     def id(self) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from orchestrator.errors import nearest
+
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+_MOST_NAMED = 5
 
 
 def is_run(path: Path) -> bool:
@@ -22,3 +26,26 @@ def run_folders(root: Path) -> list[Path]:
     """
     names = sorted(path for path in root.iterdir() if not path.name.startswith(".")) if root.is_dir() else []
     return [path for path in names if is_run(path)]
+
+
+def few(ids: Sequence[str]) -> str:
+    """Some of these ids, the newest, and how many more there are; all of them where they are few.
+
+    >>> few(["a", "b"]), few(["a", "b", "c", "d", "e", "f", "g"])
+    ('a, b', 'c, d, e, f, g and 2 more')
+    """
+    more = len(ids) - _MOST_NAMED
+    return ", ".join(sorted(ids)[-_MOST_NAMED:]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def meant(word: str, ids: Sequence[str]) -> str:
+    """Which run a word that begins no id may stand for: of that name, most like it, or else any; as a sentence.
+
+    >>> meant("first", ["20261121-first-1a2b", "20261122-second-3c4d"])
+    'Did you mean 20261121-first-1a2b?'
+    """
+    having = [name for name in ids if word and word.casefold() in name.casefold()]
+    if len(having) > 1:
+        return f"With {word!a} in the id: {few(having)}; `orch runs` lists all."
+    near = having or nearest(word, ids, most=2)
+    return f"Did you mean {' or '.join(near)}?" if near else f"Known: {few(ids)}; `orch runs` lists all."
