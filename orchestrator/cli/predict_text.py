@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from orchestrator.analysis import words
+from orchestrator.analysis.conclusion.invalid import in_predictions
 from orchestrator.analysis.model.answer import Answer, Setting
 from orchestrator.analysis.model.predict import CAUSES
 from orchestrator.analysis.model.refusals import rate_of
@@ -33,6 +34,7 @@ def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
             f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "
         )
     yield ""
+    yield from textwrap.wrap(in_predictions(summary), _WIDTH)
     yield from textwrap.wrap(found.trust, _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
 

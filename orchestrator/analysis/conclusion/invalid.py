@@ -62,6 +62,14 @@ def _of_cpus(share: float) -> str:
     return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
 
 
+def in_predictions(summary: RunSummary) -> str:
+    """What is to be said beside predictions from a run that cannot answer, as a sentence; empty where it can."""
+    found = summary.conclusion
+    if found is None or not found.sentence.startswith(CANNOT):
+        return ""
+    return f"The run itself cannot answer: {found.invalid_because}; that is in its predictions, too."
+
+
 @dataclass(frozen=True)
 class Failed:
     """The checks that failed: whether they leave nothing, a clause that says it, and what becomes of what they name."""

@@ -142,7 +142,7 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
     text = ", ".join(clauses)
     if untold := [arena.names[m.cell] for arena in arenas for m in arena.undecided if "failed" not in m.why]:
         text += f"; {some(list(dict.fromkeys(untold)), 3)} could not be compared"
-    text += _by_p99(summary, arenas) + _failures(arenas)
+    text += _waited_for(summary) + _by_p99(summary, arenas) + _failures(arenas)
     if limit := decides.limits(arenas[0].cells, arenas):
         text += f"; at this load {limit}"
     if (envelope := max(arena.envelope for arena in arenas)) > log(1 + summary.matters):
@@ -151,6 +151,17 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
         shown = [*parts[:_MOST_PARTS], *(["other parts"] if len(parts) > _MOST_PARTS else [])]
         text += f"; what {words.listed(shown)} {'makes' if len(shown) == 1 else 'make'} of it was not measured here"
     return f"{text}."
+
+
+def _waited_for(summary: RunSummary) -> str:
+    """Of a run that waited for narrow intervals: whether they came, as a clause."""
+    stopped = summary.stopped
+    if stopped is None:
+        return ""
+    wanted = f"; ± {words.margin(stopped.within)} was wanted of every interval"
+    if all(width.reaches is not None and width.reaches <= stopped.within for width in stopped.widths):
+        return f"{wanted}, and reached after {stopped.blocks} of at most {stopped.at_most} repeats"
+    return f"{wanted}, and not reached within {stopped.at_most} repeats" if not stopped.is_early else ""
 
 
 def _by_p99(summary: RunSummary, arenas: Sequence[Arena]) -> str:

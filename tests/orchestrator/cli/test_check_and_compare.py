@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.checks import CHECKS
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError

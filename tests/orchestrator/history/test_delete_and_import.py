@@ -342,7 +342,7 @@ def test_an_imported_folder_that_was_changed_is_shown_with_why(tmp_path):
 def test_the_beginning_of_several_imported_files_is_refused_as_such(tmp_path):
     for name in ("one", "two"):
         taken(stamps_in(tmp_path / f"{name}.json", [{**entry, "protocol": name} for entry in ISO]))
-    with pytest.raises(UsageError, match="is the beginning of several imported files: imported-.*-one-.*, imported-"):
+    with pytest.raises(UsageError, match=r"is the beginning of several imported files: imported-.*-one-.*, imported-"):
         note.command("imported-", "hers")
 
 

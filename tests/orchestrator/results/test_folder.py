@@ -327,7 +327,7 @@ def test_an_unknown_run_is_told_the_newest_and_how_many_more_there_are(tmp_path)
         RunFolder.open("zzz", root=tmp_path)
     assert error.value.hint.startswith("Known: 20261155-mine, ")
     assert error.value.hint.endswith(" and 55 more; `orch runs` lists all.")
-    with pytest.raises(UsageError, match="is the beginning of several runs: .* and 55 more"):
+    with pytest.raises(UsageError, match=r"is the beginning of several runs: .* and 55 more"):
         RunFolder.open("2026", root=tmp_path)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.stopped import Stopped, Width
 from orchestrator.analysis.summary import RunSummary
 from tests.support.concluded import beside, cell_of, check, far, setting, summary
 from tests.support.curves import SIZES
@@ -239,3 +242,19 @@ def test_a_cell_without_a_reply_has_no_figure() -> None:
     rows = tuple(replace(c, ratio=None, interval=None, standing="cannot tell", why="nothing") for c in run.comparisons)
     (figure,) = conclude(replace(run, cells=(run.cells[0], silent), comparisons=rows)).figures
     assert (figure.median, figure.difference, figure.interval) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("reaches", "blocks", "said"),
+    [
+        (0.02, 7, "; ± 3 % was wanted of every interval, and reached after 7 of at most 30 repeats"),
+        (0.2, 30, "; ± 3 % was wanted of every interval, and not reached within 30 repeats"),
+        (0.2, 4, ""),  # cut: that it was is said elsewhere
+    ],
+)
+def test_a_run_that_waited_for_narrow_intervals_says_whether_they_came(reaches: float, blocks: int, said: str) -> None:
+    width = Width(cell="grpc", reference_cell="rest", reaches=reaches)
+    stopped = Stopped(blocks=blocks, at_most=30, within=0.03, widths=(width,), sentence="")
+    sure = conclude(replace(two(), stopped=stopped)).sure
+    assert (said in sure) if said else ("was wanted" not in sure)
+    assert "was wanted" not in conclude(two()).sure
