@@ -26,7 +26,7 @@ from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
-from orchestrator.analysis.conclusion.invalid import in_predictions
+from orchestrator.analysis.conclusion.invalid import predicted
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.event_words import DROPPED
@@ -230,14 +230,6 @@ class Answer:
         )
 
 
-def _predicted(summary: RunSummary) -> tuple[str, ...]:
-    """The sentences of the decision maps; the first with what disturbed the run, if anything."""
-    if summary.prediction is None or not summary.prediction.rules:
-        return ()
-    first, *rest = summary.prediction.rules
-    return (f"{first} {in_predictions(summary)}".rstrip(), *rest)
-
-
 def answer(summary: RunSummary) -> Answer:
     """The answer that a summary holds; nothing is computed anew."""
     invalid = validity.invalid_cells(summary.cells, summary.checks)
@@ -310,7 +302,7 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
-        prediction=_predicted(summary),
+        prediction=predicted(summary),
     )
 
 

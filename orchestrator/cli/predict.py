@@ -118,7 +118,7 @@ def _require_one(rtt: str | None, to: str | None, size: str | None, connection: 
         )
 
 
-def _read(option: str, parse: Callable[[object], T], text: str | None) -> T:
+def _read(option: str, parse: Callable[[object], T], text: str | float | None) -> T:
     """A quantity with its unit; UsageError names the option."""
     from orchestrator.errors import UsageError
 

@@ -31,7 +31,7 @@ def draft_of_gap(summary: RunSummary, found: Answer) -> str:
         factors[CONGESTION] = found.asked.congestion
     cells = _cells(plan, summary, found.asked)
     wanted = replace(_wanted(found.asked, factors), stacks=_not_measured(plan, found.asked))
-    return to_fill_a_gap(plan, cells, wanted, summary.run_id)
+    return to_fill_a_gap(plan, cells, wanted, summary.run_id, is_predicted=not found.refused)
 
 
 def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:

@@ -70,6 +70,14 @@ def in_predictions(summary: RunSummary) -> str:
     return f"The run itself cannot answer: {found.invalid_because}; that is in its predictions, too."
 
 
+def predicted(summary: RunSummary) -> tuple[str, ...]:
+    """The sentences of the decision maps; the first with what disturbed the run, if anything."""
+    if summary.prediction is None or not summary.prediction.rules:
+        return ()
+    first, *rest = summary.prediction.rules
+    return (f"{first} {in_predictions(summary)}".rstrip(), *rest)
+
+
 @dataclass(frozen=True)
 class Failed:
     """The checks that failed: whether they leave nothing, a clause that says it, and what becomes of what they name."""

@@ -163,6 +163,14 @@ def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp
 
 
 @pytest.mark.usefixtures("once")
+def test_an_experiment_of_a_place_that_is_predicted_does_not_say_that_it_cannot_be(tmp_path: Path) -> None:
+    predict.command("mapped", plan=tmp_path / "again.yaml", **AT)
+    assert "What run mapped predicts already" in (tmp_path / "again.yaml").read_text()
+    refused(rtt="300ms", plan=tmp_path / "gap.yaml")
+    assert "What run mapped cannot predict" in (tmp_path / "gap.yaml").read_text()
+
+
+@pytest.mark.usefixtures("once")
 def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     predict.command("mapped", **AT, connection="reuse", stack=["rest"])
     text = out.getvalue()
@@ -280,7 +288,7 @@ def test_what_kept_the_run_from_answering_stands_beside_its_predictions(
     assert said in " ".join(out.getvalue().split())
     assert answer(disturbed).prediction[0].endswith(said)
     assert said not in answer(summary).prediction[0]
-    view = prediction_view(disturbed, {stack: 0 for stack in {each.stack for each in summary.cells}})
+    view = prediction_view(disturbed, dict.fromkeys({each.stack for each in summary.cells}, 0))
     assert view is not None
     assert view.lead.endswith(said)
 
