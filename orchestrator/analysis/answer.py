@@ -26,6 +26,7 @@ from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.conclusion.invalid import predicted
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.event_words import DROPPED
@@ -301,7 +302,7 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
-        prediction=summary.prediction.rules if summary.prediction else (),
+        prediction=predicted(summary),
     )
 
 

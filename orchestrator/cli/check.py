@@ -74,9 +74,9 @@ def _print(results: list[CheckResult], names: dict[str, str], *, everything: boo
 def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:
     """How many cells got which verdict; one number where all got the same."""
     counts = [f"{len(found)} {verdict}" for verdict, found in by_verdict.items() if found]
-    cells = sum(len(found) for found in by_verdict.values())
-    return (
-        f"{'all ' if cells > 1 else ''}{cells} {'cell' if cells == 1 else 'cells'}"
-        if len(counts) == 1
-        else ", ".join(counts)
-    )
+    cells = sum(result.cell is not None for found in by_verdict.values() for result in found)
+    if len(counts) > 1:
+        return ", ".join(counts)
+    if not cells:
+        return f"all {sum(map(len, by_verdict.values()))}"  # of each placement, say
+    return f"{'all ' if cells > 1 else ''}{cells} {'cell' if cells == 1 else 'cells'}"

@@ -82,6 +82,11 @@ def filters(
     )
 
 
+def nothing_here(*, is_shared: bool) -> str:
+    """That no run is there at all, in a team's index or in this folder."""
+    return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
+
+
 def nearest_to(wanted: Filters, index: Index) -> str | None:
     """What a condition that holds for no run may stand for, as a sentence; None where each of them holds for some."""
     from orchestrator.errors import did_you_mean

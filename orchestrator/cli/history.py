@@ -24,6 +24,7 @@ from orchestrator.cli.choosing import (
     an_index,
     filters,
     nearest_to,
+    nothing_here,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -37,6 +38,10 @@ _MOST_CELLS = 50
 _MOST_NOTES = 3
 _STYLES = {"improved": "green", "regressed": "red"}
 _MARK = ">"
+_LEGEND = (
+    "Each run is held against all earlier ones since the last change, taken together; `change` is against the run before, "
+    "above 1 is slower."
+)
 
 
 def command(
@@ -89,8 +94,11 @@ def command(
         listed = opened.cells(wanted) if not cells else []
         near = nearest_to(wanted, opened) if not listed else None
         found = {word: opened.seen(word, wanted) for word in cells or ()}
+        stack_words = opened.known("stack")
+        has_runs = bool(known) or opened.count(type(wanted)()) > 0
+    is_shared = index is not None or team
     if not cells:
-        _list(listed, is_any=bool(known), near=near)
+        _list(listed, is_any=bool(known), near=near, has_runs=has_runs, is_shared=is_shared)
         return
     from orchestrator.errors import UsageError, did_you_mean
     from orchestrator.history.trend import trend
@@ -100,21 +108,30 @@ def command(
             stacks = {of_stack for _, of_stack, _, _ in known}
             is_known = word in stacks or any(word == label or cell.startswith(word) for cell, _, label, _ in known)
             few = near or "fewer conditions find more"
-            hint = few if is_known else did_you_mean(word, stacks) if stacks else None
+            none = "`orch report RUN` judges a run" if has_runs else nothing_here(is_shared=is_shared)
+            hint = few if is_known else did_you_mean(word, stack_words) if stack_words else none
             raise UsageError(f"no run measured {word!r}" + (" under these conditions" if is_known else ""), hint=hint)
     chosen = {key: seen[-limit if limit else 0 :] for of_word in found.values() for key, seen in of_word.items()}
     trends = [trend(seen, statistic) for seen in chosen.values()]
     console.emit({"schema_version": SCHEMA_VERSION, "trends": [of.to_dict() for of in trends]})
     for of in trends:
         _print(of)
+    if any(len(of.points) > 1 for of in trends):
+        console.result(_LEGEND)
 
 
-def _list(known: Sequence[tuple[str, str, str, int]], *, is_any: bool, near: str | None) -> None:
+def _list(
+    known: Sequence[tuple[str, str, str, int]], *, is_any: bool, near: str | None, has_runs: bool, is_shared: bool
+) -> None:
     """The cells that can be asked for; `is_any` says whether there are some under other conditions, `near` which."""
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in known]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not known:
-        none = "no run here has been judged; `orch report RUN` judges one"
+        none = (
+            "no run here has been judged; `orch report RUN` judges one"
+            if has_runs
+            else nothing_here(is_shared=is_shared)
+        )
         few = f"no cell was measured under these conditions: {near or 'fewer conditions find more'}"
         console.result(few if is_any else none)
         return
@@ -155,11 +172,8 @@ def _print(of: Trend) -> None:
     if any(words.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
         console.result(f"  *: {words.VAGUE}.")
     marked = sum(point.is_change for point in of.points)
-    found = f"{words.count(marked, 'change')} marked with {_MARK}: each run" if marked else "No change found: each run"
-    console.result(
-        f"  {found} is held against all earlier ones since the last change, taken together; `change` is against the run "
-        "before, above 1 is slower."
-    )
+    found = f"{words.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
+    console.result(f"  {found}." if len(of.points) > 1 else "  One run alone: there is nothing to hold it against yet.")
     console.result()
 
 

@@ -43,8 +43,14 @@ def _folder(path: Path) -> dict[str, Any]:
 
 def _file(path: Path) -> dict[str, Any]:
     from orchestrator.analysis import words
+    from orchestrator.errors import UsageError
     from orchestrator.history.imported import import_stamps, read_record, sentence
 
+    if path.suffix.lower() in (".html", ".htm") and path.is_file():
+        raise UsageError(
+            f"{path} is a page: run folders and files of stamps are imported",
+            hint=f"a report is read where it lies: `orch report {path}`, `orch verify`, `orch merge`",
+        )
     target, found = import_stamps(WORKSPACE, path)
     console.result(f"{path}: {sentence(found)}")
     for cell in read_record(target).cells:

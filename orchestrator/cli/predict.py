@@ -74,7 +74,7 @@ def command(
 
     console.as_json = as_json
     _require_one(rtt, to, size, connection)
-    share = None if matters is None else _read("--matters", units.parse_margin, matters)
+    share = None if matters is None else _read("--matters", units.parse_margin, _number(matters))
     asked = Asked(
         rtt=0.0 if rtt is None else _read("--rtt", units.parse_duration, rtt) * 1000,
         size=_read("--bytes", units.parse_size, size),
@@ -121,7 +121,7 @@ def _require_one(rtt: str | None, to: str | None, size: str | None, connection: 
         )
 
 
-def _read(option: str, parse: Callable[[object], T], text: str | None) -> T:
+def _read(option: str, parse: Callable[[object], T], text: str | float | None) -> T:
     """A quantity with its unit; UsageError names the option."""
     from orchestrator.errors import UsageError
 
@@ -129,6 +129,14 @@ def _read(option: str, parse: Callable[[object], T], text: str | None) -> T:
         return parse(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from error
+
+
+def _number(text: str) -> str | float:
+    """A bare number as one, as YAML reads it: the share 0.05."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _require_model(summary: RunSummary, asked: Asked) -> None:
@@ -197,10 +205,15 @@ def _refuse(found: Answer, missing: str) -> None:
     from orchestrator.errors import UsageError
 
     console.as_json = False  # stdout holds its one document already
-    reasons = dict.fromkeys(
-        why if refused.series else f"{refused.label}: {why}" for refused in found.refused for why in refused.why
-    )
+    reasons: dict[str, list[str]] = {}
+    for refused in found.refused:
+        for why in refused.why:
+            reasons.setdefault(why, []).append(
+                f"{refused.label}, {refused.setting}" if refused.series else refused.label
+            )
+    every = len(found.refused)
+    shown = [why if len(of) == every > 1 else f"{'; '.join(of)}: {why}" for why, of in reasons.items()]
     raise UsageError(
-        f"nothing is predicted there: {'; '.join(reasons)}",
+        f"nothing is predicted there: {'; '.join(shown)}",
         hint=missing or "see the experiment that was written: it measures what is missing",
     )

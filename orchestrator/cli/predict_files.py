@@ -23,7 +23,7 @@ from services.python.contract.knobs import CONGESTION, TCP_WINDOW
 
 def draft_of_gap(summary: RunSummary, found: Answer) -> str:
     """What measures the place that was asked for, with all stacks that were asked about."""
-    return to_fill_a_gap(*_gap(summary, found), summary.run_id)
+    return to_fill_a_gap(*_gap(summary, found), summary.run_id, is_predicted=not found.refused)
 
 
 def would_fill(summary: RunSummary, found: Answer) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from orchestrator.analysis import words
+from orchestrator.analysis.conclusion.invalid import in_predictions
 from orchestrator.analysis.model.answer import Answer, Setting
 from orchestrator.analysis.model.predict import CAUSES
 from orchestrator.analysis.model.refusals import rate_of
@@ -38,6 +39,7 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     if missing:
         yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
     yield ""
+    yield from textwrap.wrap(in_predictions(summary), _WIDTH)
     yield from textwrap.wrap(found.trust, _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
 

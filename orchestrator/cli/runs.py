@@ -24,6 +24,7 @@ from orchestrator.cli.choosing import (
     an_index,
     filters,
     nearest_to,
+    nothing_here,
 )
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
@@ -74,8 +75,7 @@ def command(
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": every})
     if not found:
         is_any = wanted != type(wanted)()
-        is_shared = index is not None or team
-        none = "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
+        none = nothing_here(is_shared=index is not None or team)
         console.result(f"no run matches{f': {hint}' if hint else ''}" if is_any else none)
     else:
         _print(found, every)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.paths import damaged, inside, open_regular
 from orchestrator.results.ssh_signatures import SIGNATURE
 from orchestrator.results.verification import verify
@@ -42,6 +45,8 @@ def import_run(workspace: Workspace, source: Path) -> Imported:
     InvalidMeasurement where it is not as it was written; UsageError where it is in progress, has an id that no folder can
     have, or another run with that id is here.
     """
+    if not is_run(source):
+        raise _no_run(source)
     folder = RunFolder(source)
     files = verify(folder)
     run = folder.manifest().run_id
@@ -64,6 +69,19 @@ def import_run(workspace: Workspace, source: Path) -> Imported:
         finally:
             shutil.rmtree(coming, ignore_errors=True)
     return Imported(run=run, path=target, files=len(files), is_new=True, remark=remark)
+
+
+def _no_run(source: Path) -> UsageError:
+    """Why that folder cannot be taken in; where runs lie in it (somebody's results/, say), how they are named."""
+    with suppress(OSError):
+        if inner := run_folders(source):
+            return UsageError(
+                f"{source} is no run folder, but holds {words.count(len(inner), 'run')}",
+                hint=f"name each: orch import {inner[-1]}",
+            )
+    return UsageError(
+        f"{source} is no run folder: there is neither a journal nor a manifest", hint="name a folder below results/"
+    )
 
 
 def _is_there(target: Path) -> bool:

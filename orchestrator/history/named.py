@@ -8,6 +8,7 @@ from pathlib import Path
 from orchestrator.errors import UsageError
 from orchestrator.history import imported
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.names import few, run_folders
 from orchestrator.workspace import Workspace
 
 
@@ -37,4 +38,7 @@ def _found(workspace: Workspace, named: str) -> Path:
         alike = [path for path in known if path.name.startswith(named)]
         if len(alike) == 1 or workspace.results / named in alike:
             return workspace.results / named if workspace.results / named in alike else alike[0]
+        if alike and not any(folder.name.startswith(named) for folder in run_folders(workspace.results)):
+            several = f"{named!r} is the beginning of several imported files: {few([path.name for path in alike])}"
+            raise UsageError(several, hint="type more characters of the id")
     return RunFolder.open(named, root=workspace.results, even_empty=True).path

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.errors import UsageError, did_you_mean, nearest
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
-_MOST_NAMED = 12  # runs, in an error
+_MOST_NAMED = 5  # runs, in an error
 
 
 def is_run(path: Path) -> bool:
@@ -29,13 +29,32 @@ def run_folders(root: Path) -> list[Path]:
 
 
 def not_one(word: str, root: Path, matches: Sequence[str], ids: Sequence[str], latest: str) -> UsageError:
-    """The error for a word that is the beginning of several runs (`matches`, oldest first), or of none of `ids`."""
+    """The error for a word that is the beginning of several runs (`matches`), or of none of `ids`."""
     if matches:
-        left = len(matches) - _MOST_NAMED
-        named = [*matches[-_MOST_NAMED:], *([f"and {left} earlier ones"] if left > 0 else [])]
-        several = f"{word!r} is the beginning of several runs: {', '.join(named)}"
+        several = f"{word!r} is the beginning of several runs: {few(matches)}"
         return UsageError(several, hint="type more characters of the run id")
-    known = [*ids, latest]
-    is_short = len(ids) <= _MOST_NAMED or nearest(word, known)
-    hint = did_you_mean(word, known) if is_short else f"`orch runs` lists the {len(ids)} that are here"
+    hint = did_you_mean(word, [latest]) if nearest(word, [latest]) else meant(word, ids)
     return UsageError(f"no run {word!r} under {root}/", hint=hint)
+
+
+def few(ids: Sequence[str]) -> str:
+    """Some of these ids, the newest, and how many more there are; all of them where they are few.
+
+    >>> few(["a", "b"]), few(["a", "b", "c", "d", "e", "f", "g"])
+    ('a, b', 'c, d, e, f, g and 2 more')
+    """
+    more = len(ids) - _MOST_NAMED
+    return ", ".join(sorted(ids)[-_MOST_NAMED:]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def meant(word: str, ids: Sequence[str]) -> str:
+    """Which run a word that begins no id may stand for: of that name, most like it, or else any; as a sentence.
+
+    >>> meant("first", ["20261121-first-1a2b", "20261122-second-3c4d"])
+    'Did you mean 20261121-first-1a2b?'
+    """
+    having = [name for name in ids if word and word.casefold() in name.casefold()]
+    if len(having) > 1:
+        return f"With {word!a} in the id: {few(having)}; `orch runs` lists all."
+    near = having or nearest(word, ids, most=2)
+    return f"Did you mean {' or '.join(near)}?" if near else f"Known: {few(ids)}; `orch runs` lists all."

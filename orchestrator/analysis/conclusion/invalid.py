@@ -62,6 +62,22 @@ def _of_cpus(share: float) -> str:
     return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
 
 
+def in_predictions(summary: RunSummary) -> str:
+    """What is to be said beside predictions from a run that cannot answer, as a sentence; empty where it can."""
+    found = summary.conclusion
+    if found is None or not found.sentence.startswith(CANNOT):
+        return ""
+    return f"The run itself cannot answer: {found.invalid_because}; that is in its predictions, too."
+
+
+def predicted(summary: RunSummary) -> tuple[str, ...]:
+    """The sentences of the decision maps; the first with what disturbed the run, if anything."""
+    if summary.prediction is None or not summary.prediction.rules:
+        return ()
+    first, *rest = summary.prediction.rules
+    return (f"{first} {in_predictions(summary)}".rstrip(), *rest)
+
+
 @dataclass(frozen=True)
 class Failed:
     """The checks that failed: whether they leave nothing, a clause that says it, and what becomes of what they name."""

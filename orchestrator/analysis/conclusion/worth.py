@@ -141,7 +141,7 @@ def sure(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[decides.Ef
         clauses.append(f"which find a difference of {found} or more four times in five")
     text = ", ".join(clauses)
     text += _untold(summary, arenas)
-    text += _by_p99(summary, arenas) + _failures(arenas)
+    text += _waited_for(summary) + _by_p99(summary, arenas) + _failures(arenas)
     if limit := decides.limits(arenas[0].cells, arenas):
         text += f"; at this load {limit}"
     if (envelope := max(arena.envelope for arena in arenas)) > log(1 + summary.matters):
@@ -160,6 +160,17 @@ def _untold(summary: RunSummary, arenas: Sequence[Arena]) -> str:
     never, at_times = ([name for name in names if (name in told) == is_told] for is_told in (False, True))
     text = f"; {some(never, 3)} could not be compared" if never else ""
     return text + (f"; {some(at_times, 3)} could not be compared in every setting" if at_times else "")
+
+
+def _waited_for(summary: RunSummary) -> str:
+    """Of a run that waited for narrow intervals: whether they came, as a clause."""
+    stopped = summary.stopped
+    if stopped is None:
+        return ""
+    wanted = f"; ± {words.margin(stopped.within)} was wanted of every interval"
+    if all(width.reaches is not None and width.reaches <= stopped.within for width in stopped.widths):
+        return f"{wanted}, and reached after {stopped.blocks} of at most {stopped.at_most} repeats"
+    return f"{wanted}, and not reached within {stopped.at_most} repeats" if stopped.blocks >= stopped.at_most else ""
 
 
 def _by_p99(summary: RunSummary, arenas: Sequence[Arena]) -> str:

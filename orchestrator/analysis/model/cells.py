@@ -148,9 +148,8 @@ def _unlike_hosts(members: Sequence[CellEvidence]) -> str | None:
 def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[ModelCell]) -> tuple[str, ...]:
     """Why the run has no model, a sentence each; empty where it has."""
     if not modelled:
-        return (
-            "no cell is modelled: a model takes calls in a closed loop, over a pinged distance, with right replies.",
-        )
+        needed = "calls over a distance that ping measured, in a closed loop, with right replies"
+        return (f"none of its cells can be modelled: that takes {needed}.",)
     used = {cell.placement for cell in modelled}
     placements = [placement for placement in run.plan.placements if placement.name in used]
     found = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]

@@ -159,7 +159,8 @@ def _wider(widened: Mapping[str, float]) -> str:
     if most < _TOLD_FROM:
         return ""
     return (
-        f" They lay farther off than that: intervals of what is predicted are up to {words.factor(most)} times as wide."
+        f" Some lay farther off than their intervals said, so those of what is predicted are up to {words.factor(most)}"
+        " times as wide."
     )
 
 

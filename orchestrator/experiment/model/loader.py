@@ -126,7 +126,7 @@ def _enter(node: Node, step: str, override: str, mark: Mark) -> Node:
     if isinstance(node.value, list):
         return node.value[_index(node, step, override)]
     if not isinstance(node.value, dict):
-        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}")
+        raise _single(node, step, override)
     if step not in node.value:
         node.value[step] = Node(node.mark, {})
         node.key_marks[step] = mark
@@ -140,7 +140,17 @@ def _put(node: Node, last: str, value: Node, override: str, mark: Mark) -> None:
         node.value[last] = value
         node.key_marks[last] = mark
     else:
-        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {last}")
+        raise _single(node, last, override)
+
+
+def _single(node: Node, step: str, override: str) -> UsageError:
+    """That a value has no keys; of `repeats`, which may be a number or has some, with the way to give them."""
+    hint = None
+    if override.startswith("repeats."):
+        given = f"{step}: {override.partition('=')[2]}"
+        keys = {"until": f"{given}, at_most: 30", "at_most": f"until: 3%, {given}"}.get(step)
+        hint = keys and f"give both at once: --set 'repeats={{{keys}}}'"
+    return UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}", hint=hint)
 
 
 def _index(node: Node, step: str, override: str) -> int:

@@ -43,8 +43,16 @@ class Wanted:
     stacks: tuple[str, ...] = ()
 
 
-def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str) -> str:
-    """The experiment that measures a place which a run cannot predict: its range widened to hold the place, cells sealed."""
+def to_fill_a_gap(
+    plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str, *, is_predicted: bool = False
+) -> str:
+    """The experiment that measures a place which a run cannot predict: its range widened to hold the place, cells sealed.
+
+    `is_predicted`: it predicts all of that place.
+    """
+    said = f"What run {from_run} cannot predict: measured, so that `orch predict` can."
+    if is_predicted:
+        said = f"What run {from_run} predicts already: measured, and a model of this place's own."
     operation = _operation(plan, cells)
     rtts, rates, sizes, flights = _places(plan, cells, wanted)
     emulates = PROVIDERS[plan.provider].distance == "emulated"
@@ -65,10 +73,7 @@ def to_fill_a_gap(plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: s
     machine = wanted.machine or plan.machine
     return "\n".join(
         [
-            _comment(
-                f"What run {from_run} cannot predict: measured, so that `orch predict` can."
-                " Written by `orch predict --plan`."
-            ),
+            _comment(f"{said} Written by `orch predict --plan`."),
             "name: fill_the_gap",
             f"question: What do requests of {format_size(wanted.size)} take at a round trip of {wanted.rtt:g} ms?",
             f"provider: {plan.provider}",

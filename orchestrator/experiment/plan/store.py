@@ -75,7 +75,10 @@ def current(folder: Path) -> Plan:
     try:
         identity = read_file(folder / _CURRENT, 100, follow=False).decode(errors="replace").strip()
     except FileNotFoundError as error:
-        raise UsageError("there is no current plan", hint="make one: orch plan experiments/quickstart.yaml") from error
+        raise UsageError(
+            "there is no current plan",
+            hint="make one: orch plan FILE; `orch init FILE` writes an experiment to start from",
+        ) from error
     except UnreadableFile as error:
         raise UsageError(f"{folder / _CURRENT} {error}", hint="plan again: orch plan FILE") from error
     if not re.fullmatch("[0-9a-f]{12}", identity):

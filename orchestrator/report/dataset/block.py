@@ -120,7 +120,7 @@ def _decoded(path: Path, text: str, *, is_base64: bool) -> bytes:
 def _without(path: Path, text: str) -> UsageError:
     if _OURS in text or _SAVED.search(text):
         return UsageError(
-            f"{path} carries no samples: an earlier orch wrote it, or somebody took them out",
-            hint="only the run folder can say whether its figures are right: `orch report RUN`",
+            f"{path} carries no samples: it is of several runs, an earlier orch wrote it, or somebody took them out",
+            hint="ask each run's own report, or its folder: `orch report RUN`",
         )
     return UsageError(f"{path} is no report of orch", hint="name an HTML file that `orch report` wrote")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
@@ -238,3 +239,17 @@ def test_compare_shows_what_requests_cost_below_their_row(out):
     assert re.search(r" \d\.\d\d  .*CPU time of the responder \(\S+ \S+ -> \S+ \S+\): not resolved", below)
     assert re.search(r" 1\.00  1\.00 to 1\.00 +bytes on the wire \(.* -> .*\): unchanged", below)
     assert "what its requests cost" in rows[-1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (("a", "b", None), "all 2 cells"),  # the check judges the run, too
+        ((None, None), "all 2"),  # of each placement
+        (("a",), "1 cell"),
+    ],
+)
+def test_what_a_check_says_of_the_whole_run_is_no_cell(cells, said):
+    judged = {"name": "x", "verdict": "pass", "severity": "note", "evidence": {}, "explanation": "", "action": ""}
+    found = [CheckResult(cell=cell, **judged) for cell in cells]
+    assert check._tally({"pass": found}) == said

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli import predict
@@ -18,6 +21,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts import round_trip
+from orchestrator.report.decision_map import prediction_view
 from orchestrator.results.folder import RunFolder
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import MemoryRun, write_run
@@ -185,6 +189,14 @@ def test_what_is_missing_of_some_stacks_is_said_beside_the_others(out: io.String
 
 
 @pytest.mark.usefixtures("once")
+def test_an_experiment_of_a_place_that_is_predicted_does_not_say_that_it_cannot_be(tmp_path: Path) -> None:
+    predict.command("mapped", plan=tmp_path / "again.yaml", **AT)
+    assert "What run mapped predicts already" in (tmp_path / "again.yaml").read_text()
+    refused(rtt="300ms", plan=tmp_path / "gap.yaml")
+    assert "What run mapped cannot predict" in (tmp_path / "gap.yaml").read_text()
+
+
+@pytest.mark.usefixtures("once")
 def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     predict.command("mapped", **AT, connection="reuse", stack=["rest"])
     text = out.getvalue()
@@ -288,3 +300,38 @@ def test_a_run_without_sealed_cells_predicts_and_says_that_nobody_tested_it(out:
     write_run(a_mapped_run(a_map(hold_out=0.0, blocks=3, stacks=("rest",))), Path("results/untested"))
     predict.command("untested", **AT)
     assert "no cell was sealed, so nobody knows how far this is off" in " ".join(out.getvalue().split())
+
+
+@pytest.mark.usefixtures("once")
+def test_of_several_reasons_each_names_whose_it_is() -> None:
+    error = refused(rtt="200ms", stack=["cbor", "grpc"])
+    assert "cbor: it was not measured in this run" in error.message
+    assert re.search(r"grpc, [a-z ]+; grpc, [a-z ]+: a round trip of 200 ms", error.message)
+
+
+def test_what_kept_the_run_from_answering_stands_beside_its_predictions(
+    summary: RunSummary, out: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert summary.conclusion is not None
+    why = "other programs took 1.3 CPUs while rest was measured"
+    loud = replace(summary.conclusion, sentence=f"This run cannot answer: {why}.", invalid_because=why)
+    disturbed = replace(summary, conclusion=loud)
+    said = f"The run itself cannot answer: {why}; that is in its predictions, too."
+    monkeypatch.setattr(predict, "judged_with_model", lambda _: disturbed)
+    predict.command("mapped", **AT)
+    assert said in " ".join(out.getvalue().split())
+    assert answer(disturbed).prediction[0].endswith(said)
+    assert said not in answer(summary).prediction[0]
+    view = prediction_view(disturbed, dict.fromkeys({each.stack for each in summary.cells}, 0))
+    assert view is not None
+    assert view.lead.endswith(said)
+
+
+@pytest.mark.usefixtures("once")
+def test_what_matters_may_be_a_share_as_in_an_experiment(out: io.StringIO) -> None:
+    predict.command("mapped", matters="10%", **AT)
+    of_percent = out.getvalue()
+    out.truncate(0)
+    out.seek(0)
+    predict.command("mapped", matters="0.1", **AT)
+    assert out.getvalue() == of_percent

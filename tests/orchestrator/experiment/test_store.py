@@ -41,7 +41,7 @@ def test_the_newest_plan_is_current(write: Write, known: dict[str, Protocol], pl
 def test_without_a_plan_the_error_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no current plan") as error:
         store.current(tmp_path)
-    assert error.value.hint == "make one: orch plan experiments/quickstart.yaml"
+    assert error.value.hint == "make one: orch plan FILE; `orch init FILE` writes an experiment to start from"
 
 
 def test_an_unknown_plan_is_refused(plan: Plan, tmp_path: Path) -> None:

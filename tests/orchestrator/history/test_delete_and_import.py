@@ -380,3 +380,24 @@ def test_an_imported_folder_that_was_changed_is_shown_with_why(tmp_path):
         (run / "imported.json").write_text(content)
         (found,) = listed().values()
         assert "cannot be read" in found["trouble"]
+
+
+def test_the_beginning_of_several_imported_files_is_refused_as_such(tmp_path):
+    for name in ("one", "two"):
+        taken(stamps_in(tmp_path / f"{name}.json", [{**entry, "protocol": name} for entry in ISO]))
+    with pytest.raises(UsageError, match=r"is the beginning of several imported files: imported-.*-one-.*, imported-"):
+        note.command("imported-", "hers")
+
+
+def test_a_folder_of_runs_is_told_from_a_run_and_a_page_from_stamps(sent, tmp_path):
+    with pytest.raises(UsageError, match="is no run folder, but holds 1 run") as refused:
+        import_.command([sent.parent])
+    assert refused.value.hint == f"name each: orch import {sent}"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="neither a journal nor a manifest"):
+        import_.command([tmp_path / "empty"])
+    page = tmp_path / "report.html"
+    page.write_text("<html></html>")
+    with pytest.raises(UsageError, match="is a page") as refused:
+        import_.command([page])
+    assert f"orch report {page}" in refused.value.hint

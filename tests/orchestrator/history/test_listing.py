@@ -417,3 +417,29 @@ def test_names_that_are_no_text_and_hidden_ones_are_passed_over():
     with open(bad + b"/journal.jsonl", "w") as file:  # noqa: PTH123
         file.write("{}")
     assert ids() == ["a"]
+
+
+def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
+    assert "there is no run here" in cells_of()
+    with pytest.raises(UsageError) as refused:
+        history.command(["grpc"])
+    assert "there is no run here" in refused.value.hint
+    a_run_called("a")
+    with pytest.raises(UsageError) as refused:
+        history.command(["grpc (thn)"])
+    assert "Did you mean grpc (thin)" in refused.value.hint
+
+
+def test_what_a_change_is_stands_once_below_all_cells_and_one_run_alone_finds_none():
+    a_run_called("a")
+    console.out = io.StringIO()
+    history.command(["rest", "grpc-thin"])
+    alone = console.out.getvalue()
+    assert alone.count("One run alone") == 2
+    assert "held against all" not in alone
+    assert "No change found" not in alone
+    a_run_called("b")
+    console.out = io.StringIO()
+    history.command(["rest", "grpc-thin"])
+    assert console.out.getvalue().count("No change found.") == 2
+    assert console.out.getvalue().count("held against all earlier ones") == 1

@@ -333,3 +333,30 @@ def test_an_experiment_that_is_not_as_it_was_is_named_by_all_that_read_the_run(r
         (path / "experiment.yaml").unlink()
     with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml"):
         RunFolder.open(path, root=root).plan()
+
+
+def _several(root, count):
+    for number in range(count):
+        (root / f"202611{number:02}-{'mine' if number % 2 else 'other'}").mkdir(parents=True)
+        (root / f"202611{number:02}-{'mine' if number % 2 else 'other'}" / "journal.jsonl").write_text("")
+
+
+def test_an_unknown_run_is_told_the_newest_and_how_many_more_there_are(tmp_path):
+    _several(tmp_path, 60)
+    with pytest.raises(UsageError) as error:
+        RunFolder.open("zzz", root=tmp_path)
+    assert error.value.hint.startswith("Known: 20261155-mine, ")
+    assert error.value.hint.endswith(" and 55 more; `orch runs` lists all.")
+    with pytest.raises(UsageError, match=r"is the beginning of several runs: .* and 55 more"):
+        RunFolder.open("2026", root=tmp_path)
+
+
+def test_the_name_of_an_experiment_leads_to_its_runs(tmp_path):
+    _several(tmp_path, 4)
+    with pytest.raises(UsageError) as error:
+        RunFolder.open("mine", root=tmp_path)
+    assert error.value.hint == "With 'mine' in the id: 20261101-mine, 20261103-mine; `orch runs` lists all."
+    _several(tmp_path / "one", 2)
+    with pytest.raises(UsageError) as error:
+        RunFolder.open("Mine", root=tmp_path / "one")
+    assert error.value.hint == "Did you mean 20261101-mine?"

@@ -6,8 +6,11 @@ from dataclasses import replace
 from math import exp, prod
 from random import Random
 
+import pytest
+
 from orchestrator.analysis.conclusion import decides
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.stopped import Stopped, Width
 from orchestrator.analysis.summary import RunSummary
 from tests.support.concluded import beside, cell_of, check, far, setting, summary
 from tests.support.curves import SIZES
@@ -25,9 +28,7 @@ def test_a_difference_is_counted_over_a_thousand_calls_and_up_to_which_call_it_m
 
 def test_of_several_it_is_the_first_ones_lead() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
-    assert conclude(run).matters_from.startswith(
-        "grpc is 50 µs ahead of the next: of 1,000 calls in a row this is 50 ms; "
-    )
+    assert conclude(run).matters_from.startswith("grpc is 50 µs ahead of cbor: of 1,000 calls in a row this is 50 ms; ")
 
 
 def test_equal_ones_differ_by_so_much_at_most_beside_their_distance() -> None:
@@ -300,3 +301,19 @@ def test_a_cell_without_a_reply_has_no_figure() -> None:
     rows = tuple(replace(c, ratio=None, interval=None, standing="cannot tell", why="nothing") for c in run.comparisons)
     (figure,) = conclude(replace(run, cells=(run.cells[0], silent), comparisons=rows)).figures
     assert (figure.median, figure.difference, figure.interval) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("reaches", "blocks", "said"),
+    [
+        (0.02, 7, "; ± 3 % was wanted of every interval, and reached after 7 of at most 30 repeats"),
+        (0.2, 30, "; ± 3 % was wanted of every interval, and not reached within 30 repeats"),
+        (0.2, 4, ""),  # cut: that it was is said elsewhere
+    ],
+)
+def test_a_run_that_waited_for_narrow_intervals_says_whether_they_came(reaches: float, blocks: int, said: str) -> None:
+    width = Width(cell="grpc", reference_cell="rest", reaches=reaches)
+    stopped = Stopped(blocks=blocks, at_most=30, within=0.03, widths=(width,), sentence="")
+    sure = conclude(replace(two(), stopped=stopped)).sure
+    assert (said in sure) if said else ("was wanted" not in sure)
+    assert "was wanted" not in conclude(two()).sure

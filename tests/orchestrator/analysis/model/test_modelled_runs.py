@@ -68,7 +68,7 @@ def refused(run: MemoryRun) -> str:
 
 
 def test_a_run_without_a_distance_is_refused() -> None:
-    assert "no cell is modelled" in refused(
+    assert "none of its cells can be modelled" in refused(
         a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")], hold_out=0))
     )
 
