@@ -199,7 +199,7 @@ def _policy_said(
     if not known.any():
         return ""
     where = "of the map" if known.all() else "for which all stacks are predicted"
-    lines, columns = known.any(axis=1), known.any(axis=0)
+    lines, columns = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
     until = "on" if lines[-1] else f"to {words.ms(rtts[lines][-1])}"  # a claim of no place that is not predicted
     rtts, sizes = rtts[lines], sizes[columns]
     is_way, is_stack, known = (of[lines][:, columns] for of in (is_way, is_stack, known))
