@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from math import log, sqrt
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,29 @@ def coverage(
         "covered": float((np.abs(means) <= halves).all(axis=1).mean()),
         "blocks_mean": float(blocks.mean()),
         "early": float((blocks < at_most).mean()),
+    }
+
+
+def correlated(
+    likeness: float, *, sd: float, runs: int, blocks: int = AT_MOST, within: float = WITHIN, seed: int = 3
+) -> dict[str, Any]:
+    """Coverage where each block is like the one before it (a correlation), beside as many fixed blocks as `until` makes."""
+    source = np.random.default_rng([seed, int(likeness * 100), int(sd * 1e5)])
+    fresh = source.standard_normal((runs, blocks, 1)) * sd
+    logs = fresh.copy()
+    for block in range(1, blocks):
+        logs[:, block] = likeness * logs[:, block - 1] + sqrt(1 - likeness**2) * fresh[:, block]
+    made, means, halves = ended(logs, within=within)
+    fixed = max(3, round(float(made.mean())))
+    here = logs[:, :fixed]
+    half = t_quantile(1 - ALPHA / 2, fixed - 1) * here.std(axis=1, ddof=1) / sqrt(fixed)
+    return {
+        "likeness": likeness,
+        "sd": sd,
+        "runs": runs,
+        "covered": float((np.abs(means) <= halves).mean()),
+        "fixed": fixed,
+        "fixed_covered": float((np.abs(here.mean(axis=1)) <= half).mean()),
     }
 
 
@@ -227,6 +251,12 @@ def main() -> None:
         print(
             f"{row['effects']:12} {row['compared']} compared, {row['at_least']} to {row['at_most']} blocks,"
             f" share {row['share']}, SD {row['sd']:5}: {row['covered']:.2%}, {row['blocks_mean']:.1f} blocks"
+        )
+    for likeness, sd in product((0.3, 0.6, 0.9), (0.02, 0.04, 0.08)):
+        of = correlated(likeness, sd=sd, runs=told.runs)
+        print(
+            f"blocks correlated by {likeness}, SD {sd}: {of['covered']:.1%};"
+            f" of {of['fixed']} fixed blocks {of['fixed_covered']:.1%}"
         )
     experiments = [
         {"experiment": name, **saved(compared=min(compared, 30), within=margin, runs=max(200, told.runs // 20))}

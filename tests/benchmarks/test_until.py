@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.until import BEGIN, EFFECTS, END, PAGE, RESULTS, coverage, ended, log_ratios, page_lines
+from benchmarks.until import BEGIN, EFFECTS, END, PAGE, RESULTS, correlated, coverage, ended, log_ratios, page_lines
 from orchestrator.analysis import stopping
 from orchestrator.experiment.plan.until import Until
 from tests.support.plans import plan
@@ -53,6 +53,13 @@ def test_a_comparison_alone_is_covered_in_93_to_97_per_cent(effects, sd):
 def test_several_comparisons_hold_together_at_least_as_often_as_promised(compared):
     for sd in (0.01, 0.03, 0.06, 0.25):
         assert coverage("normal", runs=2000, sd=sd, compared=compared)["covered"] >= 0.94
+
+
+def test_blocks_that_depend_on_each_other_are_covered_less_often_as_the_page_says_and_fixed_ones_too():
+    found = correlated(0.6, sd=0.04, runs=2000)
+    assert found["covered"] == pytest.approx(0.70, abs=0.04)
+    assert found["fixed_covered"] == pytest.approx(0.69, abs=0.04)
+    assert correlated(0.0, sd=0.04, runs=2000)["covered"] > 0.92
 
 
 def test_the_page_has_the_figures_that_were_written():

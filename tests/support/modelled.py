@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from orchestrator.analysis.model.crowded import with_crowded
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import network_ms, on_the_wire
@@ -181,4 +182,5 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
     cells = sealed_at(lab.cells(), 0.2, 1) if is_sealed else lab.cells()
     series = tuple(truth.series for truth in lab.truths)
     fits, not_fitted = fit_all(series, cells)
+    fits = with_crowded(fits, cells)
     return Modelled(series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted)

@@ -48,7 +48,7 @@ def judged(
         name: _percentile([abs(cell.errors[used]) for cell in sealed if cell.series == name], 90)
         for name in dict.fromkeys(cell.series for cell in sealed)
     }
-    winners = _winners(of_series, cells, matters)
+    winners = _winners(of_series, cells, matters, used)
     widened = _widened(of_series, sealed)
     return Judged(
         cells=tuple(sealed),
@@ -121,29 +121,34 @@ def _percentile(values: Sequence[float], percent: float) -> float:
     return float(np.percentile(values, percent))
 
 
-def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float) -> tuple[int, int]:
+def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float, used: Method) -> tuple[int, int]:
     """Places with a sealed cell at which one stack was ahead by more than matters; at how many it was the predicted one."""
     places: dict[tuple[object, ...], list[ModelCell]] = {}
     for cell in cells:
-        if (fitted := fits.get(cell.series)) is not None:
+        is_predicted = used == MODEL or cell.in_flight == 1  # rivals know one request in flight alone
+        if is_predicted and (fitted := fits.get(cell.series)) is not None:
             key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size, cell.in_flight)
             places.setdefault(key, []).append(cell)
-    outcomes = list(_outcomes(fits, places.values(), matters))
+    outcomes = list(_outcomes(fits, places.values(), matters, used))
     return len(outcomes), sum(outcomes)
 
 
-def _outcomes(fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], matters: float) -> Iterator[bool]:
+def _outcomes(
+    fits: Mapping[str, Fit], places: Iterable[Sequence[ModelCell]], matters: float, used: Method
+) -> Iterator[bool]:
     for members in places:
         if len(members) < 2 or not any(cell.is_sealed for cell in members):
             continue
         measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
         if measured[1][0] <= measured[0][0] * (1 + matters):
             continue
-        yield min((_latency(fits[cell.series], cell), cell.series) for cell in members)[1] == measured[0][1]
+        yield min((_latency(fits[cell.series], cell, used), cell.series) for cell in members)[1] == measured[0][1]
 
 
-def _latency(fitted: Fit, cell: ModelCell) -> float:
-    """What the model has for the cell, ms."""
+def _latency(fitted: Fit, cell: ModelCell, used: Method) -> float:
+    """What the method that predicts has for the cell, ms."""
+    if used != MODEL:
+        return RIVALS[used](of_rate(fitted.cells, cell.rate_mbit), float(np.mean(cell.rtt)), cell.size)
     place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
     return float(at(fitted, place).latency)
 

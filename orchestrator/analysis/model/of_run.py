@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.model import cells as model_cells
+from orchestrator.analysis.model.crowded import with_crowded
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.rules import rules
@@ -28,6 +29,7 @@ def modelled(
     if refusals:
         return Modelled(series=series, fits=(), judged=None, refusals=refusals, not_fitted={})
     fits, not_fitted = fit_all([each for each in series if each.id not in unlike], found)
+    fits = with_crowded(fits, found)
     complete = Modelled(
         series=series,
         fits=fits,

@@ -52,6 +52,7 @@ def _require_fit(place: str, fit: Fit) -> None:
     for name, least in (("rtt_range", _LEAST), ("size_range", 0.0), ("rate_range", _LEAST)):
         _require(_is_range(getattr(fit, name), least), f"{place}: {name}")
     _require(fit.in_flight_range[0] == 1 <= fit.in_flight_range[1] <= MAX_CONCURRENCY, f"{place}: in_flight_range")
+    _require(fit.off_in_flight is None or _are((fit.off_in_flight,), least=0.0), f"{place}: off_in_flight")
     _require(bool(fit.cells), f"{place}: cells")
     for cell in fit.cells:
         is_whole = 0 < len(cell.blocks) == len(cell.rtt) == len(cell.median) and _are((cell.size,), least=0.0)

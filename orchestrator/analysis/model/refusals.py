@@ -45,6 +45,7 @@ def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...
         *_beyond(fitted, asked),
         *elsewhere(fitted.series, asked),
         *_missed(fitted, judged),
+        *_missed_in_flight(fitted, asked),
     )
 
 
@@ -106,3 +107,11 @@ def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
     p90 = None if judged is None else judged.by_series.get(fitted.series.id)
     if p90 is not None and p90 > MOST_MISSED:
         yield f"its sealed cells were missed by {words.off(p90)} at p90, more than {words.margin(MOST_MISSED)}"
+
+
+def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
+    if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
+        yield (
+            f"its cells with several requests in flight were missed by {words.off(fitted.off_in_flight)} at p90, more than"
+            f" {words.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
+        )

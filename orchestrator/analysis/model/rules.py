@@ -32,6 +32,12 @@ class _Axis:
     codes: Grid
     other: str
     of: str
+    is_cut: bool  # nothing is compared beyond the last of `values`
+
+    @property
+    def until(self) -> str:
+        """What follows "from ...": where a claim of the last lines ends."""
+        return f"to {self.text(self.values[-1])}" if self.is_cut else "on"
 
     def text(self, value: float) -> str:
         return words.ms(value) if self.of == "distance" else bytes_text(value)
@@ -78,8 +84,8 @@ def rule(of: Surface) -> str:
     columns, lines = known.any(axis=1), known.any(axis=0)
     inside = of.codes[columns][:, lines]
     axes = (
-        _Axis(values=of.rtts[columns], codes=inside, other="the payload", of="distance"),
-        _Axis(values=of.sizes[lines], codes=inside.T, other="the distance", of="payload"),
+        _Axis(values=of.rtts[columns], codes=inside, other="the payload", of="distance", is_cut=not columns[-1]),
+        _Axis(values=of.sizes[lines], codes=inside.T, other="the distance", of="payload", is_cut=not lines[-1]),
     )
     found = [(_ends(axis.codes), axis) for axis in axes]
     (first, last), axis = max(found, key=lambda each: _covered(each[0], each[1].codes))
@@ -98,7 +104,9 @@ def _of_ends(of: Surface, axis: _Axis, first: int, last: int) -> str:
     if last:
         what = "" if first else what
         lead = (
-            "beyond it" if first and first + last == lines else f"from {what}{axis.text(axis.values[lines - last])} on"
+            "beyond it"
+            if first and first + last == lines and not axis.is_cut
+            else f"from {what}{axis.text(axis.values[lines - last])} {axis.until}"
         )
         parts.append(f"{lead} {_claim(of, _of_line(axis.codes[-1]))}")
     between = ""
@@ -191,18 +199,24 @@ def _policy_said(
     """Round trip x size: where the way to connect matters more than the stack, where less; of the known places."""
     if not known.any():
         return ""
+    where = "of the map" if known.all() else "for which all stacks are predicted"
+    lines, columns = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
+    until = "on" if lines[-1] else f"to {words.ms(rtts[lines][-1])}"  # a claim of no place that is not predicted
+    rtts, sizes = rtts[lines], sizes[columns]
+    is_way, is_stack, known = (of[lines][:, columns] for of in (is_way, is_stack, known))
+    times = times[:, lines][:, :, columns]
     if (is_way | ~known).all():
-        return f"at every distance and payload of the map {_CONNECTIONS}.{_factor(times, known)}"
+        return f"at every distance and payload {where} {_CONNECTIONS}.{_factor(times, known)}"
     if (is_stack | ~known).all():
-        return f"at every distance and payload of the map {_STACK}."
+        return f"at every distance and payload {where} {_STACK}."
     far = _held_last(np.asarray((is_way | ~known).all(axis=1)))
     if far >= rtts.size * _ENOUGH / 2:
-        there = known & (np.arange(rtts.size)[:, None] >= rtts.size - far)
-        return f"from a round trip of {words.ms(rtts[-far])} on {_CONNECTIONS}.{_factor(times, there)}"
+        held = known & (np.arange(rtts.size)[:, None] >= rtts.size - far)
+        return f"from a round trip of {words.ms(rtts[-far])} {until} {_CONNECTIONS}.{_factor(times, held)}"
     small = _held_last(np.asarray((is_way | ~known).all(axis=0))[::-1])
     if small >= sizes.size * _ENOUGH / 2:
-        there = known & (np.arange(sizes.size)[None, :] < small)
-        return f"up to {bytes_text(sizes[small - 1])} {_CONNECTIONS}.{_factor(times, there)}"
+        held = known & (np.arange(sizes.size)[None, :] < small)
+        return f"up to {bytes_text(sizes[small - 1])} {_CONNECTIONS}.{_factor(times, held)}"
     of_way, of_stack = float(is_way[known].mean()), float(is_stack[known].mean())
     if not of_way and not of_stack:
         return "whether connections are kept or which stack matters more is not told apart."

@@ -119,7 +119,8 @@ class Fit:
     `hosts` is both hosts' own time, `by_block` the same for each block, `unsure` how exactly they are known. `scatter_hosts`
     and `scatter_network` are by which share of either a cell lies off the model, one standard deviation, with `freedom`
     degrees. `own` and `per_kb` are a line through `hosts`: what a request takes without a byte, and what 1,000 bytes add.
-    Ranges are those of the cells fitted; `in_flight` that of all cells that were measured.
+    Ranges are those of the cells fitted; `in_flight` that of all cells that were measured. `off_in_flight` is the 90th
+    percentile of the share by which cells with several in flight, which no fit reads, lie off; None without any.
     """
 
     series: Series
@@ -144,6 +145,7 @@ class Fit:
     size_range: Interval
     rate_range: Interval | None
     in_flight_range: tuple[int, int]
+    off_in_flight: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

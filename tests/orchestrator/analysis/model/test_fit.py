@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.model.answer import answer
+from orchestrator.analysis.model.crowded import with_crowded
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import Grid, waits_ms, wire_ms
@@ -182,6 +183,40 @@ def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time
     assert found.scores[1].median > 0.05  # a rival that knows of no queue
 
 
+def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_quick: bool) -> Modelled:
+    """The model of cells with 1 and 20 in flight; a program of several CPUs lets none of them wait where `is_quick`."""
+    cells = sealed_at(Lab((truth,), seed=seed, in_flight=(1, 20)).cells(), 0.2, seed)
+    if is_quick:
+        cells = [
+            replace(cell, median=tuple(truth.latency(np.array(cell.rtt), cell.size).tolist()))
+            if cell.in_flight > 1
+            else cell
+            for cell in cells
+        ]
+    fits, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    fits = with_crowded(fits, cells)
+    return Modelled(series=(truth.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
+    """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
+    truth = replace(HELD, cpu=(0.1, 0.6))
+    busy = Asked(rtt=1.0, size=100, in_flight=20)
+    assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
+    honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
+    assert honest.fits[0].off_in_flight is not None
+    assert honest.fits[0].off_in_flight < 0.05
+
+
+def test_what_is_refused_with_several_in_flight_says_why() -> None:
+    found = one_at_a_time_although_several_are_in_flight(replace(HELD, cpu=(0.1, 0.6)), 1, is_quick=True)
+    (refused,) = answer(found, Asked(rtt=1.0, size=100, in_flight=20), 0.1).refused
+    assert any("an end may use several CPUs" in why for why in refused.why)
+    assert not answer(found, Asked(rtt=1.0, size=100), 0.1).refused
+
+
 # ---- sealed cells
 
 
@@ -235,6 +270,27 @@ def test_a_rival_that_won_predicts_for_one_in_flight_without_causes() -> None:
     several = answer(modelled, Asked(rtt=70.0, size=1_000, in_flight=2), 0.05)
     assert several.settings == ()
     assert "one round trip predicts, which knows one request in flight alone" in several.refused[0].why
+
+
+def test_the_winner_that_is_counted_is_that_of_the_method_that_predicts() -> None:
+    """Sealed cells are as the rival has them, where the model has the other stack ahead."""
+    other = replace(
+        REST, name="grpc", windows=Windows(first=None, growth=2.0, steady=262_144.0, is_stepped=True), own=0.3
+    )
+    cells = Lab((REST, other), sealed=frozenset({(100.0, 1_000_000), (20.0, 1_000), (50.0, 100)})).cells()
+    near = {(cell.series, cell.size): cell for cell in cells if np.mean(cell.rtt) < 2}
+    told = []
+    for cell in cells:
+        if cell.is_sealed:
+            here = near[cell.series, cell.size]
+            alone = float(np.mean(here.median)) - float(np.mean(here.rtt))
+            cell = replace(cell, median=tuple(alone + rtt for rtt in cell.rtt))
+        told.append(cell)
+    fits, _ = fit_all([REST.series, other.series], told)
+    found = judged(fits, told, 0.001)
+    assert found is not None
+    assert found.used == ONE_ROUND_TRIP
+    assert found.winners == (3, 3)
 
 
 def test_without_sealed_cells_nothing_is_judged() -> None:

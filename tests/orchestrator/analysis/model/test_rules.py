@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.rules import bytes_text, rules
+from orchestrator.analysis.model.shapes import Modelled
 from tests.support.modelled import NEW, Lab, Truth, fitted
 
 NEW_SETTING = "a new connection for each request"
@@ -60,6 +63,25 @@ def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of
     assert first.startswith("From a round trip of ")
     assert "on whether connections are kept matters more than which stack. A new one for each request takes" in first
     assert [each.split(":")[0] for each in others] == ["connections kept open", NEW_SETTING]
+
+
+@pytest.mark.parametrize("of", ["a new", "connections"])
+def test_nothing_is_claimed_of_distances_at_which_fewer_than_two_stacks_are_predicted(of: str) -> None:
+    """grpc was measured up to 20 ms, and is predicted up to 40; the map of rest goes to 200."""
+    rest, grpc = Truth(name="rest"), Truth(name="grpc", own=1.4)
+    truths = (rest, grpc, *(replace(truth, setting=NEW_SETTING, opening=1, windows=NEW) for truth in (rest, grpc)))
+    cells = [
+        cell
+        for cell in Lab(truths=truths).cells()
+        if not cell.series.startswith(f"grpc {of}") or np.mean(cell.rtt) < 30
+    ]
+    fits, refused = fit_all([truth.series for truth in truths], cells)
+    assert refused == {}
+    series = tuple(truth.series for truth in truths)
+    found = rules(Modelled(series=series, fits=fits, judged=None, refusals=(), not_fitted={}), 0.1)
+    assert re.match(r"From a round trip of \S+ ms to 40 ms whether connections are kept matters more", found[0]), found
+    (about,) = (each for each in found[1:] if each.startswith(of))
+    assert not re.search(r"from a round trip of \S+ ms on|beyond it", about), found
 
 
 def test_the_stack_matters_more_where_hosts_are_nearly_all_of_it() -> None:
