@@ -178,7 +178,7 @@ class Answer:
     sure: str = ""
     advice: str = ""
     invalid_because: str = ""
-    prediction: tuple[str, ...] = ()  # what the decision maps come to, the broadest first; empty without a model
+    prediction: tuple[str, ...] = ()  # what the maps come to, the broadest first; empty without model or answer
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
@@ -301,7 +301,7 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
-        prediction=summary.prediction.rules if summary.prediction else (),
+        prediction=summary.prediction.rules if summary.prediction and not short.cannot_answer else (),
     )
 
 

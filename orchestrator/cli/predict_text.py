@@ -18,6 +18,9 @@ _WIDTH = 100
 def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
     """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted."""
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
+    if summary.conclusion and summary.conclusion.invalid_because:
+        doubt = f"It rests on measurements to doubt: {summary.conclusion.invalid_because}."
+        yield from textwrap.wrap(doubt, _WIDTH)
     for setting in found.settings:
         yield ""
         yield f"{setting.setting}: {setting.said}"

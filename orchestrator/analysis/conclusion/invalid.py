@@ -11,7 +11,6 @@ from orchestrator.analysis.conclusion.plain import named, some
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.results.manifest import is_shared
 
-CANNOT = "This run cannot answer: "
 _MOST_LETTERS = 100  # of whose checks failed: the answer of the others stands behind it
 
 # From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.

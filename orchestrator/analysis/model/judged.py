@@ -157,9 +157,8 @@ def _wider(widened: Mapping[str, float]) -> str:
     most = max(widened.values())
     if most < _TOLD_FROM:
         return ""
-    return (
-        f" They lay farther off than that: intervals of what is predicted are up to {words.factor(most)} times as wide."
-    )
+    wider = f"intervals of what is predicted are up to {words.factor(most)} times as wide"
+    return f" That is farther off than the fit expected, so {wider}."
 
 
 def _left(not_judged: int) -> str:
@@ -182,7 +181,7 @@ def _said(
     off = words.off(score[MODEL].median)
     text = (
         f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
-        f" {words.off(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.off(score[MODEL].p90)} at p90 (plainer ways, at the median: {rivals}), and"
         f" {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:
