@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.report import palette
+from orchestrator.report import palette, render
+from orchestrator.report.page import write_page
 from tests.orchestrator.report.test_kinds_in_browser import ALL, DRAW_ALL, OPEN, STOPS, written
 from tests.support.browser import PROGRAM, Page, browser
+from tests.support.summaries import a_run
 
 pytestmark = [
     pytest.mark.browser,
@@ -192,3 +194,29 @@ def test_each_sheet_of_paper_says_of_which_run_it_is_and_its_number(page: Page, 
     assert len(sheets) > 1
     for number, sheet in enumerate(sheets, start=1):
         assert re.search(rf"{re.escape(title)} +page {number} of {len(sheets)}\s*\Z", sheet), sheet[-200:]
+
+
+def test_no_title_stands_on_paper_without_what_it_is_of(page: Page, tmp_path: Path) -> None:
+    page.open(written("settings", tmp_path))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.print()
+    groups = page.evaluate(
+        "[...document.querySelectorAll('details.group')].filter((one) => one.checkVisibility())"
+        ".map((one) => [one.id, [...one.children].filter((part) => part.checkVisibility()).length])"
+    )
+    assert groups
+    assert [group for group, parts in groups if parts < 2] == []
+    assert page.count("#floor details.group") == 0
+
+
+@pytest.mark.parametrize(("stacks", "shown"), [(2, "inline"), (6, "block")])
+def test_on_paper_a_setting_of_few_stacks_is_a_line(page: Page, tmp_path: Path, stacks: int, shown: str) -> None:
+    text = render(a_run(placements=2, operations=2, stacks=stacks))
+    page.open(write_page(text, tmp_path / "report.html"), width=700)
+    page.print()
+    place = "document.querySelector('.matrix .interval')"
+    assert page.evaluate(f"getComputedStyle({place}).display") == shown
+    right = page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.matrix td')].map((one) => one.offsetLeft + one.offsetWidth))"
+    )
+    assert right <= 700
