@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.report import palette, render
-from orchestrator.report.page import write_page
+from orchestrator.report import palette
 from tests.orchestrator.report.test_kinds_in_browser import ALL, DRAW_ALL, OPEN, STOPS, written
 from tests.support.browser import PROGRAM, Page, browser
-from tests.support.summaries import a_run
 
 pytestmark = [
     pytest.mark.browser,
@@ -211,12 +209,11 @@ def test_no_title_stands_on_paper_without_what_it_is_of(page: Page, tmp_path: Pa
 
 @pytest.mark.parametrize(("stacks", "shown"), [(2, "inline"), (6, "block")])
 def test_on_paper_a_setting_of_few_stacks_is_a_line(page: Page, tmp_path: Path, stacks: int, shown: str) -> None:
-    text = render(a_run(placements=2, operations=2, stacks=stacks))
-    page.open(write_page(text, tmp_path / "report.html"), width=700)
+    page.open(written("settings", tmp_path), width=700)
     page.print()
-    place = "document.querySelector('.matrix .interval')"
-    assert page.evaluate(f"getComputedStyle({place}).display") == shown
-    right = page.evaluate(
-        "Math.max(...[...document.querySelectorAll('.matrix td')].map((one) => one.offsetLeft + one.offsetWidth))"
-    )
-    assert right <= 700
+    more = f".matrix td:nth-of-type(n+{stacks + 1}), .matrix thead th:nth-child(n+{stacks + 2})"
+    page.evaluate(f"document.querySelectorAll('{more}').forEach((one) => one.remove())")
+    cells = "[...document.querySelectorAll('.matrix td')]"
+    assert page.evaluate(f"{cells}.length") == 4 * stacks
+    assert page.evaluate("getComputedStyle(document.querySelector('.matrix .interval')).display") == shown
+    assert page.evaluate(f"Math.max(...{cells}.map((one) => one.getBoundingClientRect().right))") <= 700
