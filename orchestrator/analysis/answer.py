@@ -26,7 +26,6 @@ from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
-from orchestrator.analysis.conclusion.invalid import predicted
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.event_words import DROPPED
@@ -179,7 +178,7 @@ class Answer:
     sure: str = ""
     advice: str = ""
     invalid_because: str = ""
-    prediction: tuple[str, ...] = ()  # what the decision maps come to, the broadest first; empty without a model
+    prediction: tuple[str, ...] = ()  # what the maps come to, the broadest first; empty without model or answer
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
@@ -302,7 +301,7 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
-        prediction=predicted(summary),
+        prediction=summary.prediction.rules if summary.prediction and not short.cannot_answer else (),
     )
 
 

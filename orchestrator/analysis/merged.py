@@ -14,6 +14,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from orchestrator.analysis import words
+from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.summary import Comparison, Interval, RunSummary, Standing
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.errors import UsageError
@@ -24,6 +25,7 @@ UNDETERMINED: tuple[Standing, ...] = ("not resolved", "cannot tell")
 MOST = len(ascii_uppercase)
 _FACTS = ("CPU", "CPUs", "Machine type", "Memory", "System", "Kernel", "CPU governor", "Virtualisation")
 _MOST_NAMED = 6
+_MOST_SAID = 4  # comparisons, each with a sentence; of more those that machines differ on have one
 # What of a plan's parts may differ between two people who measured the same: where a service of theirs answers.
 _OF_THE_PLACE = {"external"}
 
@@ -131,7 +133,7 @@ def merge(runs: Sequence[RunSummary], from_summary: Sequence[bool] = ()) -> Merg
         name=runs[0].name,
         question=runs[0].question,
         machines=machines,
-        answer=tuple(_answer(ratios, machines)),
+        answer=(*_in_doubt(runs, machines), *_answer(ratios, machines)),
         cells=tuple(_cells(runs)),
         ratios=ratios,
         notes=tuple(_notes(runs, machines)),
@@ -276,14 +278,39 @@ def _answer(rows: Sequence[RatioRow], machines: Sequence[Machine]) -> Iterator[s
     if not rows:
         yield "Nothing is compared within these runs."
         return
-    counts = {kind: sum(row.agreement == kind for row in rows) for kind in ("agree", "differ", "undetermined")}
-    yield (
-        f"Of {words.count(len(rows), 'comparison')} within each of {len(machines)} machines, all machines agree on "
-        f"{counts['agree']}, differ on {counts['differ']}, and leave {counts['undetermined']} undetermined."
-    )
+    together = "both machines" if len(machines) == 2 else f"all {len(machines)} machines"
+    if len(rows) > 1:
+        kinds = ("agree", "differ", "undetermined")
+        agree, differ, open_ = (sum(row.agreement == kind for row in rows) for kind in kinds)
+        parts = [f"{together} agree on {agree}"] if agree else []
+        parts += [f"differ on {differ}" if agree else f"the machines differ on {differ}"] if differ else []
+        parts += [f"{open_} {'is' if open_ == 1 else 'are'} undetermined"] if open_ else []
+        yield f"Of {len(rows)} comparisons {words.listed(parts)}."
     for row in rows:
         if row.agreement == "differ":
             yield f"They differ on {row.stack} against {row.reference} ({row.group}): {row.said}."
+        elif len(rows) <= _MOST_SAID:
+            yield f"{_held(row, together)} ({row.group})." if len(rows) > 1 else f"{_held(row, together)}."
+
+
+def _held(row: RatioRow, together: str) -> str:
+    """What the machines say together of a comparison, or that they leave it open."""
+    if row.agreement == "undetermined":
+        return f"Whether {row.stack} is quicker than {row.reference} is undetermined: {row.said}"
+    standing = next(of.standing for of in row.ratios if of)
+    is_so = (
+        f"as quick as {row.reference}, within what matters" if standing == "tie" else f"{standing} than {row.reference}"
+    )
+    times = words.listed([f"{of.ratio:.2f}×" for of in row.ratios if of and of.ratio is not None])
+    return f"On {together} {row.stack} is {is_so} ({times})"
+
+
+def _in_doubt(runs: Sequence[RunSummary], machines: Sequence[Machine]) -> Iterator[str]:
+    """The machines whose run is of no use, and why: read before all that they say."""
+    for machine, run in zip(machines, runs, strict=True):
+        found = run.conclusion or conclude(run)
+        if found.cannot_answer:
+            yield f"The run of {machine.name} cannot answer: {found.invalid_because}."
 
 
 def _notes(runs: Sequence[RunSummary], machines: Sequence[Machine]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 
 from orchestrator.analysis import words
-from orchestrator.analysis.conclusion.invalid import in_predictions
 from orchestrator.analysis.model.answer import Answer, Setting
 from orchestrator.analysis.model.predict import CAUSES
 from orchestrator.analysis.model.refusals import rate_of
@@ -22,6 +21,9 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     `missing`: what would measure what is not predicted.
     """
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
+    if summary.conclusion and summary.conclusion.invalid_because:
+        doubt = f"It rests on measurements to doubt: {summary.conclusion.invalid_because}."
+        yield from textwrap.wrap(doubt, _WIDTH)
     for setting in found.settings:
         yield ""
         yield f"{setting.setting}: {setting.said}"
@@ -39,7 +41,6 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     if missing:
         yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(in_predictions(summary), _WIDTH)
     yield from textwrap.wrap(found.trust, _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
 

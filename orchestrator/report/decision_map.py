@@ -11,7 +11,6 @@ import numpy as np
 from markupsafe import Markup
 
 from orchestrator.analysis import words
-from orchestrator.analysis.conclusion.invalid import predicted
 from orchestrator.analysis.model.network import Floats
 from orchestrator.analysis.model.rules import bytes_text, name_of, rule
 from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled, SealedCell
@@ -108,7 +107,7 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
     packed = _packed(drawn, colours)
     return PredictionView(
         modelled=modelled,
-        lead=next(iter(predicted(summary)), ""),
+        lead=modelled.rules[0] if modelled.rules else "",
         maps=tuple(
             _view(number, each, name_of(each, surfaces), of, text, colours)
             for number, (each, (of, text)) in enumerate(zip(drawn, packed, strict=True), start=1)

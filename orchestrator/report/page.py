@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from orchestrator import disk, unseen
 from orchestrator.analysis import words
+from orchestrator.analysis.conclusion.plain import capital
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
@@ -133,6 +134,7 @@ def _environment() -> jinja2.Environment:
         ratio_bounds=words.ratio_bounds,
         percent=words.percent,
         words=quantities.words,
+        capital=capital,
         prose=quantities.prose,
         moment=quantities.moment,
         anchor=anchor,

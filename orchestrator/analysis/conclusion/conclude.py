@@ -9,7 +9,7 @@ from orchestrator.analysis.conclusion import decides, first, invalid, several, s
 from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
 from orchestrator.analysis.conclusion.places import Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
-from orchestrator.analysis.conclusion.shapes import Conclusion, Figure
+from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
 
 _QUIET = "Measure it again on a quiet machine."
@@ -58,7 +58,7 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
 
 
 def _cannot(why: str, advice: str, figures: tuple[Figure, ...]) -> Conclusion:
-    return Conclusion(sentence=fitting(f"{invalid.CANNOT}{why}."), figures=figures, advice=advice, invalid_because=why)
+    return Conclusion(sentence=fitting(f"{CANNOT}{why}."), figures=figures, advice=advice, invalid_because=why)
 
 
 def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:

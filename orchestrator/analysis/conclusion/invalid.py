@@ -11,7 +11,6 @@ from orchestrator.analysis.conclusion.plain import named, some
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.results.manifest import is_shared
 
-CANNOT = "This run cannot answer: "
 _MOST_LETTERS = 100  # of whose checks failed: the answer of the others stands behind it
 
 # From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.
@@ -60,22 +59,6 @@ def _of_cpus(share: float) -> str:
     if abs(share - 0.5) < 0.05:
         return "half of a CPU"
     return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
-
-
-def in_predictions(summary: RunSummary) -> str:
-    """What is to be said beside predictions from a run that cannot answer, as a sentence; empty where it can."""
-    found = summary.conclusion
-    if found is None or not found.sentence.startswith(CANNOT):
-        return ""
-    return f"The run itself cannot answer: {found.invalid_because}; that is in its predictions, too."
-
-
-def predicted(summary: RunSummary) -> tuple[str, ...]:
-    """The sentences of the decision maps; the first with what disturbed the run, if anything."""
-    if summary.prediction is None or not summary.prediction.rules:
-        return ()
-    first, *rest = summary.prediction.rules
-    return (f"{first} {in_predictions(summary)}".rstrip(), *rest)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+CANNOT = "This run cannot answer: "
+"""How the sentence of a run begins that is of no use."""
+
 Interval: TypeAlias = tuple[float, float]
 
 
@@ -49,6 +52,11 @@ class Conclusion:
     advice: str = ""
     invalid_because: str = ""
     ahead: tuple[str, ...] = ()
+
+    @property
+    def cannot_answer(self) -> bool:
+        """Whether nothing may be concluded from any of the run."""
+        return self.sentence.startswith(CANNOT)
 
     @property
     def more(self) -> tuple[str, ...]:

@@ -189,7 +189,7 @@ def _said(
     off = words.off(score[MODEL].median)
     text = (
         f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
-        f" {words.off(score[MODEL].p90)} at p90 ({rivals} at the median), and"
+        f" {words.off(score[MODEL].p90)} at p90 (plainer ways, at the median: {rivals}), and"
         f" {words.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:

@@ -24,6 +24,7 @@ _LONGEST_REFERENCE = 24  # letters of what stands in the title of an axis
 _MOST_TICKS = 8
 _OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
+_FLAT = 0.1  # of the height of all panels: one that is lower could not be read
 _BEYOND = 0.04  # of the axis on both sides of its points
 
 
@@ -67,6 +68,7 @@ def scales(curves: Curves) -> Scales:
     places = sorted({point.at for point in points})
     latencies = [value for point in points for value in (point.median, *(point.interval or ()))]
     is_log = curves.scale == "log"
+    is_log_up = is_log or _are_far_apart(curves)
     differences = [d for panel in curves.panels for gap in panel.gaps for d in gap.points]
     gaps = [value for d in differences for value in (d.difference, *(d.interval or ()))]
     return Scales(
@@ -75,7 +77,7 @@ def scales(curves: Curves) -> Scales:
         with_unit=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
         x=_range(places, is_log=is_log),
         places=tuple(places),
-        latency=_range(latencies if is_log else [0.0, *latencies], is_log=is_log, is_from_zero=not is_log),
+        latency=_range(latencies if is_log_up else [0.0, *latencies], is_log=is_log_up, is_from_zero=not is_log_up),
         gap=_range([0.0, *gaps], is_log=False) if gaps else None,
         unit=unit_for(latencies),
         gap_unit=unit_for(abs(value) for value in gaps),
@@ -93,12 +95,17 @@ def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, i
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
-        "yaxis": _values(f"median latency, {shared.unit.name}{BETTER}", shared.latency, shared.unit),
+        "yaxis": _values(_upright(shared), shared.latency, shared.unit),
         "annotations": at_ends(ends, height_px - _TOP_PX - _BOTTOM_PX),
         "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
     }
     label = f"Median latency by {shared.title}: {panel.title}."
     return figure(slug, label, traces, layout, height_px)
+
+
+def _upright(shared: Scales) -> str:
+    how = " (logarithmic)" if shared.latency.is_log and not shared.x.is_log else ""
+    return f"median latency, {shared.unit.name}{how}{BETTER}"
 
 
 def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure | None:
@@ -141,6 +148,12 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     }
     label = f"Difference of the median latency to {to}, by {shared.title}: {panel.title}."
     return figure(slug, label, [_differences(gap, shared, colours) for gap in panel.gaps], layout, height_px)
+
+
+def _are_far_apart(curves: Curves) -> bool:
+    """Whether on one scale from zero some panel would be flat beside the others."""
+    highest = [max(point.median for line in panel.lines for point in line.points) for panel in curves.panels]
+    return min(highest) < _FLAT * max(highest)
 
 
 def _is_said(curves: Curves) -> bool:

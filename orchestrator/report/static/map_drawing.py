@@ -380,7 +380,7 @@ def _signs(of: MapDrawing, top: float) -> Iterator[list[str]]:
     found = (
         (any(not mark.is_sealed for mark in of.marks), dot, "measured"),
         (any(mark.is_sealed for mark in of.marks), circle, "kept from the fit; beside it the largest error"),
-        (bool(np.any(of.apart > 0)), line, "the slowest takes so much longer"),
+        (bool(np.any(of.apart > 0)), line, "the slowest takes this much longer"),
     )
     shown = [(drawn, said) for is_there, drawn, said in found if is_there]
     for place, (drawn, said) in enumerate(shown):

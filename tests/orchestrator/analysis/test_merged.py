@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
 from orchestrator.analysis.merged import agreed, merge
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
@@ -32,7 +33,7 @@ def test_ratios_stand_side_by_side_and_whoever_differs_is_named(runs):
     assert [found.standing for found in row.ratios] == ["faster", "faster", "slower"]
     assert row.agreement == "differ"
     assert row.said == "faster on A and B; slower on C"
-    assert "They differ on" in merged.answer[1]
+    assert merged.answer[0].startswith("They differ on grpc (thin) against rest (thin)")
     own = [next(c for c in run.comparisons if c.statistic == "median") for run in runs]
     assert [found.ratio for found in row.ratios] == [c.ratio for c in own]  # none is of two machines
 
@@ -40,9 +41,15 @@ def test_ratios_stand_side_by_side_and_whoever_differs_is_named(runs):
 def test_machines_that_agree(runs):
     merged = merge(runs[:2])
     assert [row.said for row in merged.ratios] == ["faster on all 2"]
-    assert merged.answer == (
-        "Of 1 comparison within each of 2 machines, all machines agree on 1, differ on 0, and leave 0 undetermined.",
-    )
+    assert merged.answer == ("On both machines grpc (thin) is faster than rest (thin) (0.67× and 0.67×).",)
+
+
+def test_a_run_that_cannot_answer_is_named_before_what_machines_say(runs):
+    why = "other programs took 1.3 CPUs while rest was measured"
+    noisy = replace(runs[1], conclusion=Conclusion(sentence=f"{CANNOT}{why}.", invalid_because=why))
+    first, *others = merge([runs[0], noisy]).answer
+    assert first == f"The run of B cannot answer: {why}."
+    assert tuple(others) == merge(runs[:2]).answer
 
 
 def test_medians_are_each_machines_own(runs):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.answer import answer
+from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.predict import predicted
@@ -24,7 +25,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.report import in_text, render
+from orchestrator.report import in_text, quantities, render
 from orchestrator.report.dataset import block, checked, made
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
@@ -206,7 +207,7 @@ def test_of_many_settings_the_others_have_their_sentence() -> None:
     found = fitted(Lab(truths=tuple(truths), sizes=(100, 10_000, 1_000_000), blocks=3))
     text = render(replace(base, prediction=found, matters=0.1))
     assert text.count('<div class="map"') == MOST_MAPS
-    assert f"<strong>setting {MOST_MAPS + 1}:</strong>" in text
+    assert f"<strong>Setting {MOST_MAPS + 1}:</strong>" in text
 
 
 def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
@@ -274,3 +275,17 @@ def test_verify_computes_the_map_again_from_the_samples(tmp_path: Path) -> None:
     changed = [str(each) for each in checked.check(block.read_page(path)).differences]
     assert len(changed) == 1
     assert changed[0].startswith("Prediction, Which stack is quickest: connections kept open")
+
+
+def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:
+    why = "other programs took 1.3 CPUs while rest was measured"
+    doubted = replace(summary, conclusion=Conclusion(sentence=f"{CANNOT}{why}.", invalid_because=why))
+    said = answer(doubted)
+    assert answer(summary).prediction
+    assert said.prediction == ()
+    assert not any("Prediction" in line for line in (*short_lines(said), *answer_lines(said)))
+    page = render(doubted)
+    first, details = page.split('id="details"', 1)
+    assert "Prediction</a>:" not in first
+    assert f"It rests on measurements to doubt:</strong> {quantities.prose(why)}." in details
+    assert "It rests on measurements to doubt" not in render(summary)

@@ -192,3 +192,28 @@ def test_each_sheet_of_paper_says_of_which_run_it_is_and_its_number(page: Page, 
     assert len(sheets) > 1
     for number, sheet in enumerate(sheets, start=1):
         assert re.search(rf"{re.escape(title)} +page {number} of {len(sheets)}\s*\Z", sheet), sheet[-200:]
+
+
+def test_no_title_stands_on_paper_without_what_it_is_of(page: Page, tmp_path: Path) -> None:
+    page.open(written("settings", tmp_path))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.print()
+    groups = page.evaluate(
+        "[...document.querySelectorAll('details.group')].filter((one) => one.checkVisibility())"
+        ".map((one) => [one.id, [...one.children].filter((part) => part.checkVisibility()).length])"
+    )
+    assert groups
+    assert [group for group, parts in groups if parts < 2] == []
+    assert page.count("#floor details.group") == 0
+
+
+@pytest.mark.parametrize(("stacks", "shown"), [(2, "inline"), (6, "block")])
+def test_on_paper_a_setting_of_few_stacks_is_a_line(page: Page, tmp_path: Path, stacks: int, shown: str) -> None:
+    page.open(written("settings", tmp_path), width=700)
+    page.print()
+    more = f".matrix td:nth-of-type(n+{stacks + 1}), .matrix thead th:nth-child(n+{stacks + 2})"
+    page.evaluate(f"document.querySelectorAll('{more}').forEach((one) => one.remove())")
+    cells = "[...document.querySelectorAll('.matrix td')]"
+    assert page.evaluate(f"{cells}.length") == 4 * stacks
+    assert page.evaluate("getComputedStyle(document.querySelector('.matrix .interval')).display") == shown
+    assert page.evaluate(f"Math.max(...{cells}.map((one) => one.getBoundingClientRect().right))") <= 700

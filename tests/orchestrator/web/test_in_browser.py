@@ -119,6 +119,28 @@ def test_every_text_is_legible(opened, scheme):
         assert contrast >= 4.5, (path, where)
 
 
+@pytest.mark.parametrize("path", PAGES)
+def test_paper_has_nothing_to_press(opened, path):
+    tab = opened()
+    tab.goto(path)
+    tab.emulate_media(media="print")
+    assert tab.locator("h1").is_visible()
+    pressed = tab.locator("nav, button, input:not([type=hidden]), select, textarea").all()
+    assert [one.evaluate("one => one.outerHTML.slice(0, 80)") for one in pressed if one.is_visible()] == []
+
+
+def test_on_a_phone_the_answer_of_a_run_stands_before_what_it_rests_on(opened):
+    tab = opened(360)
+    tab.goto("/")
+    tops = tab.evaluate(
+        "['th', 'td.answered', 'td[data-label=Begun]'].map((one) =>"
+        " [...document.querySelectorAll('.runs tbody tr')].find((row) => row.querySelector('.answered').textContent)"
+        ".querySelector(one).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    assert tops[1] < tops[2]
+
+
 def test_pages_work_without_their_script(opened):
     tab = opened(script=False)
     tab.get_by_label("Search").fill("script")

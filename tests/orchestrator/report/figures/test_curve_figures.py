@@ -58,6 +58,24 @@ def test_latency_over_distance_starts_at_zero_so_that_slopes_are_round_trips():
     assert layout["xaxis"].get("type", "linear") == "linear"
 
 
+def test_panels_that_would_lie_flat_beside_others_share_a_logarithmic_scale_that_is_said():
+    small, large = DISTANCE.panels
+    lines = [
+        replace(
+            line,
+            points=tuple(
+                replace(p, median=20 * p.median, interval=(19 * p.median, 21 * p.median)) for p in line.points
+            ),
+        )
+        for line in large.lines
+    ]
+    far = replace(DISTANCE, panels=(small, replace(large, lines=tuple(lines))))
+    assert scales(far).latency.is_log
+    assert not scales(DISTANCE).latency.is_log
+    assert "(logarithmic)" in latency_curves("c", small, scales(far), COLOURS).drawing
+    assert "(logarithmic)" not in latency_curves("c", small, scales(DISTANCE), COLOURS).drawing
+
+
 def test_a_logarithmic_axis_is_labelled_at_the_sizes_that_were_measured():
     layout = latencies(SIZES)[0]["layout"]
     assert layout["xaxis"]["type"] == "log"

@@ -64,9 +64,9 @@ def test_errors_of_neighbours_stand_apart() -> None:
 @pytest.mark.parametrize(
     ("marks", "apart", "said", "unsaid"),
     [
-        ((Mark(rtt=10, size=1000),), 0.0, ["measured"], ["kept from the fit", "takes so much longer"]),
+        ((Mark(rtt=10, size=1000),), 0.0, ["measured"], ["kept from the fit", "takes this much longer"]),
         ((Mark(rtt=10, size=1000, is_sealed=True, said="3 %"),), 0.0, ["kept from the fit"], [">measured<"]),
-        ((), 5.0, ["takes so much longer"], ["measured", "kept from the fit"]),
+        ((), 5.0, ["takes this much longer"], ["measured", "kept from the fit"]),
     ],
 )
 def test_the_legend_says_what_is_there_and_nothing_else(
