@@ -87,6 +87,7 @@ def collect(
             replace(
                 c,
                 is_one_machine=is_one_machine(plan, c.placement),
+                is_link_a_program=c.placement.kind != "local" and _forwards_packets(manifest.fleet),
                 is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
                 or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
@@ -234,6 +235,12 @@ def _samples(
 def is_one_machine(plan: Plan, placement: Placement) -> bool:
     """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
+
+
+def _forwards_packets(fleet: Mapping[str, Any]) -> bool:
+    """Whether a program emulates the distance, as in the lab on a kernel without netem."""
+    link = fleet.get("link")
+    return isinstance(link, dict) and link.get("kind") == "user-space"
 
 
 def _named(cell: Cell, operation: Operation, place: int) -> str:

@@ -96,7 +96,7 @@ def judge(cell: CellEvidence) -> Finding | None:
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
-    if loudest.verdict == "pass" and (cell.is_external or _has_a_database_beside(cell)):
+    if loudest.verdict == "pass" and (cell.is_external or cell.is_link_a_program or _has_a_database_beside(cell)):
         loudest = _of_one_end(cell, loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
@@ -127,7 +127,7 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     for part in trial.parts:
         own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
-        if noise and cell.is_one_machine and (cell.is_external or database_s is None):
+        if noise and cell.is_one_machine and (cell.is_external or cell.is_link_a_program or database_s is None):
             # Whose time that is, and who waited for it, is not known.
             noise = replace(noise, foreign=None, pressure=None)
         if noise:
@@ -152,7 +152,15 @@ def _has_a_database_beside(cell: CellEvidence) -> bool:
 
 
 def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:
-    """What a quiet requester's host says where the responder's, or the database's, is not known."""
+    """What a quiet requester's host says where the responder's work, the database's or the link's is not known."""
+    if cell.is_link_a_program and not cell.is_external:
+        return replace(
+            quiet,
+            verdict="cannot tell",
+            explanation="Little CPU time was stolen or throttled; what others used is not told from the work of the program"
+            " that emulates the distance here.",
+            action="See for yourself that nothing else runs here, or use a kernel with netem.",
+        )
     if not cell.is_external:
         return replace(
             quiet,
