@@ -43,8 +43,8 @@ def matters_from(summary: RunSummary, arenas: Sequence[Arena], distances: Distan
         return ""
     of = verb(arena)
     limit, margin = gap / arena.matters, words.margin(arena.matters)
-    following = named(arena.names[behind]) if len(first.cells) > 1 else "the next"
-    ahead_of = "" if len(arena.told) == 2 else f"{named(arena.names[ahead])} is {words.ms(gap)} ahead of {following}: "
+    names = [named(arena.names[cell]) for cell in (ahead, behind)]
+    ahead_of = "" if len(arena.told) == 2 else f"{names[0]} is {words.ms(gap)} ahead of {names[1]}: "
     in_a_row = f"of {_IN_A_ROW:,} {of.several} in a row this is {words.ms(gap * _IN_A_ROW)}; " if of.several else ""
     far = distances.far(arena.cells[ahead])
     if limit <= (far or 0.0):

@@ -301,7 +301,7 @@ def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, stea
 def test_work_of_the_program_that_emulates_the_distance_is_not_told_from_that_of_others(kind, steal, verdict):
     def spoil(draft):
         draft.done["host_before"] = host_counters(0)
-        draft.done["host_after"] = host_counters(10 * S, busy=1_400 + steal, pressure_us=4_000_000, steal=steal)
+        draft.done["host_after"] = host_counters(10 * S, busy=3_000 + steal, pressure_us=4_000_000, steal=steal)
 
     run = a_run(replace(a_plan(placements=[WEST]), provider="lab"), spoil=spoil)
     fleet = run.stored.fleet | {"link": {"kind": kind, "paths": []}}
