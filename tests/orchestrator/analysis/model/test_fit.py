@@ -387,6 +387,7 @@ def test_kept_connections_have_no_first_window() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # a minute of CPU time, beside other tests
 @pytest.mark.parametrize("drift", [0.0, 0.03])
 @pytest.mark.parametrize("blocks", [3, 5])
 def test_intervals_cover_what_they_promise(blocks: int, drift: float) -> None:
