@@ -1,27 +1,105 @@
-"""Cells over runs: which there are, and what `orch history` says of one."""
+"""The page `/trends`: the cells that runs measured, and cells over their runs, as `orch history` shows them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from starlette.responses import Response
+
+from orchestrator.analysis import words
 from orchestrator.analysis.compare import Statistic
-from orchestrator.history.filters import Filters
-from orchestrator.history.trend import Trend, trend
-from orchestrator.web.context import Context
-from orchestrator.web.refused import Refused
+from orchestrator.history.trend import Point, Trend, against_earlier, letter, trend
+from orchestrator.report.quantities import DASH
+from orchestrator.web import figure
+from orchestrator.web.compare import STATISTICS
+from orchestrator.web.figure import Figure
+from orchestrator.web.runs import Conditions
+from orchestrator.web.site import Here
 
-MOST_TRENDS = 12
-MOST_RUNS = 500
-
-
-def cells(of: Context, text: str = "") -> list[tuple[str, str, str, int]]:
-    """Id, stack, label, and number of runs of each cell whose id or label has all these words; those of most runs first."""
-    known = of.runs.read("cells", lambda index, _: index.cells())
-    wanted = text.lower().split()
-    return [cell for cell in known if all(word in f"{cell[0]} {cell[2]}".lower() for word in wanted)]
+router = APIRouter()
+_MOST_CELLS, _MOST_TRENDS, _MOST_RUNS = 200, 12, 500
 
 
-def trends(of: Context, cell: str, wanted: Filters, statistic: Statistic) -> list[Trend]:
-    """A trend for each cell of that id, beginning of one, or stack, of its newest runs; Refused where there is none."""
-    found = of.runs.read(None, lambda index, _: index.seen(cell, wanted))
-    if not found:
-        raise Refused(404, f"no run measured {cell!r} under these conditions", hint="/trends lists the cells there are")
-    return [trend(seen[-MOST_RUNS:], statistic) for seen in list(found.values())[:MOST_TRENDS]]
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A run of a trend as texts."""
+
+    point: Point
+    value: str
+    interval: str
+    conditions: str
+    change: str
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTrend:
+    """A trend with its figure, its runs newest first, and what each letter of conditions means."""
+
+    trend: Trend
+    unit: str
+    figure: Figure | None
+    lines: tuple[Line, ...]
+    conditions: tuple[tuple[str, str], ...]
+    changes: int
+
+
+@router.get("/trends")
+def trends(
+    request: Request,
+    site: Here,
+    conditions: Annotated[Conditions, Depends()],
+    cell: str = "",
+    statistic: Statistic = "median",
+) -> Response:
+    """Return the list of cells, or the trends of the cells of an id, beginning of an id, or stack."""
+    given = {name: text for name, text in conditions.given.items() if name != "text"}
+    if not cell:
+        wanted = conditions.text.lower().split()
+        with site.index() as (index, _):
+            known = [each for each in index.cells() if all(word in f"{each[0]} {each[2]}".lower() for word in wanted)]
+        return site.page(request, "cells.html", cells=known, text=conditions.text, given=given, most=_MOST_CELLS)
+    with site.index() as (index, _):
+        seen = list(index.seen(cell, conditions.filters()).values())[:_MOST_TRENDS]
+    if not seen:
+        raise HTTPException(404, f"no run measured {cell!r} under these conditions")
+    return site.page(
+        request,
+        "trends.html",
+        trends=[_shown(trend(runs[-_MOST_RUNS:], statistic)) for runs in seen],
+        cell=cell,
+        statistic=statistic,
+        statistics=STATISTICS,
+        given=given,
+    )
+
+
+def _shown(trend: Trend) -> ShownTrend:
+    unit = words.unit_for([point.median for point in trend.points if point.median is not None] or [1.0])
+    environments = [
+        (letter(number), "; ".join(differences) or "the conditions of the first run")
+        for number, differences in enumerate(trend.environments)
+    ]
+    return ShownTrend(
+        trend=trend,
+        unit="requests/s" if trend.statistic == "throughput" else unit.name,
+        figure=figure.of_trend(trend, unit),
+        lines=tuple(_line(point, trend.statistic, unit) for point in reversed(trend.points)),
+        conditions=tuple(environments) if len(environments) > 1 else (),
+        changes=sum(point.is_change for point in trend.points),
+    )
+
+
+def _line(point: Point, statistic: Statistic, unit: words.Unit) -> Line:
+    value, interval = getattr(point, statistic), getattr(point, f"{statistic}_interval")
+    text = words.rate if statistic == "throughput" else unit.text
+    return Line(
+        point=point,
+        value=DASH if value is None else text(value),
+        interval=DASH if interval is None or words.is_vague(interval) else " – ".join(map(text, interval)),
+        conditions=letter(point.environment),
+        change=DASH if point.change is None else f"{words.factor(point.change)}×",
+        verdict=against_earlier(point),
+    )
