@@ -78,8 +78,8 @@ def _environment(trend: Trend, points: Sequence[Point], number: int, times: floa
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [(high - value) * times for value, (_, high) in zip(values, intervals, strict=True)],
-            "arrayminus": [(value - low) * times for value, (low, _) in zip(values, intervals, strict=True)],
+            "array": [max(high - value, 0.0) * times for value, (_, high) in zip(values, intervals, strict=True)],
+            "arrayminus": [max(value - low, 0.0) * times for value, (low, _) in zip(values, intervals, strict=True)],
             "color": series(number),
             "thickness": 1,
         },
