@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.report import palette
 from orchestrator.report.page import plotly_library
-from orchestrator.web import compare, live, run, runs, trends
+from orchestrator.web import compare_page, list_page, live_page, run_page, trend_page
 from orchestrator.web.site import Site
 from orchestrator.workspace import Workspace
 
@@ -33,7 +33,7 @@ def create_app(workspace: Workspace, hosts: Sequence[str] = LOOPBACK) -> FastAPI
     app = FastAPI(title="orch", openapi_url=None)
     app.state.site = Site(workspace)
     app.state.is_ending = lambda: False
-    for part in (_assets, runs.router, run.router, compare.router, trends.router, live.router):
+    for part in (_assets, list_page.router, run_page.router, compare_page.router, trend_page.router, live_page.router):
         app.include_router(part)
     app.mount("/assets", StaticFiles(packages=[("orchestrator.web", "assets")]))
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)

@@ -11,7 +11,7 @@ from orchestrator.analysis.words import Unit, factor
 from orchestrator.history.trend import Point, Trend, letter
 from orchestrator.report.page import shown
 from orchestrator.report.palette import series
-from orchestrator.web.progress import View
+from orchestrator.web.live_view import View
 
 INK, MUTED, GRID = "var(--ink)", "var(--muted)", "var(--grid)"
 _ROW_PX, _TREND_PX = 34, 300

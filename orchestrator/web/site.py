@@ -20,7 +20,7 @@ from orchestrator.history import imported, keep
 from orchestrator.history.index import Index
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run
-from orchestrator.web.progress import Reader
+from orchestrator.web.live_view import Reader
 from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace
 

@@ -9,15 +9,15 @@ import pytest
 from orchestrator.clock import Clock
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Tail
-from orchestrator.web import progress
-from orchestrator.web.progress import Point, Reader
+from orchestrator.web import live_view
+from orchestrator.web.live_view import Point, Reader
 from tests.support.growing import Growing
 from tests.support.plans import plan
 
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch):
-    monkeypatch.setattr(progress, "LOOK_S", 0.0)
+    monkeypatch.setattr(live_view, "LOOK_S", 0.0)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_only_what_is_new_is_read(run, monkeypatch):
 
 
 def test_many_viewers_cost_one_look_a_second(run, monkeypatch):
-    monkeypatch.setattr(progress, "LOOK_S", 1.0)
+    monkeypatch.setattr(live_view, "LOOK_S", 1.0)
     now_s = [100.0]
     reader = reader_of(run, clock=Clock(wall_ns=lambda: 0, monotonic_s=lambda: now_s[0]))
     before = reader.look()
@@ -150,7 +150,7 @@ def test_a_trial_of_another_shape_is_unreadable(run, trial):
 
 
 def test_only_the_newest_trials_of_a_long_run_are_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "MOST_POINTS", 3)
+    monkeypatch.setattr(live_view, "MOST_POINTS", 3)
     run = Growing(tmp_path, plan("tcp", repeats=5)).measuring()
     for index in range(5):
         run.block(index)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.web import runs
-from orchestrator.web.runs import Conditions
+from orchestrator.web import list_page
+from orchestrator.web.list_page import Conditions
 from orchestrator.workspace import Workspace
 from tests.support.web import OLDER, RUNS, WITH_SAMPLES, client
 
@@ -44,7 +44,7 @@ def test_search_and_filters(pages, query, count):
 
 
 def test_a_list_has_pages_and_one_beyond_them_is_the_last(pages, monkeypatch):
-    monkeypatch.setattr(runs, "PER_PAGE", 3)
+    monkeypatch.setattr(list_page, "PER_PAGE", 3)
     answers = [pages.get(f"/?page={page}").context for page in (1, 2, 3, 99)]
     assert [len(answer["runs"]) for answer in answers] == [3, 3, 2, 2]
     assert [answer["page"] for answer in answers] == [1, 2, 3, 3]
@@ -52,7 +52,7 @@ def test_a_list_has_pages_and_one_beyond_them_is_the_last(pages, monkeypatch):
 
 
 def test_links_to_other_pages_keep_the_filters(pages, monkeypatch):
-    monkeypatch.setattr(runs, "PER_PAGE", 3)
+    monkeypatch.setattr(list_page, "PER_PAGE", 3)
     assert 'href="/?page=2&amp;stack=grpc-thin"' in pages.get("/?stack=grpc-thin").text
 
 

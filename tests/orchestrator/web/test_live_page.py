@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orchestrator.results.journal import Tail
-from orchestrator.web import live, progress
+from orchestrator.web import live_page, live_view
 from orchestrator.workspace import Workspace
 from tests.support.growing import Growing, until
 from tests.support.plans import plan
@@ -24,8 +24,8 @@ from tests.support.web import EVIL, client, served
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(progress, "LOOK_S", 0.02)
-    monkeypatch.setattr(live, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_view, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_page, "LOOK_S", 0.02)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_of_a_run_that_has_ended_there_is_one_event(address, run):
 
 
 def test_the_time_left_is_sent_again_while_the_journal_adds_nothing(address, run, monkeypatch):
-    monkeypatch.setattr(live, "AGAIN_S", 0.05)
+    monkeypatch.setattr(live_page, "AGAIN_S", 0.05)
     with viewer(address, run.id) as events:
         assert [next(events)["title"][:4] for _ in range(3)] == ["0/4 "] * 3
 
@@ -102,7 +102,7 @@ def test_when_nobody_watches_the_journal_is_left_alone(address, run, monkeypatch
 
     def is_quiet() -> bool:
         before = len(looks)
-        time.sleep(10 * live.LOOK_S)
+        time.sleep(10 * live_page.LOOK_S)
         return len(looks) == before
 
     until(is_quiet, "nobody looks")
@@ -170,7 +170,7 @@ def test_without_a_run_in_progress_the_list_is_empty(pages):
 
 
 def test_of_very_many_cells_the_page_shows_some_and_how_many_more(pages, run, monkeypatch):
-    monkeypatch.setattr(live, "MOST_ROWS", 1)
+    monkeypatch.setattr(live_page, "MOST_ROWS", 1)
     answer = pages.get(f"/live/{run.id}")
     assert [row.label for row in answer.context["rows"]] == ["tcp · echo 64 B"]
     assert "1 more cell" in answer.text

@@ -13,9 +13,9 @@ from orchestrator.analysis.compare import Statistic
 from orchestrator.history.trend import Point, Trend, against_earlier, letter, trend
 from orchestrator.report.quantities import DASH
 from orchestrator.web import figure
-from orchestrator.web.compare import STATISTICS
+from orchestrator.web.compare_page import STATISTICS
 from orchestrator.web.figure import Figure
-from orchestrator.web.runs import Conditions
+from orchestrator.web.list_page import Conditions
 from orchestrator.web.site import Here
 
 router = APIRouter()

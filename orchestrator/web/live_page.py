@@ -14,7 +14,7 @@ from starlette.responses import Response
 from orchestrator.measure.in_progress import in_progress
 from orchestrator.report.page import shown
 from orchestrator.web import figure
-from orchestrator.web.progress import LOOK_S, Reader, State, View
+from orchestrator.web.live_view import LOOK_S, Reader, State, View
 from orchestrator.web.site import Here, Site
 
 router = APIRouter(prefix="/live")
