@@ -83,7 +83,7 @@ class Site:
         return RunFolder(path, root=self.workspace.results)
 
     def judged(self, run: str) -> JudgedRun:
-        """Judge a run, and keep what was found as long as its folder stays the same.
+        """Judge a run, and keep the result as long as its folder stays the same.
 
         Errors as `folder` and `summarise`; UsageError while the run is in progress: its samples are the run's alone.
         """

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from orchestrator.report.palette import DARK, LIGHT
 from orchestrator.results.folder import runs
 from orchestrator.workspace import Workspace
 from tests.support.browser import FLAGS, PROGRAM
 from tests.support.growing import until
-from tests.support.web import EVIL, OLDER, RUNS, WITH_SAMPLES, made_up, served
+from tests.support.web import OLDER, RUNS, WITH_SAMPLES, made_up, served
 
 pytestmark = [
     pytest.mark.browser,
@@ -72,17 +73,17 @@ LEAST_CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    with served(made_up(tmp_path_factory.mktemp("served"))) as found:
-        yield found
+    with served(made_up(tmp_path_factory.mktemp("served"))) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def chromium():
     assert PROGRAM
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
-        yield found
-        found.close()
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_paper_has_no_controls(opened, address, path):
     tab.emulate_media(media="print")
     assert tab.locator("h1").is_visible()
     controls = tab.locator("nav, button, input:not([type=hidden]), select").all()
-    assert [control.evaluate("one => one.outerHTML") for control in controls if control.is_visible()] == []
+    assert [control.evaluate("element => element.outerHTML") for control in controls if control.is_visible()] == []
 
 
 def test_on_a_phone_the_answer_of_a_run_comes_before_its_details(opened, address):
@@ -199,37 +200,21 @@ def test_a_slash_goes_to_the_search_and_the_first_stop_skips_to_the_content(open
     assert tab.url.endswith("#main")
 
 
-def test_a_hostile_name_is_text(opened, address):
-    tab = opened(address)
-    tab.goto(f"/runs/{RUNS[1]}")
-    assert tab.title() == f"{EVIL} · orch"
-    assert tab.locator("h1").inner_text() == EVIL
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_trend_is_drawn_in_the_colours_of_the_page(opened, address, scheme):
     tab = opened(address, scheme=scheme)
     tab.goto("/trends?cell=grpc-thin")
     assert tab.locator("figure .scatterlayer .point").count() == len(RUNS)
-    colour = tab.evaluate("getComputedStyle(document.body).color")
-    assert tab.locator("figure .main-svg text").first.evaluate("one => getComputedStyle(one).fill") != "rgb(0, 0, 0)"
-    assert (colour == "rgb(22, 25, 29)") == (scheme == "light")
+    muted = (LIGHT if scheme == "light" else DARK)["muted"]
+    channels = ", ".join(str(int(muted[place : place + 2], 16)) for place in (1, 3, 5))
+    text = tab.locator("figure .main-svg text").first
+    assert text.evaluate("element => getComputedStyle(element).fill") == f"rgb({channels})"
 
 
 def test_a_report_shows_its_charts(opened, address):
     tab = opened(address)
     tab.goto(f"/runs/{WITH_SAMPLES}/report")
     tab.wait_for_selector("svg.main-svg", state="attached")
-
-
-def test_downloads_are_files(opened, address):
-    tab = opened(address)
-    tab.goto(f"/runs/{WITH_SAMPLES}")
-    for name, suffix in (("csv", ".csv"), ("excel", ".xlsx"), ("Download the report", ".html")):
-        with tab.expect_download() as coming:
-            tab.get_by_role("link", name=name, exact=True).click()
-        assert coming.value.suggested_filename.endswith(suffix)
-        assert coming.value.path().stat().st_size > 100
 
 
 @pytest.mark.alone

@@ -40,8 +40,8 @@ def pages(tmp_path: Path) -> TestClient:
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    with served(Workspace(tmp_path)) as found:
-        yield found
+    with served(Workspace(tmp_path)) as address:
+        yield address
 
 
 @contextmanager
@@ -161,8 +161,8 @@ def test_the_runs_in_progress_are_listed(tmp_path, pages, run):
     ended = Growing(tmp_path, plan("tcp"))
     ended.end()
     ended.let_go()
-    found = pages.get("/live").context["runs"]
-    assert [(each.run, each.done, each.trials) for each in found] == [(run.id, 1, 4)]
+    listed = pages.get("/live").context["runs"]
+    assert [(each.run, each.done, each.trials) for each in listed] == [(run.id, 1, 4)]
 
 
 def test_without_a_run_in_progress_the_list_is_empty(pages):
