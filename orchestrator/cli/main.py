@@ -40,7 +40,6 @@ VERBS: dict[str, str] = {
     "predict": "Predict latencies at your own distance, payload and link, from a run.",
     "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
     "verify": "Compare a stored run with what was recorded when it was made, or a report with the samples in it.",
-    "sign": "Sign a finished run with your SSH key.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
     "runs": "List the runs that are here, newest first, with their checks and answers.",
     "history": "Show a cell over runs, and mark where it changed.",

@@ -144,11 +144,14 @@ class RunContext:
         if fault is not None:
             raise HostLost(fault)
 
-    def warn(self, text: str) -> None:
-        """Tell the user, and keep it in the manifest: a condition that a reader of the results must know."""
+    def warn(self, text: str, detail: str = "") -> None:
+        """Show a condition that a reader of the results must know, and keep its text in the manifest.
+
+        `detail` is shown alone: what a library, a process or another run wrote may name hosts, people and folders.
+        """
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
-            self.listener.warning(text)
+            self.listener.warning(f"{text}: {detail}" if detail else text)
 
 
 def _unheard(line: Progress) -> None:

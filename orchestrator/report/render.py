@@ -71,11 +71,10 @@ COST_HEADS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Inside:
-    """What a report carries: so many of the run's samples, and whether with the names of its machines and people."""
+    """What a report carries: so many of the run's samples."""
 
     samples: int
     of: int
-    names_kept: bool
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:

@@ -4,7 +4,6 @@ results/<run-id>/
   experiment.yaml  plan.json         what was asked, frozen
   journal.jsonl                      one line per event, synced as it happens; survives a kill; a hash chain
   manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
-  manifest.json.sig                  a signature over it, where somebody signed it (`orch sign`)
   samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
   baselines/{ping,tcp}/*.parquet     the floors, same columns
   referee/*.txt                      what independent load generators printed, a file for each turn (`orch referee`)
@@ -240,7 +239,6 @@ class Manifest:
     state: Literal["running", "interrupted", "complete"]
     started_at: str  # ISO 8601, UTC
     ended_at: str | None
-    command: tuple[str, ...]
     fleet: dict[str, Any]
     hosts: dict[str, KeptDescription]  # facts by host name
     trials: tuple[TrialRecord, ...]

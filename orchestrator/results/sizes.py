@@ -21,7 +21,6 @@ PLAN = 1 << 26
 EXPERIMENT = 1 << 20
 JOURNAL = 1 << 30
 JOURNAL_LINE = 1 << 24  # both ends may print lines of 1 MiB
-SIGNATURE = 1 << 16
 NOTE = 1 << 16
 SUMMARY = 1 << 28
 RECORD = 4 << 30

@@ -34,7 +34,7 @@ RUNS: tuple[Column, ...] = (
     *(column for column in RUN_COLUMNS if column.name not in PARTITIONS),
     _text("validity", "valid, warned or invalid"),
     _text("provider", "who made the hosts"),
-    _text("hosts", "JSON: names (replaced), CPUs and machine types of the hosts"),
+    _text("hosts", "JSON: roles, CPUs and machine types of the hosts"),
     Column(name="trials", type="whole", meaning="trials that succeeded"),
     Column(name="requests", type="whole", meaning="measured requests"),
     _text("orch_version", "the orch that made it"),

@@ -17,22 +17,12 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import sizes
 
-ABOUT, MANIFEST, EXPERIMENT, SAMPLES, SUMMARY = (
-    "dataset.json",
-    "manifest.json",
-    "experiment.yaml",
-    "samples.parquet",
-    "summary.json",
-)
-SIGNED, SIGNATURE = "signed.json", "signed.json.sig"
+ABOUT, MANIFEST, SAMPLES, SUMMARY = "dataset.json", "manifest.json", "samples.parquet", "summary.json"
 MOST: Mapping[str, int] = {
     ABOUT: 1 << 26,
     MANIFEST: 1 << 28,
-    EXPERIMENT: sizes.EXPERIMENT,
     SAMPLES: sizes.DATASET_ROWS * len(COLUMNS) * 8,
     SUMMARY: sizes.SUMMARY,
-    SIGNED: sizes.NOTE,
-    SIGNATURE: sizes.SIGNATURE,
 }
 _NEEDED = {ABOUT, MANIFEST, SAMPLES}
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
