@@ -129,9 +129,9 @@ def test_where_nobody_answers_a_ping_to_what_runs_already_the_run_says_what_is_l
     lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "no echo"})
     result = lab.run(given("tcp"))
     assert (result.is_complete, result.failed_trials) == (True, 0)
-    (told,) = lab.runs.manifest().warnings
-    assert told.endswith("to the service; the floor is what TCP itself says of its connections")
-    assert f"{told}: no echo" in lab.told.warnings
+    (warning,) = lab.runs.manifest().warnings
+    assert warning.endswith("to the service; the floor is what TCP itself says of its connections")
+    assert f"{warning}: no echo" in lab.told.warnings
 
 
 def test_samples_become_one_tidy_table_and_staging_goes(lab):
@@ -174,8 +174,8 @@ def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
 def test_without_a_ping_the_run_says_so_and_goes_on(lab):
     lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "not permitted"})
     lab.run(plan("tcp", repeats=1))
-    (told,) = [text for text in lab.told.warnings if "no ping" in text]
-    assert "not permitted" in told
+    (warning,) = [text for text in lab.told.warnings if "no ping" in text]
+    assert "not permitted" in warning
     assert lab.runs.manifest().warnings == ("no ping from fake to fake; the floor is tcp alone",)
     assert {b.kind for b in lab.runs.manifest().baselines} == {"tcp"}
 
