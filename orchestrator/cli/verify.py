@@ -58,11 +58,16 @@ def _verify_run(folder: RunFolder) -> None:
     console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written")
     if stated:
         console.result(f"  {len(stated):,} figures of summary.json follow from the samples")
+    else:
+        console.result("  summary.json has no figures of this state of the run: none were compared")
     console.emit({**document, "differences": []})
 
 
 def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
-    """The figures that analysis left in the folder, none where it left none, and which differ when they are recomputed."""
+    """The figures that analysis left in the folder, and which differ when they are recomputed.
+
+    None where it left none, or those of an earlier state of the run.
+    """
     from orchestrator.analysis.summarise import summarise
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.report.dataset.figures import differences, figures
@@ -70,12 +75,16 @@ def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
 
     path = folder.path / "summary.json"
     try:
-        stored = figures(RunSummary.from_dict(read_sealed(path)))
+        stored = RunSummary.from_dict(read_sealed(path))
     except FileNotFoundError:
         return {}, ()
     except (ValueError, OSError) as error:
         raise InvalidMeasurement(f"{path}: {error}", hint=f"`orch report {folder.id}` makes it anew") from error
-    return stored, differences(stored, figures(summarise(folder)))
+    recomputed = summarise(folder)
+    if stored.manifest_sha256 != recomputed.manifest_sha256:
+        return {}, ()
+    stated = figures(stored)
+    return stated, differences(stated, figures(recomputed))
 
 
 def _verify_medians(folder: RunFolder) -> None:

@@ -116,27 +116,6 @@ def read_numbers(
         raise damaged(path, f"its samples cannot be read as Parquet: {error}") from error
 
 
-def require_rows(
-    path: Path, columns: Mapping[str, npt.NDArray[Any]], held: sizes.Held, *, is_whole: bool = True
-) -> None:
-    """InvalidMeasurement for columns whose rows are not of what the file is to hold, or have stamps that no clock gives.
-
-    Of a part of a file (not `is_whole`) what rows have to do with each other is not looked at.
-    """
-    is_plain = held.kind == "call" and not held.parts
-    if not set(of_rows.COLUMNS) <= columns.keys():
-        if not is_plain:
-            raise damaged(path, "not a samples file of orch")
-    elif is_whole:
-        why = of_rows.refusal(
-            columns, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
-        )
-        if why is not None:
-            raise damaged(path, why)
-    has_others = not is_plain and held.kind == "call"
-    require_possible(path, columns, none_else=columns["kind"] != _MISLEADING if has_others else None)
-
-
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     if file.schema_arrow.field(name).type == pa.int64():
         return _numbers(path, file, name)

@@ -18,7 +18,7 @@ from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
 
 HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"
-"""What stands for the address of a service that runs already: on this machine, or on another one (RFC 5737)."""
+"""The address that replaces that of a service that runs already: on this machine, or on another one (RFC 5737)."""
 NO_FIGURES = "no figures"
 _OF_A_HOST = ("role", "zone", "machine")
 
@@ -26,7 +26,7 @@ _OF_A_HOST = ("role", "zone", "machine")
 def plan(document: Mapping[str, Any]) -> dict[str, Any]:
     """The plan as plain data: the experiment by its file, services that run already by their role.
 
-    Where such a service is asked, overrides of stacks are without their values, as these may hold its address.
+    Where such a service is measured, overrides of stacks are without their values, as these may hold its address.
     """
     stacks = [_stack(stack) for stack in document["stacks"]]
     has_service = any(stack["external"] for stack in stacks)
@@ -55,13 +55,17 @@ def host(description: Description) -> Description:
 
 
 def fleet(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What the provider said of its hosts, without addresses and without the id of the deployment."""
+    """The provider's record of its hosts, without addresses and without the id of the deployment."""
     kept = {name: value for name, value in document.items() if name != "deployment"}
     if isinstance(hosts := kept.get("hosts"), dict):
-        kept["hosts"] = {name: {key: of[key] for key in _OF_A_HOST if key in of} for name, of in hosts.items()}
+        kept["hosts"] = {name: _facts(facts) for name, facts in hosts.items()}
     if isinstance(link := kept.get("link"), dict):
         kept["link"] = {"kind": link.get("kind")}
     return kept
+
+
+def _facts(host: object) -> dict[str, Any]:
+    return {key: host[key] for key in _OF_A_HOST if key in host} if isinstance(host, dict) else {}
 
 
 def trial(record: TrialRecord) -> TrialRecord:

@@ -81,11 +81,6 @@ def file(table: str, experiment: str, started: str, run: str, number: int) -> st
     return f"{folder(table, experiment, started, run)}/part-{number:05}.parquet"
 
 
-def claim(run: str) -> str:
-    """The path of what orch notes of a run's files."""
-    return f"_orch/{in_path(run)}.json"
-
-
 def is_of(path: str, run: str) -> bool:
     """Whether a path is one that a file of this run has."""
     tables = "|".join(TABLES)

@@ -41,6 +41,17 @@ def test_a_plan_resolves_every_default(write: Write, known: Known) -> None:
     assert plan.experiment_sha256 == hashlib.sha256(MINIMAL.encode()).hexdigest()
 
 
+def test_an_experiment_in_the_working_folder_has_a_path_without_other_folders(
+    write: Write, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(MINIMAL)
+    monkeypatch.chdir(file.parent.parent)
+    assert make_plan(file, known=known).experiment_path == f"{file.parent.name}/{file.name}"
+    (file.parent / "beside").mkdir()
+    monkeypatch.chdir(file.parent / "beside")
+    assert make_plan(file, known=known).experiment_path == str(file)
+
+
 @pytest.mark.parametrize(("line", "share"), [("", 0.05), ("matters: 10%\n", 0.1), ("matters: 0.1\n", 0.1)])
 def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
     plan = make_plan(write(MINIMAL + line), known=known)

@@ -21,7 +21,6 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import noted
 from orchestrator.results.folder import RunFolder
 from orchestrator.teams import dataset, layout, leaving, places
-from orchestrator.teams.places import Place
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 
@@ -151,37 +150,6 @@ def test_a_folder_of_somebody_else_is_left_as_it_is(root: Path, tmp_path: Path) 
     refused(root, SOUND, to=str(tmp_path / "thesis.txt" / "x"), match="is not a folder")
 
 
-def test_a_file_of_somebody_else_at_a_runs_place_is_left_as_it_is(root: Path, shared: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(shared, copy)
-    (copy / layout.claim(SOUND)).unlink()
-    before = files(copy)
-    refused(root, SOUND, to=str(copy), match="was not put there by orch")
-    refused(root, SOUND, to=str(copy), replace=True, match="was not put there by orch")
-    assert files(copy) == before
-
-
-def test_a_link_out_of_the_folder_is_not_followed(root: Path, shared: Path, tmp_path: Path) -> None:
-    copy, outside = tmp_path / "copy", tmp_path / "outside"
-    outside.mkdir()
-    copy.mkdir()
-    shutil.copy(shared / layout.ABOUT, copy)
-    (copy / "samples").symlink_to(outside)
-    refused(root, SOUND, to=str(copy), match="link leads elsewhere")
-    assert list(outside.iterdir()) == []
-
-
-def test_links_that_lead_round_in_circles_are_files_of_somebody_else(root: Path, shared: Path, tmp_path: Path) -> None:
-    """Two in one folder would be 2 to the power of 40 paths."""
-    folder = tmp_path / "samples" / "experiment=synthetic" / f"date={DAY}" / f"run={SOUND}"
-    folder.mkdir(parents=True)
-    shutil.copy(shared / layout.ABOUT, tmp_path)
-    for name in "ab":
-        (folder / name).symlink_to(".")
-    assert set(places.place(str(tmp_path)).sizes("samples").values()) == {-1}
-    refused(root, SOUND, to=str(tmp_path), match="was not put there by orch")
-
-
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -206,9 +174,10 @@ def test_notes_of_a_dataset_that_are_garbage_are_said(root: Path, shared: Path, 
     (tmp_path / layout.ABOUT).write_text(garbage)
     refused(root, SOUND, to=str(tmp_path), match=r"damaged|not a dataset")
     shutil.copy(shared / layout.ABOUT, tmp_path)
-    (tmp_path / "_orch").mkdir()
-    (tmp_path / layout.claim(SOUND)).write_text(garbage)
-    refused(root, SOUND, to=str(tmp_path), match=r"damaged|another version")
+    row = tmp_path / layout.file("runs", "synthetic", DAY, SOUND, 0)
+    row.parent.mkdir(parents=True)
+    row.write_text(garbage)
+    refused(root, SOUND, to=str(tmp_path), match="damaged")
 
 
 def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
@@ -216,13 +185,18 @@ def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(shared, copy)
-    claim = json.loads((copy / layout.claim(SOUND)).read_text())
-    (copy / layout.claim(SOUND)).write_text(json.dumps({**claim, "manifest_sha256": "0" * 64}))
+    row = copy / layout.file("runs", "synthetic", DAY, SOUND, 0)
+    table = pq.read_table(row, partitioning=None)
+    place = table.schema.get_field_index("manifest_sha256")
+    pq.write_table(table.set_column(place, table.schema.field(place), [["0" * 64]]), row)
+    surplus = copy / layout.file("samples", "synthetic", DAY, SOUND, 7)
+    surplus.write_text("of the other run")
     error = refused(root, SOUND, to=str(copy), match="holds another run")
     assert "--replace" in (error.hint or "")
     (told,) = put(root, SOUND, to=str(copy), replace=True)["runs"]
     assert told["dataset"]["outcome"] == "replaced"
-    assert json.loads((copy / layout.claim(SOUND)).read_text())["manifest_sha256"] == claim["manifest_sha256"]
+    assert not surplus.exists()
+    assert pq.read_table(row, partitioning=None).equals(table)
 
 
 def test_what_was_cut_is_finished_by_publishing_again(
@@ -275,51 +249,16 @@ def test_unpublishing_removes_what_orch_put_there_and_nothing_else(root: Path, s
     partition = copy / "samples" / "experiment=synthetic" / f"date={DAY}" / f"run={SOUND}"
     (partition / "theirs.parquet").write_text("mine")
     (copy / "precious").write_text("mine")
-    claim = json.loads((copy / layout.claim(SOUND)).read_text())
-    for path in ("precious", "../outside", f"samples/experiment=../date=x/run={SOUND}/part-00000.parquet"):
-        claim["files"].append({"path": path, "bytes": 4, "sha256": ""})
-    (copy / layout.claim(SOUND)).write_text(json.dumps(claim))
-    (tmp_path / "outside").write_text("mine")
     with standing_in(root):
         with pytest.raises(UsageError, match="nobody can be asked"):
             unpublish.command([SOUND], to=str(copy))
         unpublish.command([SOUND], to=str(copy), yes=True)
     assert [path.name for path in partition.iterdir()] == ["theirs.parquet"]
     assert (copy / "precious").exists()
-    assert (tmp_path / "outside").exists()
     assert not (copy / "runs" / "experiment=synthetic").exists()
     assert len(list((copy / "runs").rglob("*.parquet"))) == 2
     with standing_in(root), pytest.raises(UsageError, match="not published there"):
         unpublish.command([SOUND], to=str(copy), yes=True)
-
-
-def test_publishing_looks_at_no_path_outside_of_a_run_whatever_its_claim_says(
-    root: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else whoever shares the folder has others look through all of their disk."""
-    copy = tmp_path / "copy"
-    shutil.copytree(shared, copy)
-    claim = json.loads((copy / layout.claim(SOUND)).read_text())
-    claim["files"].append({"path": "../outside/theirs", "bytes": 4, "sha256": ""})
-    (copy / layout.claim(SOUND)).write_text(json.dumps(claim))
-    looked: list[str] = []
-    sizes = Place.sizes
-    monkeypatch.setattr(Place, "sizes", lambda self, folder="": looked.append(folder) or sizes(self, folder))
-    put(root, SOUND, to=str(copy))
-    assert looked
-    assert [folder for folder in looked if ".." in folder] == []
-    assert "outside" not in (copy / layout.claim(SOUND)).read_text()
-
-
-def test_a_file_that_was_changed_since_stays_and_is_named(root: Path, shared: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(shared, copy)
-    (changed,) = (copy / "cells").rglob(f"*{SOUND}/*.parquet")
-    changed.write_bytes(b"somebody's")
-    with standing_in(root) as (_, err):
-        unpublish.command([SOUND], to=str(copy), yes=True)
-        assert "was changed since it was published, and stays" in err.getvalue()
-    assert changed.exists()
 
 
 def test_runs_that_may_not_leave_are_refused(root: Path, tmp_path: Path) -> None:
@@ -395,7 +334,7 @@ def test_what_another_took_out_meanwhile_is_gone_and_no_trouble(tmp_path: Path) 
     (tmp_path / "samples" / "kept" / "file").touch()
     place.delete("samples/gone/part-00000.parquet")
     place.delete("samples/kept/other.parquet")
-    assert place.sizes() == {"samples/kept/file": 0}
+    assert place.files("") == ["samples/kept/file"]
     place.delete("samples/kept/file")
     assert list(tmp_path.iterdir()) == []
 
