@@ -28,9 +28,8 @@ from services.python.contract.responder_lines import Stats
 
 SCHEMA_VERSION = 1
 
-SHARED_WITH = "shared the machine with"
-"""How the warning of a run begins that was not alone on its machine."""
-SHARED = f"{SHARED_WITH} another measurement"
+SHARED = "shared the machine with another measurement, which disturbs both"
+"""The warning of a run that was not alone on its machine."""
 REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
 """The warning of a run of which a block was made again; with the block's number, counted from one."""
 
@@ -255,4 +254,4 @@ class Manifest:
 
 def is_shared(warnings: Iterable[str]) -> bool:
     """Whether a run's warnings say that it was not alone on its machine."""
-    return any(warning.startswith(SHARED_WITH) for warning in warnings)
+    return SHARED in warnings
