@@ -28,9 +28,9 @@ class Noise:
     """Shares of the time between two readings; None where the system does not count it.
 
     `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU. `foreign`: other processes beside the hosts; `inside`:
-    those in a host's own control group, as a share of what the host may use of one core. `pressure` is the time in which something waited for a CPU, and no more of
-    it than others ran: processes of the measurement that wait for each other are its own load. `cpus`: of the machine;
-    `used`: cores that were busy on it.
+    those in a host's own control group, as a share of what the host may use of one core. `pressure` is the time in which
+    something waited for a CPU, and no more of it than others ran: processes of the measurement that wait for each other are
+    its own load. `cpus`: of the machine; `used`: cores that were busy on it.
     """
 
     where: str

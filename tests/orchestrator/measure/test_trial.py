@@ -87,6 +87,15 @@ def test_a_trial_that_asks_nobody_has_a_requester_alone(host):
     assert host.processes[0].trial["target"] is None
 
 
+@pytest.mark.parametrize(("asks", "used_s"), [("nobody", None), ("itself", 2.5)])
+def test_what_is_used_beside_the_hosts_is_counted_from_the_warm_up_on(host, asks, used_s):
+    readings = iter([1.0, 3.0, 5.5])
+    beside = (lambda: next(readings)) if asks == "itself" else (lambda: None)
+    clock, interrupts = host.time.clock(), Interrupts()
+    bench = Bench(clock=clock, interrupts=interrupts, on_progress=lambda line: None, beside_cpu_s=beside)
+    assert bench.make(ASK, Pair((host,), host), "t0").beside_cpu_s == used_s
+
+
 def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
     outcome = make(host)  # the fake lets two seconds pass, of which its `done` line accounts for one
     assert outcome.elapsed_s == pytest.approx(2.0)
