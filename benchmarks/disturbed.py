@@ -60,8 +60,8 @@ PATTERNS: dict[str, Pattern] = {
     "half of the stacks, 70 %": lambda stack, _block: MUCH if stack % 2 else QUIET,
     "70 % of some, 30 % of others": lambda stack, _block: MUCH if stack % 2 else SOME,
     "one stack, 70 %": lambda stack, _block: MUCH if stack == 1 else QUIET,
-    "short and strong of some, long and weak of others": lambda stack, _block: LONG if stack % 2 else SHORT,
     "the first block alone, 70 %": lambda _stack, block: QUIET if block else MUCH,
+    "short and strong of some, long and weak of others": lambda stack, _block: LONG if stack % 2 else SHORT,
 }
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,8 +40,8 @@ def host(tmp_path: Path) -> FakeHost:
     return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
 
 
-def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1) -> Outcome:
-    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
+def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, **more: Any) -> Outcome:
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None, **more)
     return bench.make(ask, Pair((host,) * requesters, host), "t0")
 
 
@@ -87,13 +88,9 @@ def test_a_trial_that_asks_nobody_has_a_requester_alone(host):
     assert host.processes[0].trial["target"] is None
 
 
-@pytest.mark.parametrize(("asks", "used_s"), [("nobody", None), ("itself", 2.5)])
-def test_what_is_used_beside_the_hosts_is_counted_from_the_warm_up_on(host, asks, used_s):
-    readings = iter([1.0, 3.0, 5.5])
-    beside = (lambda: next(readings)) if asks == "itself" else (lambda: None)
-    clock, interrupts = host.time.clock(), Interrupts()
-    bench = Bench(clock=clock, interrupts=interrupts, on_progress=lambda line: None, beside_cpu_s=beside)
-    assert bench.make(ASK, Pair((host,), host), "t0").beside_cpu_s == used_s
+@pytest.mark.parametrize(("readings", "used_s"), [([None] * 3, None), ([1.0, 3.0, 5.5], 2.5)])
+def test_what_is_used_beside_the_hosts_is_counted_from_the_warm_up_on(host, readings, used_s):
+    assert make(host, beside_cpu_s=iter(readings).__next__).beside_cpu_s == used_s
 
 
 def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
