@@ -123,12 +123,12 @@ def table(runs: int, seed: int) -> Iterator[str]:
             shown = []
             for truth in (1.0, *TRUE):
                 made = list(comparisons(pattern, blocks=blocks, runs=runs, truth=truth, seed=seed))
-                each = [[_is_seen(of, truth) for of in versions] for versions in zip(*made, strict=True)]
+                each = [[is_seen(of, truth) for of in versions] for versions in zip(*made, strict=True)]
                 shown.append(" → ".join(f"{100 * sum(seen) / runs:.1f}" for seen in each) + " %")
             yield f"| {name} | {blocks} | {' | '.join(shown)} |"
 
 
-def _is_seen(found: Sequence[Comparison], truth: float) -> bool:
+def is_seen(found: Sequence[Comparison], truth: float) -> bool:
     """Whether one of equal stacks is called faster or slower than another, or else the slow one is found to be slow."""
     if truth == 1.0:
         sides = [side for c in found if (side := leading.side_of(c))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from orchlab import link
@@ -20,6 +21,7 @@ class FakeLink:
 
     kind = "user-space"
     scheduler: str | None = "fifo"
+    emulator: dict[str, Any] | None = None
 
     def __init__(self, own_ms: float) -> None:
         self.own_ms = own_ms

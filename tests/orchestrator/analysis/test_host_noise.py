@@ -10,8 +10,10 @@ import pytest
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks import noise
 from orchestrator.analysis.collect import collect
+from orchestrator.analysis.conditions import conditions
 from orchestrator.analysis.evidence import CellEvidence
 from orchestrator.analysis.host_noise import MOST, held_up, noises
+from orchestrator.analysis.words import of_cores
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.machines import MACHINES, limit_of
 from tests.support.lines import host_counters
@@ -62,6 +64,11 @@ def test_throttling_by_the_quota_that_a_machine_type_has_in_the_lab_is_no_noise(
     assert judged(cell).verdict == "pass"
     assert [held_up(cell, trial) for trial in cell.trials] == [0.0] * 5
     assert max(seen.throttled or 0.0 for seen in noises(cell, cell.trials[0])) == pytest.approx(0.75)
+
+
+def test_a_machine_types_size_is_a_condition_of_the_run() -> None:
+    plan = replace(a_plan(placements=[WEST]), provider="lab", machine="f1-micro")
+    assert ("Machine", f"{of_cores(0.2)}: f1-micro") in conditions(collect(a_run(plan), {}))
 
 
 def test_a_quota_that_nobody_asked_for_is() -> None:
