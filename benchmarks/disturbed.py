@@ -106,8 +106,10 @@ def comparisons(
         effects = np.log([factor for factor, _ in disturbed]).reshape(blocks, STACKS)
         shares = {t.index: share for t, (_, share) in zip(trials, disturbed, strict=True)}
         cells = measured(plan, trials, effects, ratios, rng)
-        told = [replace(cell, trials=tuple(replace(t, held_up=shares[t.index]) for t in cell.trials)) for cell in cells]
-        yield _of_medians(plan, cells), _of_medians(plan, told)
+        counted = [
+            replace(cell, trials=tuple(replace(t, held_up=shares[t.index]) for t in cell.trials)) for cell in cells
+        ]
+        yield _of_medians(plan, cells), _of_medians(plan, counted)
 
 
 def _of_medians(plan: Plan, cells: Sequence[CellSummary]) -> list[Comparison]:
@@ -122,19 +124,19 @@ def table(runs: int, seed: int) -> Iterator[str]:
         for blocks in BLOCKS:
             shown = []
             for truth in (1.0, *TRUE):
-                made = list(comparisons(pattern, blocks=blocks, runs=runs, truth=truth, seed=seed))
-                each = [[is_seen(of, truth) for of in versions] for versions in zip(*made, strict=True)]
+                versions = list(comparisons(pattern, blocks=blocks, runs=runs, truth=truth, seed=seed))
+                each = [[is_seen(compared, truth) for compared in version] for version in zip(*versions, strict=True)]
                 shown.append(" → ".join(f"{100 * sum(seen) / runs:.1f}" for seen in each) + " %")
             yield f"| {name} | {blocks} | {' | '.join(shown)} |"
 
 
-def is_seen(found: Sequence[Comparison], truth: float) -> bool:
+def is_seen(compared: Sequence[Comparison], truth: float) -> bool:
     """Whether one of equal stacks is called faster or slower than another, or else the slow one is found to be slow."""
     if truth == 1.0:
-        sides = [side for c in found if (side := leading.side_of(c))]
-        ahead = leading.leaders(sides, found[0].reference_cell, log(1 + MATTERS))
-        return len(ahead) < STACKS or any(c.standing in ("faster", "slower") for c in found)
-    return found[-1].standing == "slower"
+        sides = [side for c in compared if (side := leading.side_of(c))]
+        ahead = leading.leaders(sides, compared[0].reference_cell, log(1 + MATTERS))
+        return len(ahead) < STACKS or any(c.standing in ("faster", "slower") for c in compared)
+    return compared[-1].standing == "slower"
 
 
 def main() -> None:

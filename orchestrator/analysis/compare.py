@@ -148,8 +148,8 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
     )
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     ratios = tuple(mine[block] / theirs[block] for block in shared)
-    shares = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
-    held_up, held_up_reference = (tuple(of[block] for block in shared) for of in shares)
+    by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
+    held_up, held_up_reference = (tuple(shares[block] for block in shared) for shares in by_side)
     return _Pair(
         cell=cell,
         reference=reference,
@@ -283,14 +283,14 @@ def _judge(
         not pair.control and result is not None and result.p_value is not None
         for pair, result in zip(pairs, results, strict=True)
     )
-    judged = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
-    for pair, as_measured, without in judged:
+    both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
+    for pair, as_measured, without in both_ways:
         if as_measured is None or without is None:
             yield _comparison(pair, statistic, _NOTHING, margin, 0.0, 1)
             continue
-        found = as_measured if pair.control else _spanning(pair, as_measured, without)
+        judged = as_measured if pair.control else _spanning(pair, as_measured, without)
         envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
-        yield _comparison(pair, statistic, found, margin, envelope, 1 if pair.control else family, alpha)
+        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family, alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,26 +309,26 @@ def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: floa
     """By pair; None where there is no interval. A control is a family of its own."""
     known = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
     family = zip(intervals.holm(known), intervals.holm_levels(known, alpha), strict=True)
-    found: list[_Judged | None] = []
+    judged: list[_Judged | None] = []
     for pair, result in zip(pairs, results, strict=True):
         if result is None or result.p_value is None:
-            found.append(None)
+            judged.append(None)
             continue
         p_value, level = (result.p_value, alpha) if pair.control else next(family)
-        found.append(_Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level)))
-    return found
+        judged.append(_Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level)))
+    return judged
 
 
 def _spanning(pair: _Pair, as_measured: _Judged, without: _Judged) -> _Judged:
     """Of a pair that others held up both results in one: what each of the two says, and no more."""
-    one, other = as_measured.interval, without.interval
-    if one is None or other is None or not any((*pair.held_up, *pair.held_up_reference)):
+    plain, other = as_measured.interval, without.interval
+    if plain is None or other is None or not any((*pair.held_up, *pair.held_up_reference)):
         return as_measured
-    is_one_side = (one[0] > 1) == (other[0] > 1) and (one[1] < 1) == (other[1] < 1)
+    is_one_side = (plain[0] > 1) == (other[0] > 1) and (plain[1] < 1) == (other[1] < 1)
     return _Judged(
         p_value=max(as_measured.p_value or 0.0, without.p_value or 0.0) if is_one_side else 1.0,
-        interval=both(one, other),
-        disturbed=Disturbed(cell=pair.held_up, reference=pair.held_up_reference, as_measured=one, corrected=other),
+        interval=both(plain, other),
+        disturbed=Disturbed(cell=pair.held_up, reference=pair.held_up_reference, as_measured=plain, corrected=other),
     )
 
 

@@ -56,6 +56,6 @@ def corrected(
     )
 
 
-def both(one: Interval, other: Interval) -> Interval:
+def both(first: Interval, second: Interval) -> Interval:
     """The narrowest interval that holds two."""
-    return min(one[0], other[0]), max(one[1], other[1])
+    return min(first[0], second[0]), max(first[1], second[1])

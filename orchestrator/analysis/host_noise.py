@@ -180,18 +180,18 @@ def _groups(cell: CellEvidence, trial: TrialEvidence) -> dict[str, _Group]:
     first = next(iter(own), None)
     if cell.is_one_machine and is_shared and first is not None:
         own[first] += responder_s
-    found = {host: _Group(own_s=own_s) for host, own_s in own.items()}
+    groups = {host: _Group(own_s=own_s) for host, own_s in own.items()}
     if cell.has_groups:
         for part in trial.parts:
             before, after = part.done.host_before, part.done.host_after
             elapsed_s = _elapsed_s(before, after)
-            found[part.host] = replace(found[part.host], group_s=_group_s(before, after), elapsed_s=elapsed_s)
+            groups[part.host] = replace(groups[part.host], group_s=_group_s(before, after), elapsed_s=elapsed_s)
     if cell.is_one_machine and not is_shared:
         began = record.stats_before if measured_s is None else record.stats_warm
         before, after = began.host if began else None, record.stats.host if record.stats else None
         group_s = _group_s(before, after) if cell.has_groups else None
-        found[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=_elapsed_s(before, after))
-    return found
+        groups[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=_elapsed_s(before, after))
+    return groups
 
 
 def _group_s(before: HostCounters | None, after: HostCounters | None) -> float | None:

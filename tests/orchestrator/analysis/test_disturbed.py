@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import measured, plan_of
-from orchestrator.analysis.compare import compare_cells, compare_costs
+from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.disturbed import MOST, corrected, stretched
 from orchestrator.analysis.summary import Comparison
 from orchestrator.experiment.plan.schedule import schedule
@@ -21,9 +21,14 @@ def compared(ratio: float, cell: Sequence[float], reference: Sequence[float], st
     """Two stacks of this ratio, measured with next to no spread, of which others held up these shares by block."""
     plan = plan_of(2, BLOCKS)
     first, second = (planned.id for planned in plan.cells)
-    made = measured(plan, schedule(plan.cells, BLOCKS, 1), np.zeros((BLOCKS, 2)), {first: 1.0, second: ratio}, _Still())
+    alone = measured(
+        plan, schedule(plan.cells, BLOCKS, 1), np.zeros((BLOCKS, 2)), {first: 1.0, second: ratio}, _Still()
+    )
     shares = {first: reference, second: cell}
-    cells = [replace(of, trials=tuple(replace(t, held_up=shares[of.id][t.block]) for t in of.trials)) for of in made]
+    cells = [
+        replace(side, trials=tuple(replace(trial, held_up=shares[side.id][trial.block]) for trial in side.trials))
+        for side in alone
+    ]
     return next(c for c in compare_cells(plan, cells) if c.statistic == statistic)
 
 
@@ -38,8 +43,8 @@ class _Still(np.random.Generator):
 
 
 def test_nobody_disturbed_it() -> None:
-    found = compared(0.9, [0.0] * 5, [0.0] * 5)
-    assert (found.standing, found.disturbed, found.reason) == ("faster", None, None)
+    result = compared(0.9, [0.0] * 5, [0.0] * 5)
+    assert (result.standing, result.disturbed, result.reason) == ("faster", None, None)
 
 
 @pytest.mark.parametrize("ratio", [0.9, 1.1])
@@ -65,25 +70,25 @@ def test_equal_disturbance_changes_nothing(ratio: float) -> None:
 def test_what_is_left_once_the_slower_side_has_its_time_back(
     ratio: float, cell: float, reference: float, standing: str
 ) -> None:
-    found = compared(ratio, [cell] * 5, [reference] * 5)
-    assert found.standing == standing
-    assert found.reason == ("disturbed unequally" if standing == "not resolved" else None)
-    assert found.interval is not None
-    assert found.disturbed is not None
-    low, high = found.interval
-    assert low == min(found.disturbed.as_measured[0], found.disturbed.corrected[0])
-    assert high == max(found.disturbed.as_measured[1], found.disturbed.corrected[1])
+    result = compared(ratio, [cell] * 5, [reference] * 5)
+    assert result.standing == standing
+    assert result.reason == ("disturbed unequally" if standing == "not resolved" else None)
+    assert result.interval is not None
+    assert result.disturbed is not None
+    low, high = result.interval
+    assert low == min(result.disturbed.as_measured[0], result.disturbed.corrected[0])
+    assert high == max(result.disturbed.as_measured[1], result.disturbed.corrected[1])
     assert low < ratio < high
     assert low < ratio * (1 - cell) / (1 - reference) < high
-    assert found.p_value is not None
-    assert (found.p_value < 0.05) == (not low <= 1 <= high)
+    assert result.p_value is not None
+    assert (result.p_value < 0.05) == (not low <= 1 <= high)
 
 
 def test_one_block_that_was_disturbed_widens_it_and_no_more() -> None:
-    found = compared(2.0, [0.3, 0, 0, 0, 0], [0.0] * 5)
-    assert found.standing == "slower"
-    assert found.disturbed is not None
-    assert found.disturbed.as_measured[0] > found.disturbed.corrected[0] > 1
+    result = compared(2.0, [0.3, 0, 0, 0, 0], [0.0] * 5)
+    assert result.standing == "slower"
+    assert result.disturbed is not None
+    assert result.disturbed.as_measured[0] > result.disturbed.corrected[0] > 1
 
 
 def test_by_how_much_a_statistic_grows() -> None:
@@ -92,14 +97,3 @@ def test_by_how_much_a_statistic_grows() -> None:
     assert stretched(0.5, "requester_cpu") == 1.0
     assert stretched(1.0, "median") == stretched(MOST, "median") < 100
     assert corrected((2.0, 1.0), (0.5, 0.0), (0.0, 0.5), "median") == pytest.approx((1.0, 2.0))
-
-
-def test_costs_are_what_they_are_whoever_waited() -> None:
-    assert all(c.disturbed is None or c.disturbed.corrected == c.disturbed.as_measured for c in _costs())
-
-
-def _costs() -> tuple[Comparison, ...]:
-    plan = plan_of(2, 3)
-    ratios = {cell.id: 1.0 for cell in plan.cells}
-    made = measured(plan, schedule(plan.cells, 3, 1), np.zeros((3, 2)), ratios, np.random.default_rng(1))
-    return compare_costs(plan, made)

@@ -53,9 +53,9 @@ def cell_of(
 
 
 def judged(cell: CellEvidence) -> CheckResult | noise.Finding:
-    found = noise.judge(cell)
-    assert found is not None
-    return found
+    result = noise.judge(cell)
+    assert result is not None
+    return result
 
 
 @pytest.mark.parametrize("machine", [name for name in MACHINES if name in ("f1-micro", "g1-small", "n1-standard-1")])
@@ -104,10 +104,10 @@ def test_a_neighbour_inside_a_hosts_quota_is_found_by_its_group(
     placement: p.Placement, inside_s: float, verdict: str
 ) -> None:
     """Two tenths of a core are all that the host may use in ten seconds: 0.8 s are two fifths of them."""
-    found = judged(cell_of(lambda draft: quiet(draft, inside_s=inside_s), placement=placement))
-    assert found.verdict == verdict
-    assert found.evidence["inside"] == pytest.approx(inside_s / 2)
-    assert found.evidence["foreign"] == pytest.approx(0.0)
+    result = judged(cell_of(lambda draft: quiet(draft, inside_s=inside_s), placement=placement))
+    assert result.verdict == verdict
+    assert result.evidence["inside"] == pytest.approx(inside_s / 2)
+    assert result.evidence["foreign"] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_a_neighbour_inside_a_hosts_quota_is_found_by_its_group(
 def test_the_program_that_emulates_the_distance_is_no_neighbour(
     told_s: float | None, verdict: str, foreign: float
 ) -> None:
-    found = judged(cell_of(lambda draft: quiet(draft, beside_s=5.0), beside_s=told_s))
-    assert found.verdict == verdict
-    assert found.evidence["foreign"] == pytest.approx(foreign)
-    assert found.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
+    result = judged(cell_of(lambda draft: quiet(draft, beside_s=5.0), beside_s=told_s))
+    assert result.verdict == verdict
+    assert result.evidence["foreign"] == pytest.approx(foreign)
+    assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
 
 
 def test_what_others_took_is_never_all_of_a_trial() -> None:
