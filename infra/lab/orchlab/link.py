@@ -45,7 +45,7 @@ class Link(Protocol):
 
     kind: str
     scheduler: str | None
-    emulator: dict[str, Any] | None
+    emulator_pid: int | None
 
     def start(self) -> None:
         """Give each host its device and address. LabError when that fails."""
@@ -62,7 +62,7 @@ class NetemLink:
 
     kind = "netem"
     scheduler: str | None = None
-    emulator: dict[str, Any] | None = None
+    emulator_pid: int | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
         self._run_id = run_id
@@ -88,7 +88,7 @@ class UserSpaceLink:
 
     kind = "user-space"
     scheduler: str | None = None
-    emulator: dict[str, Any] | None = None
+    emulator_pid: int | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
         self._run_id = run_id
@@ -109,8 +109,9 @@ class UserSpaceLink:
             self._process = subprocess.Popen(
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True, cwd="/"
             )
-        self.emulator = processes.handle(self._process.pid).to_dict()
-        layout.write_record(folder / "process.json", {"emulator": self.emulator})
+        self.emulator_pid = self._process.pid
+        emulator = processes.handle(self._process.pid).to_dict()
+        layout.write_record(folder / "process.json", {"emulator": emulator})
         self.scheduler = self._answer()["scheduler"]
 
     def set_ways(self, ways: Ways) -> None:
@@ -157,7 +158,7 @@ def up(spec: Spec) -> None:
             "kind": link.kind,
             "mtu": paths.MTU_BYTES,
             "scheduler": link.scheduler,
-            "emulator": link.emulator,
+            "emulator_pid": link.emulator_pid,
             "paths": achieved,
         }
         layout.write_record(layout.link_dir(spec.run_id) / "link.json", record)

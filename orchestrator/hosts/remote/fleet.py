@@ -66,8 +66,8 @@ class RemoteFleet:
         """See `Fleet.beside_cpu_s`."""
         if not PROVIDERS[self.about["provider"]].hosts_are_this_machine:
             return None
-        emulator = self.about["link"].get("emulator")
-        return time.process_time() + (cpu_s(emulator["pid"]) if emulator else 0.0)
+        emulator_pid = self.about["link"].get("emulator_pid")
+        return time.process_time() + (cpu_s(emulator_pid) if emulator_pid else 0.0)
 
     def fault(self) -> str | None:
         """See `Fleet.fault`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from orchlab import link
@@ -21,7 +20,7 @@ class FakeLink:
 
     kind = "user-space"
     scheduler: str | None = "fifo"
-    emulator: dict[str, Any] | None = None
+    emulator_pid: int | None = None
 
     def __init__(self, own_ms: float) -> None:
         self.own_ms = own_ms
