@@ -10,6 +10,7 @@ from statistics import median
 from orchestrator.analysis import (
     content,
     costing,
+    host_noise,
     intervals,
     openings,
     requester_hosts,
@@ -37,7 +38,7 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
-    trials = tuple(t.summary for t in cell.trials if t.summary)
+    trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
     payload_bytes = content.content(cell.operation, cell.cell)
     goodput_mb_per_s, goodput_interval = content.goodput(payload_bytes, trials)
     outcomes: Counter[str] = Counter()

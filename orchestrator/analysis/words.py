@@ -373,6 +373,14 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
 
 
+_OF_A_CORE = {0.2: "a fifth of a core", 0.25: "a quarter of a core", 0.5: "half a core", 1.0: "one core"}
+
+
+def of_cores(cores: float) -> str:
+    """What a host has of them: `a fifth of a core`, `2 cores`."""
+    return _OF_A_CORE.get(cores) or f"{cores:g} cores"
+
+
 def difference(share: float) -> str:
     """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`, of `174` from a hundredfold on."""
     return percent(share) if share < 1 else f"a factor of {number(1 + share, 1 if share < 99 else 0)}"

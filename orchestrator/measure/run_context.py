@@ -101,7 +101,12 @@ class RunContext:
 
     def bench(self, on_progress: OnProgress | None = None) -> Bench:
         """What trials are made with."""
-        return Bench(clock=self.clock, interrupts=self.interrupts, on_progress=on_progress or _unheard)
+        return Bench(
+            clock=self.clock,
+            interrupts=self.interrupts,
+            on_progress=on_progress or _unheard,
+            beside_cpu_s=self.hosts.beside_cpu_s,
+        )
 
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
         """The trial of a cell; with `smoke` no request is measured, only checked."""

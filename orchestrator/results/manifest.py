@@ -108,6 +108,9 @@ class TrialRecord:
     stats_before: KeptStats = None
     stats_warm: KeptStats = None  # when the warm-up was over and nothing was measured yet; of older runs None
     requesters: tuple[RequesterRecord, ...] = ()
+    beside_cpu_s: float | None = (
+        None  # what orch and a link's program used of the hosts' machine while requests counted
+    )
     failure: Failure | None = None
     probe: Probe | None = None  # of a cell whose rate is searched for
 

@@ -37,10 +37,10 @@ from statistics import median
 from typing import Any
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks import noise
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
 from orchestrator.analysis.evidence import CellEvidence, Part, TrialEvidence
+from orchestrator.analysis.host_noise import noises
 
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
@@ -146,7 +146,7 @@ def _typically_unknown_s(part: Part, seen: Busy) -> float:
 
 def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
     """How long a noisy host kept processes from running in a trial, by its own counters: others ran, or nobody could."""
-    return max((seen.held_up * seen.elapsed_s for seen in noise.noises(cell, trial) if seen.is_loud), default=0.0)
+    return max((seen.held_up * seen.elapsed_s for seen in noises(cell, trial) if seen.is_loud), default=0.0)
 
 
 def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:

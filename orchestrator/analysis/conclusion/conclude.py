@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import along, validity
+from orchestrator.analysis import along, unresolved, validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
 from orchestrator.analysis.conclusion.arena import Arena, arenas, questions
 from orchestrator.analysis.conclusion.places import Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
 from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.results.manifest import is_shared
 
 _QUIET = "Measure it again on a quiet machine."
 _CHECK = "`orch check` says what each check found and what to do."
@@ -28,19 +29,19 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     if failed and failed.is_everywhere:
         return _cannot(failed.text, _CHECK, figures)
     compared = {cell for arena in asked for cell in arena.names} or {cell.id for cell in summary.cells}
-    noise = invalid.noise(summary, compared)
-    if noise.is_bad:
-        return _cannot(noise.text, _QUIET, figures)
+    busy = unresolved.busy(summary.checks, {}, compared, is_shared=is_shared(summary.warnings))
+    own = special.told(summary, rules)
+    if not own and (noise := invalid.noise([arena for question in (asked, *others) for arena in question], busy)):
+        return _cannot(noise, _QUIET, figures)
     cut = invalid.cut(summary)
     if cut and not told and not summary.found_rates:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
     lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
-    lead += f"{'o' if lead else 'O'}n a busy machine: " if noise.text else ""
-    own = special.told(summary, rules)
+    lead += f"{'o' if lead else 'O'}n a busy machine: " if busy else ""
     made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
     advice = made.advice
-    if noise.text:
-        advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
+    if busy:
+        advice = f"Repeat it on a quiet machine before you rely on it: {busy}."
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
     elif failed and failed.is_in_part and advice:

@@ -1,4 +1,4 @@
-"""Why a run, or part of it, cannot answer: checks that failed, other programs that took the CPUs, an end before its time."""
+"""Why a run, or part of it, cannot answer: checks that failed, noise that resolves nothing, an end before its time."""
 
 from __future__ import annotations
 
@@ -7,58 +7,25 @@ from dataclasses import dataclass
 
 from orchestrator.analysis import unresolved, validity, words
 from orchestrator.analysis.conclusion.arena import Arena
-from orchestrator.analysis.conclusion.plain import named, some
+from orchestrator.analysis.conclusion.plain import some
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.results.manifest import is_shared
 
 _MOST_LETTERS = 100  # of whose checks failed: the answer of the others stands behind it
 
-# From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.
-_OF_CPUS = {"steal": (0.10, "the hypervisor took {} away"), "foreign": (0.50, "other programs took {}")}
-_OF_TIME = {
-    "throttled": (0.10, "a CPU quota stopped it for {} of the time"),
-    "pressure": (0.40, "something waited for a CPU that others used for {} of the time"),
-}
 
+def noise(arenas: Sequence[Arena], busy: str) -> str:
+    """Why a run resolves nothing, where that is because others held up its trials, as a clause; empty else.
 
-@dataclass(frozen=True)
-class Noise:
-    """What else the machine did, as a clause; `is_bad` where that leaves no answer. Empty of a quiet one."""
-
-    text: str = ""
-    is_bad: bool = False
-
-
-def noise(summary: RunSummary, compared: set[str]) -> Noise:
-    """By the check *noise*: what a third of the trials of a compared cell reached at least."""
-    if is_shared(summary.warnings):
-        return Noise("another measurement ran on this machine at the same time", is_bad=True)
-    found: list[tuple[float, str]] = []
-    labels = {cell.id: cell.stack_label for cell in summary.cells}
-    for check in summary.checks:
-        if (
-            check.name != "noise"
-            or check.cell not in compared
-            or not isinstance(check.evidence.get("in_a_third"), dict)
-        ):
-            continue
-        reached = check.evidence["in_a_third"]
-        for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():
-            if (share := float(reached.get(key) or 0.0)) >= limit:
-                amount = _of_cpus(share) if key in _OF_CPUS else words.percent(min(share, 1.0))
-                while_ = f" while {named(labels[str(check.cell)])} was measured"
-                found.append((share / limit, f"{text.format(amount)}{while_}"))
-    if found:
-        return Noise(max(found)[1], is_bad=True)
-    loud = unresolved.busy(summary.checks, {}, compared)
-    return Noise(loud)
-
-
-def _of_cpus(share: float) -> str:
-    """`half of a CPU`, `0.7 of a CPU`, `1.5 CPUs`."""
-    if abs(share - 0.5) < 0.05:
-        return "half of a CPU"
-    return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
+    `busy`: what else the machine did (`unresolved.busy`).
+    """
+    members = [member for arena in arenas for member in arena.members]
+    standings = {member.standing for member in members}
+    if standings & {*unresolved.DECIDED} or "not resolved" not in standings:
+        return ""
+    if busy:
+        return busy
+    unequal = any(member.reason == "disturbed unequally" for member in members)
+    return "others held up the compared sides unequally" if unequal else ""
 
 
 @dataclass(frozen=True)

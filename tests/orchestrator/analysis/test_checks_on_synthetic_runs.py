@@ -295,19 +295,6 @@ def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, stea
     assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
 
 
-@pytest.mark.parametrize(
-    ("kind", "steal", "verdict"), [("netem", 0, "warn"), ("user-space", 0, "cannot tell"), ("user-space", 50, "warn")]
-)
-def test_work_of_the_program_that_emulates_the_distance_is_not_told_from_that_of_others(kind, steal, verdict):
-    def spoil(draft):
-        draft.done["host_before"] = host_counters(0)
-        draft.done["host_after"] = host_counters(10 * S, busy=3_000 + steal, pressure_us=4_000_000, steal=steal)
-
-    run = a_run(replace(a_plan(placements=[WEST]), provider="lab"), spoil=spoil)
-    fleet = run.stored.fleet | {"link": {"kind": kind, "paths": []}}
-    assert verdicts(replace(run, stored=replace(run.stored, fleet=fleet)))["noise"] == verdict
-
-
 @pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
 def test_in_a_lab_the_other_end_of_the_wire_is_no_foreign_work(provider, verdict):
     def spoil(draft):

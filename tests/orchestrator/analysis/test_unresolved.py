@@ -216,6 +216,12 @@ def test_a_run_that_shared_its_machine_says_so_before_its_answer():
     assert summarise(a_run()).busy == ""
 
 
+def test_what_was_disturbed_unequally_is_the_cause(unsure):
+    unequal = tuple(replace(c, reason="disturbed unequally", why="WHY") for c in unsure.comparisons)
+    assert sentences(unsure.cells, unequal, (), HOSTS).startswith("Not resolved: WHY. ")
+    assert "WHY" not in sentences(unsure.cells, unsure.comparisons, (), HOSTS)
+
+
 def test_a_run_that_shared_its_machine_and_resolves_nothing_puts_it_down_to_that(unsure):
     text = sentences(unsure.cells, unsure.comparisons, (), HOSTS, is_shared=True)
     assert text.startswith("Not resolved, as the machine was busy (shared with another measurement). ")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
+from orchestrator.results.manifest import SHARED
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
 
 
@@ -274,21 +276,42 @@ def test_a_check_that_failed_for_all_is_the_answer() -> None:
     assert (found.matters_from, found.sure, found.ahead) == ("", "", ())
 
 
-@pytest.mark.parametrize(
-    ("shares", "why"),
-    [
-        ({"foreign": 0.5}, "other programs took half of a CPU while rest was measured"),
-        ({"foreign": 1.46}, "other programs took 1.5 CPUs while rest was measured"),
-        ({"steal": 0.3}, "the hypervisor took 0.3 of a CPU away while rest was measured"),
-        ({"throttled": 0.2}, "a CPU quota stopped it for 20 % of the time while rest was measured"),
-    ],
-)
-def test_bad_noise_comes_instead_of_figures(shares: dict[str, float], why: str) -> None:
+@pytest.mark.parametrize("shares", [{"foreign": 0.3}, {"foreign": 1.46}, {"steal": 0.6}, {"throttled": 0.9}])
+def test_a_difference_that_noise_leaves_is_an_answer(shares: dict[str, float]) -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2}))
     found = conclude(replace(run, checks=(noisy(run.cells[0].id, **shares),)))
-    assert found.sentence == f"This run cannot answer: {why}."
-    assert found.invalid_because == why
-    assert found.more == ("Measure it again on a quiet machine.",)
+    assert not found.cannot_answer
+    assert found.ahead == ("grpc",)
+    assert found.invalid_because == ""
+
+
+def open_run(**more: Any) -> RunSummary:
+    """Two stacks of which nothing is resolved."""
+    return summary(setting({"rest": 0.3, "grpc": 0.2}, width=2.0), **more)
+
+
+def test_a_run_that_resolves_nothing_beside_other_programs_cannot_answer() -> None:
+    run = open_run()
+    assert not conclude(run).cannot_answer
+    loud = conclude(replace(run, checks=(noisy(run.cells[0].id, foreign=0.5),)))
+    assert loud.cannot_answer
+    assert loud.figures == conclude(run).figures
+
+
+def test_a_run_that_shared_its_machine_cannot_answer_only_where_it_resolves_nothing() -> None:
+    shared = (f"{SHARED}, which disturbs both: process 7",)
+    assert conclude(open_run(warnings=shared)).cannot_answer
+    found = conclude(summary(setting({"rest": 0.3, "grpc": 0.2}), warnings=shared))
+    assert found.ahead == ("grpc",)
+
+
+def test_sides_that_were_disturbed_unequally_leave_no_answer_where_nothing_else_is_resolved() -> None:
+    run = open_run()
+    unequal = tuple(replace(c, reason="disturbed unequally") for c in run.comparisons)
+    assert conclude(replace(run, comparisons=unequal)).cannot_answer
+    more = setting({"rest": 0.3, "grpc": 0.2}, placement="far")
+    both = replace(run, cells=(*run.cells, *more[0]), comparisons=(*unequal, *more[1]))
+    assert not conclude(both).cannot_answer
 
 
 def test_some_noise_makes_the_answer_a_careful_one() -> None:

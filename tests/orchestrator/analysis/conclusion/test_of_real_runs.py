@@ -63,8 +63,9 @@ def test_a_check_that_failed_for_one_of_three() -> None:
 
 def test_other_programs_that_took_the_machine() -> None:
     found = of(a_run(load=LOAD, spoil=made_up.foreign_work))
-    assert found.sentence.startswith("This run cannot answer: other programs took ")
-    assert found.advice == "Measure it again on a quiet machine."
+    assert not found.cannot_answer
+    assert found.ahead == ("grpc (thin)",)
+    assert found.figures[0].standing == "faster"
 
 
 def test_a_run_that_was_cut() -> None:
