@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orchestrator.analysis import along, validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
@@ -23,10 +24,10 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     """
     asked, *others = questions(arenas(summary)) or [()]
     told = tuple(arena for arena in asked if arena.tiers)
-    failed = invalid.failed(summary, asked)
+    failed = invalid.failed(summary)
     figures = _figures(summary, asked)
     if failed and failed.is_everywhere:
-        return _cannot(failed.text, _CHECK, figures)
+        return replace(_cannot(failed.text, _CHECK, figures), overloads=failed.overloads)
     compared = {cell for arena in asked for cell in arena.names} or {cell.id for cell in summary.cells}
     noise = invalid.noise(summary, compared)
     if noise.is_bad:
@@ -34,8 +35,7 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     cut = invalid.cut(summary)
     if cut and not told and not summary.found_rates:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
-    lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
-    lead += f"{'o' if lead else 'O'}n a busy machine: " if noise.text else ""
+    lead = "On a busy machine: " if noise.text else ""
     own = special.told(summary, rules)
     made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
     advice = made.advice
@@ -43,11 +43,13 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
         advice = f"Repeat it on a quiet machine before you rely on it: {noise.text}."
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
-    elif failed and failed.is_in_part and advice:
+    elif failed and failed.is_checked and advice:
         advice = f"See first why a check failed in part of the run: `orch check`. {advice}"
     return Conclusion(
         sentence=behind(lead, made.sentence),
         figures=figures,
+        left_out=failed.left_out if failed else "",
+        overloads=failed.overloads if failed else (),
         besides=made.besides,
         matters_from=made.matters_from,
         sure=made.sure,
