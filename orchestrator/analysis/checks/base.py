@@ -114,6 +114,7 @@ def in_most(findings: Sequence[Finding], trials: int) -> list[Finding]:
             overload=None,
             evidence={**finding.evidence, "trials": len(failed), "of_trials": trials},
             explanation=f"{finding.explanation} So it was in {len(failed)} of {trials} trials.",
+            action="Repeat it on a quiet machine: in most trials it would be a failure.",
         )
         if finding.verdict == "fail"
         else finding
