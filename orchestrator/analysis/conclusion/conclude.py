@@ -86,7 +86,7 @@ def _answer(
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
     if not told:
-        return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
+        return Conclusion(sentence=_untold(summary, asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
@@ -135,14 +135,17 @@ def _ahead(told: Sequence[Arena]) -> tuple[str, ...]:
     return tuple(name for name in told[0].names.values() if name in names)
 
 
-def _untold(asked: Sequence[Arena], most: int) -> str:
-    """Where nothing could be compared: of whom, and why."""
-    names = list(dict.fromkeys(name for arena in asked for name in arena.names.values()))
-    why = next((member.why for arena in asked for member in arena.members), "")
+def _untold(summary: RunSummary, asked: Sequence[Arena], most: int) -> str:
+    """Where nothing could be compared: of whom, and why; those that failed a check are left out."""
+    valid = {cell.id for cell in _sound(summary)}
+    names = list(dict.fromkeys(name for arena in asked for cell, name in arena.names.items() if cell in valid))
+    members = [member for arena in asked for member in arena.members]
+    members.sort(key=lambda member: not {member.cell, member.reference_cell} <= valid)
+    why = next((member.why for member in members), "")
     if "blocks that an interval needs" in why:
         few = why.split(" ")[0]
         why = f"{'no' if few == '0' else few} {'repeat is' if few == '1' else 'repeats are'} too few, it takes 3"
     elif any(word in why for word in ("block", "p99", "resolved", "cell")):
         why = "too many requests got no right reply, or trials failed"
-    lead = f"This run cannot tell how {some(names)} compare"
+    lead = f"This run cannot tell how {some(names) if len(names) > 1 else 'these'} compare"
     return fitting(f"{lead}: {why}.", f"{lead}.", most=most)
