@@ -39,8 +39,8 @@ def clause(found: Sequence[Overloaded]) -> str:
     for cell in found:
         by_stack.setdefault(cell.stack_label, []).append(cell)
     if len(by_stack) > _MOST_STACKS:
-        return f"{len(by_stack)} stacks do not keep up with {_rates(found)} here"
-    return "; ".join(f"{label} does not keep up with {_rates(cells)} here" for label, cells in by_stack.items())
+        return f"{len(by_stack)} stacks do not keep up with {_rates(found)}"
+    return "; ".join(f"{label} does not keep up with {_rates(cells)}" for label, cells in by_stack.items())
 
 
 def _rates(found: Sequence[Overloaded]) -> str:
@@ -48,7 +48,7 @@ def _rates(found: Sequence[Overloaded]) -> str:
     rates = sorted({cell.overload.planned_per_s for cell in found})
     unit = found[0].unit
     if len(found) == 1 and (delivered := found[0].overload.delivered_per_s) is not None:
-        return f"{words.rate(rates[0])} {unit} ({words.rate(delivered)} delivered)"
+        return f"{words.rate(rates[0])} {unit} here ({words.rate(delivered)} delivered)"
     if len(rates) > _MOST_RATES:
-        return f"{words.rate(rates[0])} to {words.rate(rates[-1])} {unit}"
-    return f"{words.listed([words.rate(rate) for rate in rates])} {unit}"
+        return f"{words.rate(rates[0])} to {words.rate(rates[-1])} {unit} here"
+    return f"{words.listed([words.rate(rate) for rate in rates])} {unit} here"
