@@ -69,10 +69,11 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 def _pairs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[contrasts.Pair]:
     """The plan's pairs; stacks of which the reference is invalid are compared with the first valid one among them."""
     pairs, valid = list(contrasts.pairs(plan)), {cell.id for cell in cells if cell.id not in invalid}
-    references: dict[str, Cell] = {}
+    beside: dict[str, list[Cell]] = {}
     for pair in pairs:
         if pair.factor == STACK and not pair.is_control and pair.reference.id not in valid and pair.cell.id in valid:
-            references.setdefault(pair.reference.id, pair.cell)
+            beside.setdefault(pair.reference.id, []).append(pair.cell)
+    references = {reference: others[0] for reference, others in beside.items() if len(others) > 1}
     for place, pair in enumerate(pairs):
         reference = references.get(pair.reference.id)
         if reference is not None and pair.factor == STACK and not pair.is_control:
