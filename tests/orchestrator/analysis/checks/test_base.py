@@ -100,7 +100,9 @@ def slow_sender(draft: Draft) -> None:
 
 def test_a_sender_that_keeps_four_fifths_of_its_rate_in_most_trials_is_an_overload() -> None:
     def results(blocks: int) -> list[CheckResult]:
-        return of(a_stream_run(spoil=lambda draft: slow_sender(draft) if draft.block < blocks else None), "event stream")
+        return of(
+            a_stream_run(spoil=lambda draft: slow_sender(draft) if draft.block < blocks else None), "event stream"
+        )
 
     most, some = results(BLOCKS)[0], results(1)[0]
     assert (most.verdict, some.verdict, some.overload) == ("fail", "warn", None)
