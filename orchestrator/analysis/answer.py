@@ -173,6 +173,7 @@ class Answer:
     scorecard: Scorecard | None = None
     sentence: str = ""  # the short answer, and what stands behind it: see `conclusion.shapes`
     figures: tuple[Figure, ...] = ()
+    left_out: str = ""
     besides: str = ""
     matters_from: str = ""
     sure: str = ""
@@ -182,9 +183,8 @@ class Answer:
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
-        return tuple(
-            text for text in (self.sentence, self.besides or self.matters_from, self.sure, self.advice) if text
-        )
+        texts = (self.sentence, self.left_out, self.besides or self.matters_from, self.sure, self.advice)
+        return tuple(filter(None, texts))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -296,6 +296,7 @@ def answer(summary: RunSummary) -> Answer:
         scorecard=summary.scorecard,
         sentence=short.sentence,
         figures=short.figures,
+        left_out=short.left_out,
         besides=short.besides,
         matters_from=short.matters_from,
         sure=short.sure,

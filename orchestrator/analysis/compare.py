@@ -24,7 +24,7 @@ from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.differences import HTTP, differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.documents import FACTOR
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
@@ -69,9 +69,26 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
     connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
-    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
+    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing. Where a
+    stack's reference is invalid, the first valid cell beside it is the reference.
     """
-    return compare_by(STATISTICS, plan, cells, contrasts.pairs(plan), invalid)
+    return compare_by(STATISTICS, plan, cells, _pairs(plan, cells, invalid), invalid)
+
+
+def _pairs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[contrasts.Pair]:
+    """The plan's pairs; stacks of which the reference is invalid are compared with the first valid one among them."""
+    pairs, valid = list(contrasts.pairs(plan)), {cell.id for cell in cells if cell.id not in invalid}
+    beside: dict[str, list[Cell]] = {}
+    for pair in pairs:
+        if pair.factor == STACK and not pair.is_control and pair.reference.id not in valid and pair.cell.id in valid:
+            beside.setdefault(pair.reference.id, []).append(pair.cell)
+    references = {reference: others[0] for reference, others in beside.items() if len(others) > 1}
+    for place, pair in enumerate(pairs):
+        reference = references.get(pair.reference.id)
+        if reference is not None and pair.factor == STACK and not pair.is_control:
+            cell = pair.reference if pair.cell.id == reference.id else pair.cell
+            pairs[place] = replace(pair, cell=cell, reference=reference)
+    return list({(pair.factor, pair.cell.id, pair.reference.id): pair for pair in pairs}.values())
 
 
 def compare_by(
@@ -91,7 +108,7 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
-    found = compare_by(COST_NAMES, plan, cells, contrasts.pairs(plan), invalid)
+    found = compare_by(COST_NAMES, plan, cells, _pairs(plan, cells, invalid), invalid)
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
     return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 

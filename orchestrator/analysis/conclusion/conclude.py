@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orchestrator.analysis import along, unresolved, validity
 from orchestrator.analysis.conclusion import decides, first, invalid, several, special, worth
@@ -24,10 +25,10 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     """
     asked, *others = questions(arenas(summary)) or [()]
     told = tuple(arena for arena in asked if arena.tiers)
-    failed = invalid.failed(summary, asked)
+    failed = invalid.failed(summary)
     figures = _figures(summary, asked)
     if failed and failed.is_everywhere:
-        return _cannot(failed.text, _CHECK, figures)
+        return replace(_cannot(failed.text, _CHECK, figures), overloads=failed.overloads)
     compared = {cell for arena in asked for cell in arena.names} or {cell.id for cell in summary.cells}
     busy = unresolved.busy(summary.checks, {}, compared, is_shared=is_shared(summary.warnings))
     own = special.told(summary, rules)
@@ -36,19 +37,20 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     cut = invalid.cut(summary)
     if cut and not told and not summary.found_rates:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
-    lead = f"{capital(failed.text)}, {failed.left_out}; " if failed else ""
-    lead += f"{'o' if lead else 'O'}n a busy machine: " if busy else ""
+    lead = "On a busy machine: " if busy else ""
     made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
     advice = made.advice
     if busy:
         advice = f"Repeat it on a quiet machine before you rely on it: {busy}."
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
-    elif failed and failed.is_in_part and advice:
+    elif failed and failed.is_checked and advice:
         advice = f"See first why a check failed in part of the run: `orch check`. {advice}"
     return Conclusion(
         sentence=behind(lead, made.sentence),
         figures=figures,
+        left_out=failed.left_out if failed else "",
+        overloads=failed.overloads if failed else (),
         besides=made.besides,
         matters_from=made.matters_from,
         sure=made.sure,
@@ -85,7 +87,7 @@ def _answer(
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
     if not told:
-        return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
+        return Conclusion(sentence=_untold(summary, asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
@@ -134,14 +136,17 @@ def _ahead(told: Sequence[Arena]) -> tuple[str, ...]:
     return tuple(name for name in told[0].names.values() if name in names)
 
 
-def _untold(asked: Sequence[Arena], most: int) -> str:
-    """Where nothing could be compared: of whom, and why."""
-    names = list(dict.fromkeys(name for arena in asked for name in arena.names.values()))
-    why = next((member.why for arena in asked for member in arena.members), "")
+def _untold(summary: RunSummary, asked: Sequence[Arena], most: int) -> str:
+    """Where nothing could be compared: of whom, and why; those that failed a check are left out."""
+    valid = {cell.id for cell in _sound(summary)}
+    names = list(dict.fromkeys(name for arena in asked for cell, name in arena.names.items() if cell in valid))
+    members = [member for arena in asked for member in arena.members]
+    members.sort(key=lambda member: not {member.cell, member.reference_cell} <= valid)
+    why = next((member.why for member in members), "")
     if "blocks that an interval needs" in why:
         few = why.split(" ")[0]
         why = f"{'no' if few == '0' else few} {'repeat is' if few == '1' else 'repeats are'} too few, it takes 3"
     elif any(word in why for word in ("block", "p99", "resolved", "cell")):
         why = "too many requests got no right reply, or trials failed"
-    lead = f"This run cannot tell how {some(names)} compare"
+    lead = f"This run cannot tell how {some(names) if len(names) > 1 else 'these'} compare"
     return fitting(f"{lead}: {why}.", f"{lead}.", most=most)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.analysis.check_result import CheckResult, Overload
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.overloads import overloads
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.results.manifest import SHARED
@@ -192,10 +194,9 @@ def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> 
     lost = replace(run.comparisons[0], standing="cannot tell", ratio=None, interval=None, why="grpc failed reply")
     run = replace(run, comparisons=(lost, run.comparisons[1]), checks=(check("reply", run.cells[1].id),))
     found = conclude(run)
-    assert found.sentence.startswith(
-        "The check “reply” failed for grpc, which is left out; cbor answered 50 µs sooner than rest ("
-    )
-    assert found.invalid_because == "the check “reply” failed for grpc"
+    assert (found.ahead, found.cannot_answer) == (("cbor",), False)
+    assert "grpc" not in found.sentence
+    assert found.more[0] == found.left_out == "Left out: the check “reply” failed for grpc."
     assert "grpc" not in found.advice
 
 
@@ -212,17 +213,61 @@ def in_flight(*numbers: int) -> RunSummary:
 def test_what_failed_in_one_setting_does_not_speak_for_the_other() -> None:
     run = in_flight(1, 16)
     found = conclude(withheld(run, run.cells[2].id, run.cells[3].id))
-    assert found.sentence.startswith(
-        "The check “reply” failed for rest and grpc in 2 of 4 measurements, which are left out; "
-        "with 1 in flight: grpc answered 100 µs sooner than rest ("
-    )
+    assert found.sentence.startswith("With 1 in flight: grpc answered 100 µs sooner than rest (")
+    assert found.left_out == "Left out: the check “reply” failed for rest and grpc in 2 of 4 measurements."
     assert found.advice.startswith("See first why a check failed in part of the run: `orch check`. ")
+
+
+def test_of_few_repeats_a_check_that_failed_for_one_is_not_why_nothing_is_compared() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
+    few = tuple(
+        replace(c, interval=None, standing="cannot tell", why="1 of at least 3 blocks") for c in run.comparisons
+    )
+    assert not conclude(withheld(replace(run, comparisons=few), run.cells[1].id)).cannot_answer
+
+
+def overloaded(cell: str, planned: float, delivered: float | None) -> CheckResult:
+    overload = Overload(planned_per_s=planned, delivered_per_s=delivered)
+    return replace(check("event stream", cell), overload=overload)
+
+
+def test_a_stack_that_does_not_keep_up_is_a_finding_beside_the_answer_of_the_others() -> None:
+    stacks = {"rest": 0.3, "grpc": 0.2, "cbor": 0.25}
+    run = summary(*(setting(stacks, concurrency=number, kind="stream") for number in (1, 5, 10)))
+    slow = [cell for cell in run.cells if cell.stack_label == "cbor"][1:]
+    checks = tuple(
+        overloaded(cell.id, rate, share) for cell, rate, share in zip(slow, (5e3, 1e4), (3e3, 4e3), strict=True)
+    )
+    run = replace(run, checks=checks)
+    found = conclude(replace(run, comparisons=withhold(run.comparisons, invalid_cells(run.cells, run.checks))))
+    assert found.ahead == ("grpc",)
+    assert [(o.cell, o.stack_label, o.overload.planned_per_s, o.overload.delivered_per_s) for o in found.overloads] == [
+        (slow[0].id, "cbor", 5e3, 3e3),
+        (slow[1].id, "cbor", 1e4, 4e3),
+    ]
+    assert found.left_out == "Left out: cbor does not keep up with 5,000 and 10,000 events/s here."
+    assert "orch check" not in found.advice
+
+
+def test_a_rate_that_nobody_keeps_up_with_leaves_no_answer_and_says_so() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}, kind="stream"))
+    checks = tuple(overloaded(cell.id, 5e3, delivered) for cell, delivered in zip(run.cells, (3e3, None), strict=True))
+    found = conclude(replace(run, checks=checks))
+    assert found.cannot_answer
+    assert {o.stack_label for o in found.overloads} == {"rest", "grpc"}
+
+
+def test_a_cell_that_fails_for_something_else_too_is_no_overload() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
+    cell = run.cells[2].id
+    assert overloads(run.cells, (overloaded(cell, 5e3, None), check("reply", cell))) == ()
+    assert len(overloads(run.cells, (overloaded(cell, 5e3, None), check("noise", cell)))) == 1
 
 
 def test_settings_that_could_not_be_compared_are_no_part_of_all() -> None:
     run = in_flight(1, 4, 16)
     found = conclude(withheld(run, run.cells[5].id))
-    assert "in 1 of 6 measurements, which is left out; " in found.sentence
+    assert "in 1 of 6 measurements" in found.left_out
     assert " in the 2 of 3 settings that could be compared" in found.sentence
     assert "both settings" not in found.sentence
 
@@ -264,9 +309,9 @@ def test_long_names_leave_room_for_the_answer() -> None:
         for c in run.comparisons
     )
     found = conclude(replace(run, comparisons=rows, checks=tuple(check("reply", cell) for cell in failed)))
-    assert found.sentence.startswith("1 check failed for 3 stacks, which are left out; aaaaaaaa")
-    assert " answered soonest (200 µs)" in found.sentence
-    assert len(found.sentence) <= 240
+    assert found.sentence.startswith("aaaaaaaa")
+    assert (len(found.sentence) <= 240, len(found.left_out) <= 240) == (True, True)
+    assert found.left_out
 
 
 def test_a_check_that_failed_for_all_is_the_answer() -> None:
