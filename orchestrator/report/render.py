@@ -29,6 +29,8 @@ from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import notes
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import (
@@ -92,6 +94,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     invalid = invalid_cells(summary.cells, summary.checks)
     kinds = {cell.kind for cell in summary.cells}
     is_alone = kinds == {"codec"}
+    along = tables(summary)
     told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
@@ -105,6 +108,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         pictures=pictures,
         prediction=pictures.prediction,
         short=short(found),
+        axis_tables=along,
+        axis_notes=notes(along),
         milliseconds_text=words.ms,
         change=words.change,
         off=words.off,

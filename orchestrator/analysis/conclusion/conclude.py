@@ -11,6 +11,9 @@ from orchestrator.analysis.conclusion.places import Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
 from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.sweep import sentences
+from orchestrator.analysis.sweep.grid import Sweep, sweep
+from orchestrator.analysis.sweep.leads import Lead, leads
 
 _QUIET = "Measure it again on a quiet machine."
 _CHECK = "`orch check` says what each check found and what to do."
@@ -83,6 +86,9 @@ def _answer(
         )
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
+    along_axis = sweep(summary)
+    if along_axis and (found := leads(along_axis, asked)):
+        return _of_leads(summary, along_axis, found, asked, most)
     if not told:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
@@ -96,6 +102,29 @@ def _answer(
         sure=worth.sure(summary, told, seen),
         advice=worth.advice(summary, told, seen, distances),
         ahead=_ahead(told),
+    )
+
+
+def _of_leads(
+    summary: RunSummary, along_axis: Sweep, found: Sequence[Lead], asked: Sequence[Arena], most: int
+) -> Conclusion:
+    """What becomes of a lead along the axis: that of the first operation, and behind it what is true of the others."""
+    told = [arena for arena in asked if arena.tiers]
+    distances = Distances.of(summary.plan)
+    panels = [lead.panel for lead in found]
+    alone = [arena for arena in told if along_axis.panel(arena.reference) not in panels]
+    others = [
+        sentences.others(along_axis, found[1:]),
+        *(_of([arena], asked, distances, MOST_LETTERS) for arena in alone),
+    ]
+    seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
+    return Conclusion(
+        sentence=sentences.sentence(along_axis, found[0], most),
+        besides=" ".join(filter(None, others)),
+        matters_from=worth.matters_from(summary, told, distances) if told else "",
+        sure=worth.sure(summary, told, seen) if told else "",
+        advice=worth.advice(summary, told or asked, seen, distances),
+        ahead=_ahead(told) if told else (),
     )
 
 
