@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 RowKind = Literal["stack", "floor"]
@@ -52,3 +53,13 @@ class Table:
 def notes(tables: Iterable[Table]) -> tuple[str, ...]:
     """The notes of several tables, each once."""
     return tuple(dict.fromkeys(note for table in tables for note in table.notes))
+
+
+def leading(tables: Sequence[Table], most_rows: int) -> tuple[Table, ...]:
+    """The first of several tables, and those behind it that have no more rows together."""
+    totals = accumulate(len(table.rows) for table in tables)
+    return tuple(
+        table
+        for number, (table, rows) in enumerate(zip(tables, totals, strict=True))
+        if not number or rows <= most_rows
+    )

@@ -10,12 +10,12 @@ from orchestrator.analysis.answer import Answer, Row
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.one_unit import units
-from orchestrator.analysis.table import Table, notes
+from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.cli.answer import aligned, wrapped
 from orchestrator.cli.table_lines import table_lines
 
 _MOST_LINES = 14  # of the table, captions and heads among them
-_MOST_TABLES = 2  # along an axis
+_MOST_ROWS = 14  # of tables along an axis
 _MOST_WARNINGS = 2
 _WIDEST = 10.0  # times the reference: an interval that reaches further says nothing
 
@@ -41,13 +41,14 @@ def _first(answer: Answer) -> Iterator[str]:
 
 
 def _along(found: Sequence[Table], width: int) -> Iterator[str]:
-    """The first tables of a run along an axis."""
-    for table in found[:_MOST_TABLES]:
+    """The first table of a run along an axis, and others as long as there is room."""
+    shown = leading(found, _MOST_ROWS)
+    for table in shown:
         yield ""
         yield from table_lines(table, width)
-    yield from wrapped(" ".join(notes(found[:_MOST_TABLES])), width)
-    if len(found) > _MOST_TABLES:
-        yield f"... and {words.count(len(found) - _MOST_TABLES, 'more table')}"
+    yield from wrapped(" ".join(notes(shown)), width)
+    if len(found) > len(shown):
+        yield f"... and {words.count(len(found) - len(shown), 'more table')}"
 
 
 def _tables(answer: Answer) -> Iterator[str]:

@@ -10,7 +10,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.sweep.tables import tables
-from orchestrator.analysis.table import Table, notes
+from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
 from orchestrator.report.charts import rate_groups
@@ -86,8 +86,9 @@ def _rates(summary: RunSummary) -> Iterator[str]:
 
 
 def _along(found: Sequence[Table]) -> Iterator[str]:
-    """The tables of a run along an axis."""
-    for table in found:
+    """The first tables of a run along an axis."""
+    shown = leading(found, MOST_ROWS)
+    for table in shown:
         yield f"{_text(table.title)}, in {table.unit}:"
         yield ""
         heads = ["Stack", *(_with(column.head, column.detail) for column in table.columns)]
@@ -97,7 +98,10 @@ def _along(found: Sequence[Table]) -> Iterator[str]:
             cells = (_with(entry.text, ", ".join(filter(None, (entry.detail, *entry.flags)))) for entry in row.entries)
             yield f"| {' | '.join([_with(row.label, row.detail), *cells])} |"
         yield ""
-    yield " ".join(map(_text, notes(found)))
+    yield " ".join(map(_text, notes(shown)))
+    if len(found) > len(shown):
+        yield ""
+        yield f"{count(len(found) - len(shown), 'more table')} in the report."
 
 
 def _with(text: str, detail: str) -> str:

@@ -87,45 +87,39 @@ def _answer(
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
     along_axis = sweep(summary)
-    if along_axis and (found := leads(along_axis, asked)):
-        return _of_leads(summary, along_axis, found, asked, most)
-    if not told:
+    found = leads(along_axis, asked)
+    if not told and not found:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
-    seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
+    seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
     besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)
+    besides = "" if is_crossed or not told else worth.rates(summary, told) or besides
+    sentence = _of(told, asked, distances, most)
+    if along_axis and found:
+        sentence = sentences.sentence(along_axis, found[0], most)
+        besides = _of_other_panels(along_axis, found, told, asked, distances) or besides
     return Conclusion(
-        sentence=_of(told, asked, distances, most),
-        besides="" if is_crossed else worth.rates(summary, told) or besides,
-        matters_from=worth.matters_from(summary, told, distances),
-        sure=worth.sure(summary, told, seen),
-        advice=worth.advice(summary, told, seen, distances),
+        sentence=sentence,
+        besides=besides,
+        matters_from=worth.matters_from(summary, told, distances) if told else "",
+        sure=worth.sure(summary, told, seen) if told else "",
+        advice=worth.advice(summary, told or asked, seen, distances),
         ahead=_ahead(told),
     )
 
 
-def _of_leads(
-    summary: RunSummary, along_axis: Sweep, found: Sequence[Lead], asked: Sequence[Arena], most: int
-) -> Conclusion:
-    """What becomes of a lead along the axis: that of the first operation, and behind it what is true of the others."""
-    told = [arena for arena in asked if arena.tiers]
-    distances = Distances.of(summary.plan)
+def _of_other_panels(
+    along_axis: Sweep, found: Sequence[Lead], told: Sequence[Arena], asked: Sequence[Arena], distances: Distances
+) -> str:
+    """What becomes of the leads of further operations, and what is true of those without places along the axis."""
     panels = [lead.panel for lead in found]
     alone = [arena for arena in told if along_axis.panel(arena.reference) not in panels]
-    others = [
+    texts = [
         sentences.others(along_axis, found[1:]),
         *(_of([arena], asked, distances, MOST_LETTERS) for arena in alone),
     ]
-    seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
-    return Conclusion(
-        sentence=sentences.sentence(along_axis, found[0], most),
-        besides=" ".join(filter(None, others)),
-        matters_from=worth.matters_from(summary, told, distances) if told else "",
-        sure=worth.sure(summary, told, seen) if told else "",
-        advice=worth.advice(summary, told or asked, seen, distances),
-        ahead=_ahead(told) if told else (),
-    )
+    return " ".join(filter(None, texts))
 
 
 def _of(told: Sequence[Arena], asked: Sequence[Arena], distances: Distances, most: int) -> str:
@@ -156,7 +150,7 @@ def _of_rates(summary: RunSummary, most: int) -> Conclusion:
 
 def _ahead(told: Sequence[Arena]) -> tuple[str, ...]:
     outcomes = {several.outcome(arena) for arena in told}
-    if len(outcomes) > 1:
+    if len(outcomes) != 1:
         return ()
     names = next(iter(outcomes)).names
     return tuple(name for name in told[0].names.values() if name in names)

@@ -26,11 +26,15 @@ _AXES: tuple[str, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A value of the axis. `rtt` is the round trip in ms where the two ends are far apart, `kind` a placement's kind."""
+    """A value of the axis; `kind` is a placement's.
+
+    `rtt` is the round trip that ping measured in ms where the two ends are far apart, `distance` the one that was asked for.
+    """
 
     value: Value
     name: str  # of a placement; else empty
     rtt: float | None
+    distance: float | None
     kind: str = ""
 
 
@@ -214,6 +218,7 @@ def _place(axis: str, cell: CellSummary, distances: Distances) -> Place:
         value=_value(axis, cell),
         name=cell.placement if axis == PLACEMENT else "",
         rtt=rtt if rtt is None or cell.ping_floor is None else cell.ping_floor,
+        distance=rtt,
         kind=distances.kinds.get(cell.placement_id, "") if axis == PLACEMENT else "",
     )
 

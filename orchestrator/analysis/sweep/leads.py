@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -47,15 +47,19 @@ class LeadAt:
 class Lead:
     """One side's lead over another in a panel, at the first and at the last place of the axis.
 
-    `change` follows from the blocks' own ratios: the interval of the last over the first is corrected for all leads.
+    `change` follows from the blocks' own ratios: the interval of the last over the first is corrected for all leads. Where
+    it `turns`, the leader is ahead up to the place `until`, the other one from `since` on.
     """
 
     panel: Panel
+    factor: str  # by which the two sides differ
     leader: str
     other: str
     first: LeadAt
     last: LeadAt
     change: Change
+    until: Place
+    since: Place
     blocks: int
 
 
@@ -73,7 +77,7 @@ def leads(along: Sweep | None, arenas: Sequence[Arena]) -> tuple[Lead, ...]:
             return ()
         if member.ratio is not None and arena.median(member.cell) and arena.median(arena.reference):
             groups.setdefault((position[0], *_names(member)), {})[position[1]] = member
-    groups = {key: by_place for key, by_place in groups.items() if len(by_place) > 1}
+    groups = {key: sound for key, by_place in groups.items() if len(sound := _comparable(by_place)) > 1}
     if not groups or len(groups) > MOST:
         return ()
     found = [
@@ -82,6 +86,12 @@ def leads(along: Sweep | None, arenas: Sequence[Arena]) -> tuple[Lead, ...]:
     ]
     known = tuple(lead for lead in found if lead is not None)
     return known if len(known) == len(found) else ()
+
+
+def _comparable(by_place: Mapping[int, Comparison]) -> dict[int, Comparison]:
+    """The places with an interval; all of them where none has one."""
+    known = {place: member for place, member in by_place.items() if member.interval is not None}
+    return known or dict(by_place)
 
 
 def _names(member: Comparison) -> tuple[str, str]:
@@ -109,13 +119,26 @@ def _lead(
     ]
     return Lead(
         panel=panel,
+        factor=first.factor,
         leader=leader,
         other=other,
         first=places[0],
         last=places[1],
         change=_change(places[0], places[1], first, last, leader, ALPHA / leads),
+        until=panel.places[_last(leader, aheads, by_place)],
+        since=panel.places[_first(other, aheads, by_place)],
         blocks=min(len(first.by_block), len(last.by_block)),
     )
+
+
+def _last(name: str, aheads: Sequence[str | None], places: Collection[int]) -> int:
+    """The last place where this one is ahead; the last of all where it never is."""
+    return max((at for at, ahead in zip(sorted(places), aheads, strict=True) if ahead == name), default=max(places))
+
+
+def _first(name: str, aheads: Sequence[str | None], places: Collection[int]) -> int:
+    """The first place where this one is ahead; the last of all where it never is."""
+    return min((at for at, ahead in zip(sorted(places), aheads, strict=True) if ahead == name), default=max(places))
 
 
 def _is_between(aheads: Sequence[str | None]) -> bool:

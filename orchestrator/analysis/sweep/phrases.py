@@ -8,7 +8,7 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, of_load, said
 
 _CONNECTIONS = {"reuse": "keep-alive", "per-request": "new connections"}
-_ZONES = {"local": "on one host", "same-zone": "within a zone", "cross-region": "between the regions"}
+_ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
 
 
 def head(along: Sweep, panel: Panel, place: Place) -> str:
@@ -17,15 +17,18 @@ def head(along: Sweep, panel: Panel, place: Place) -> str:
     return place.name or (along.factor.briefly(place.value) if has_value else "median")
 
 
-def at(along: Sweep, panel: Panel, place: Place) -> str:
+def at(along: Sweep, place: Place) -> str:
     """A place in a sentence: `on one host`, `between the regions`, `over an emulated 35 ms`, `at 10 kB`."""
     if along.axis != PLACEMENT:
         return along.factor.compared(place.value)
-    if place.kind in _ZONES and [other.kind for other in panel.places].count(place.kind) == 1:
-        return _ZONES[place.kind]
-    if place.rtt is None:
+    if place.kind == "local":
+        return "on one host"
+    distance = "" if place.distance is None else words.ms(place.distance)
+    if place.name in _ZONES and place.name == place.kind:
+        return f"{_ZONES[place.name]}{f', an emulated {distance} apart' if along.is_emulated and distance else ''}"
+    if not distance:
         return f"at {place.name}"
-    return f"over {'an emulated ' if along.is_emulated else ''}{words.ms(place.rtt)}"
+    return f"over {'an emulated ' if along.is_emulated else ''}{distance}"
 
 
 def setting(panel: Panel) -> str:

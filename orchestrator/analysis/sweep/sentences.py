@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis import words
-from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for
+from orchestrator.analysis.conclusion.plain import MOST_LETTERS, fitting, named, scale_for
 from orchestrator.analysis.sweep import phrases
 from orchestrator.analysis.sweep.grid import Sweep
 from orchestrator.analysis.sweep.leads import Lead, LeadAt, Side
 from orchestrator.analysis.words import factor
+from orchestrator.experiment.model.factors import STACK
 
 _COUNTS = {1: "one block", 2: "two blocks"}
 
@@ -44,22 +45,30 @@ def _change(along: Sweep, lead: Lead) -> str:
     """From the first place to the last, without the medians."""
     leader, other = named(lead.leader), named(lead.other)
     where = f"on `{lead.panel.operation}`{phrases.setting(lead.panel)}"
-    first, last = (phrases.at(along, lead.panel, at.place) for at in (lead.first, lead.last))
+    first, last = (phrases.at(along, at.place) for at in (lead.first, lead.last))
     if lead.change == "turns":
-        return (
-            f"{leader} leads {other} {where} by {_times(lead.first.ratio)} {first}, "
-            f"{other} leads {leader} by {_times(1 / lead.last.ratio)} {last}"
-        )
+        return _turn(along, lead, where, first, last)
     if lead.change == "none":
-        ends = [" to ".join(words.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
-        ratios = f"the ratio is {ends[0]} {first}, {ends[1]} {last}"
+        bounds = [" to ".join(words.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
+        ratios = f"the ratio is {bounds[0]} {first}, {bounds[1]} {last}"
         return f"{leader} and {other} show no significant difference {where}: {ratios}"
-    whose = f"{capital(f'the lead of {leader}')}" if " " in leader else f"{leader}'s lead"
+    whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
     if lead.change == "steady":
         ends = f"{_with_interval(lead.first)} {first}, {_with_interval(lead.last)} {last}"
         return f"{whose} over {other} {where} shows no significant change: {ends}"
     verb = "falls" if lead.last.ratio < lead.first.ratio else "rises"
     return f"{whose} over {other} {where} {verb} from {_lead(lead.first)} {first} to {_lead(lead.last)} {last}"
+
+
+def _turn(along: Sweep, lead: Lead, where: str, first: str, last: str) -> str:
+    """`rest leads grpc on `add` up to 4 in flight, by 1.5 times with 1 in flight; grpc leads rest from 16 ... on, ...`."""
+    leader, other = named(lead.leader), named(lead.other)
+    before, after = f"{first}, by {_times(lead.first.ratio)}", f"{last}, by {_times(1 / lead.last.ratio)}"
+    if lead.until != lead.first.place:
+        before = f"up to {phrases.head(along, lead.panel, lead.until)}, by {_times(lead.first.ratio)} {first}"
+    if lead.since != lead.last.place:
+        after = f"from {phrases.head(along, lead.panel, lead.since)} on, by {_times(1 / lead.last.ratio)} {last}"
+    return f"{leader} leads {other} {where} {before}; {other} leads {leader} {after}"
 
 
 def _lead(at: LeadAt) -> str:
