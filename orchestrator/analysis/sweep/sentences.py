@@ -50,7 +50,7 @@ def _change(along: Sweep, lead: Lead) -> str:
         return _turn(along, lead, where, first, last)
     if lead.change == "none":
         bounds = [" to ".join(words.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
-        ratios = f"the ratio is {bounds[0]} {first}, {bounds[1]} {last}"
+        ratios = f"{other} takes {bounds[0]} times as long {first}, {bounds[1]} times {last}"
         return f"{leader} and {other} show no significant difference {where}: {ratios}"
     whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
     if lead.change == "steady":
