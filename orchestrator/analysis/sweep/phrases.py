@@ -11,6 +11,12 @@ _CONNECTIONS = {"reuse": "keep-alive", "per-request": "new connections"}
 _ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
 
 
+def unit(along: Sweep) -> words.Unit:
+    """The unit of every table and chart of the run, by the medians of its stacks."""
+    cells = [cell for panel in along.panels for line in panel.lines for cell in line.cells if cell is not None]
+    return words.unit_for(of.median for cell in cells if (of := cell.distribution) and of.median is not None)
+
+
 def head(along: Sweep, panel: Panel, place: Place) -> str:
     """A place as the head of a column: `local`, `10 kB`, `4 in flight`; of an operation without payload `median`."""
     has_value = place.value is not None and place.value != panel.operation

@@ -30,7 +30,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 def _table(along: Sweep, panel: Panel, invalid: Mapping[str, Sequence[str]]) -> Table:
     cells = [cell for line in panel.lines for cell in line.cells if cell is not None]
-    unit = words.unit_for(of.median for cell in cells if (of := cell.distribution) and of.median is not None)
+    unit = phrases.unit(along)
     return Table(
         title=phrases.title(panel),
         unit=unit.name,
@@ -74,7 +74,7 @@ def _entry(
     median: float, interval: Interval | None, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()
 ) -> Entry:
     details = [_interval(interval, unit)] if interval else []
-    details += [f"{words.rate(median / rtt)} RTT"] if rtt else []
+    details += [f"{words.number(median / rtt, 1)} RTT"] if rtt else []
     return Entry(text=_number(median, unit), detail=", ".join(details), value=median, flags=flags)
 
 

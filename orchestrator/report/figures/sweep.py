@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from orchestrator.analysis.summary import FloorSummary, Interval
 from orchestrator.analysis.sweep import phrases
 from orchestrator.analysis.sweep.grid import FloorLine, Line, Panel, Sweep
-from orchestrator.analysis.words import Unit, digits, significant, unit_for
+from orchestrator.analysis.words import Unit, digits, significant
 from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.figures.scales import Range, bars, range_of
@@ -25,10 +25,12 @@ _EDGE = 0.2  # of the way between two places, left of the first and right of the
 
 
 def panels(along: Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Figure]]:
-    """A title and a figure for each panel that has two places, each with a scale of its own."""
-    for number, panel in enumerate(along.panels, start=1):
-        if len(panel.places) > 1 and _values(panel):
-            yield phrases.title(panel), _figure(f"sweep-{number}", along, panel, colours)
+    """A title and a figure for each panel that has two places; all have one scale."""
+    drawn = [panel for panel in along.panels if len(panel.places) > 1 and _values(panel)]
+    if drawn:
+        latencies = range_of((value for panel in drawn for value in _values(panel)), is_log=True)
+        for number, panel in enumerate(drawn, start=1):
+            yield phrases.title(panel), _figure(f"sweep-{number}", along, panel, latencies, colours)
 
 
 def _values(panel: Panel) -> list[float]:
@@ -40,9 +42,8 @@ def _values(panel: Panel) -> list[float]:
     return [value for value in (*medians, *bounds, *floors) if value > 0] if medians else []
 
 
-def _figure(slug: str, along: Sweep, panel: Panel, colours: dict[str, int]) -> Figure:
-    values = _values(panel)
-    unit, latencies = unit_for(values), range_of(values, is_log=True)
+def _figure(slug: str, along: Sweep, panel: Panel, latencies: Range, colours: dict[str, int]) -> Figure:
+    unit = phrases.unit(along)
     heads = [phrases.head(along, panel, place) for place in panel.places]
     ends = [*_ends(panel, latencies, unit, colours)]
     height_px = max(_LEAST_PX, _TOP_PX + _BOTTOM_PX + needed_px(ends))

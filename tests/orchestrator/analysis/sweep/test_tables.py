@@ -14,7 +14,7 @@ from tests.support.summaries import a_run
 
 def distances(**more: float) -> RunSummary:
     near, away = (setting({"rest": 0.3, "grpc": 0.2}, placement=where) for where in ("local", "far"))
-    cells = [replace(cell, ping_floor=40.0) for cell in away[0]]
+    cells = [replace(cell, ping_floor=0.04) for cell in away[0]]
     return summary(near, (cells, away[1]), plan=far(35.0), **more)
 
 
@@ -37,7 +37,7 @@ def test_an_operation_has_one_table_of_stacks_then_floors() -> None:
 def test_a_distance_has_multiples_of_the_round_trip_that_was_measured() -> None:
     rest = tables(distances())[0].rows[0]
     assert [entry.detail.endswith(" RTT") for entry in rest.entries] == [False, True]
-    assert rest.entries[1].detail.split(", ")[1] == "0.01 RTT"
+    assert rest.entries[1].detail.split(", ")[1] == "7.5 RTT"
 
 
 def test_a_way_to_call_is_in_the_title_where_all_share_it_and_else_in_the_rows() -> None:
