@@ -113,22 +113,22 @@ def _beside(rows: Sequence[Row], unit: words.Unit, answer: Answer, width: int) -
 
 def _notes(shown: Sequence[Row], answer: Answer, width: int) -> Iterator[str]:
     """What the marks and columns of the tables mean."""
-    found = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown, answer))
-    found += [words.GOODPUT] if answer.by_size else []
-    found += [figure_words.NOTE] if answer.timing_rules else []
-    found += [store_tables.NOTE] if answer.stores else []
-    found += [native_clients.NOTE] if answer.client_shares else []
+    texts = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown, answer))
+    texts += [words.GOODPUT] if answer.by_size else []
+    texts += [figure_words.NOTE] if answer.timing_rules else []
+    texts += [store_tables.NOTE] if answer.stores else []
+    texts += [native_clients.NOTE] if answer.client_shares else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
-    found += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
-    found += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
-    found += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
-    found += [spread_tables.NOTE] if answer.shows_spreads else []
+    texts += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    texts += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
+    texts += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
+    texts += [spread_tables.NOTE] if answer.shows_spreads else []
     counted = [cost for row in shown for cost in row.costs.values()]
-    found += [words.COSTS] if counted else []
-    found += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
-    found += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
+    texts += [words.COSTS] if counted else []
+    texts += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
+    texts += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
     kinds = {row.kind for row in shown}
-    about = " ".join(found)
+    about = " ".join(texts)
     yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
 
 

@@ -40,15 +40,15 @@ def _first(answer: Answer) -> Iterator[str]:
         yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
 
 
-def _along(found: Sequence[Table], width: int) -> Iterator[str]:
+def _along(tables: Sequence[Table], width: int) -> Iterator[str]:
     """The first table of a run along an axis, and others as long as there is room."""
-    shown = leading(found, _MOST_ROWS)
+    shown = leading(tables, _MOST_ROWS)
     for table in shown:
         yield ""
         yield from table_lines(table, width)
     yield from wrapped(" ".join(notes(shown)), width)
-    if len(found) > len(shown):
-        yield f"... and {words.count(len(found) - len(shown), 'more table')}"
+    if len(tables) > len(shown):
+        yield f"... and {words.count(len(tables) - len(shown), 'more table')}"
 
 
 def _tables(answer: Answer) -> Iterator[str]:

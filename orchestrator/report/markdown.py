@@ -85,9 +85,9 @@ def _rates(summary: RunSummary) -> Iterator[str]:
             yield ""
 
 
-def _along(found: Sequence[Table]) -> Iterator[str]:
+def _along(along: Sequence[Table]) -> Iterator[str]:
     """The first tables of a run along an axis."""
-    shown = leading(found, MOST_ROWS)
+    shown = leading(along, MOST_ROWS)
     for table in shown:
         yield f"{_text(table.title)}, in {table.unit}:"
         yield ""
@@ -99,9 +99,9 @@ def _along(found: Sequence[Table]) -> Iterator[str]:
             yield f"| {' | '.join([_with(row.label, row.detail), *cells])} |"
         yield ""
     yield " ".join(map(_text, notes(shown)))
-    if len(found) > len(shown):
+    if len(along) > len(shown):
         yield ""
-        yield f"{count(len(found) - len(shown), 'more table')} in the report."
+        yield f"{count(len(along) - len(shown), 'more table')} in the report."
 
 
 def _with(text: str, detail: str) -> str:

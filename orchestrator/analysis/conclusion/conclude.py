@@ -87,8 +87,8 @@ def _answer(
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
     along_axis = sweep(summary)
-    found = leads(along_axis, asked)
-    if not told and not found:
+    axis_leads = leads(along_axis, asked)
+    if not told and not axis_leads:
         return Conclusion(sentence=_untold(asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
@@ -96,9 +96,9 @@ def _answer(
     besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)
     besides = "" if is_crossed or not told else worth.rates(summary, told) or besides
     sentence = _of(told, asked, distances, most)
-    if along_axis and found:
-        sentence = sentences.sentence(along_axis, found[0], most)
-        besides = _of_other_panels(along_axis, found, told, asked, distances) or besides
+    if along_axis and axis_leads:
+        sentence = sentences.sentence(along_axis, axis_leads[0], most)
+        besides = _of_other_panels(along_axis, axis_leads, told, asked, distances) or besides
     return Conclusion(
         sentence=sentence,
         besides=besides,
@@ -110,13 +110,13 @@ def _answer(
 
 
 def _of_other_panels(
-    along_axis: Sweep, found: Sequence[Lead], told: Sequence[Arena], asked: Sequence[Arena], distances: Distances
+    along_axis: Sweep, axis_leads: Sequence[Lead], told: Sequence[Arena], asked: Sequence[Arena], distances: Distances
 ) -> str:
     """What becomes of the leads of further operations, and what is true of those without places along the axis."""
-    panels = [lead.panel for lead in found]
+    panels = [lead.panel for lead in axis_leads]
     alone = [arena for arena in told if along_axis.panel(arena.reference) not in panels]
     texts = [
-        sentences.others(along_axis, found[1:]),
+        sentences.others(along_axis, axis_leads[1:]),
         *(_of([arena], asked, distances, MOST_LETTERS) for arena in alone),
     ]
     return " ".join(filter(None, texts))

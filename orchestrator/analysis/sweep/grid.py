@@ -118,8 +118,8 @@ def sweep(summary: RunSummary) -> Sweep | None:
     panels: dict[tuple[object, ...], list[CellSummary]] = {}
     for cell in cells:
         panels.setdefault(_panel_key(axes[0], cell), []).append(cell)
-    made = tuple(_panel(axes, members, summary, distances) for members in panels.values())
-    return Sweep(axis=axes[0], panels=made, is_emulated=distances.is_emulated)
+    numbered = tuple(_panel(axes, members, summary, distances) for members in panels.values())
+    return Sweep(axis=axes[0], panels=numbered, is_emulated=distances.is_emulated)
 
 
 def _is_control(cell: CellSummary, summary: RunSummary) -> bool:
@@ -225,14 +225,16 @@ def _place(axis: str, cell: CellSummary, distances: Distances) -> Place:
 
 def _floors(floors: Sequence[FloorSummary], columns: Sequence[Sequence[CellSummary | None]]) -> Iterator[FloorLine]:
     """The tcp floors of each policy, then ping."""
-    policies = sorted({floor.policy for floor in floors if floor.kind == "tcp"}, key=lambda policy: policy != _KEPT)
+    policies = sorted(
+        {floor.policy for floor in floors if floor.kind == "tcp"}, key=lambda policy: (policy != _KEPT, policy)
+    )
     for kind, policy in (*(("tcp", policy) for policy in policies), ("ping", "")):
-        found = tuple(
+        beside = tuple(
             next((f for f in floors if f.kind == kind and policy in ("", f.policy) and _is_beside(f, cells)), None)
             for cells in columns
         )
-        if any(found):
-            yield FloorLine(kind=kind, policy=policy, floors=found)
+        if any(beside):
+            yield FloorLine(kind=kind, policy=policy, floors=beside)
 
 
 def _is_beside(floor: FloorSummary, cells: Sequence[CellSummary | None]) -> bool:

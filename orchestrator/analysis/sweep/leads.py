@@ -80,12 +80,12 @@ def leads(along: Sweep | None, arenas: Sequence[Arena]) -> tuple[Lead, ...]:
     groups = {key: sound for key, by_place in groups.items() if len(sound := _comparable(by_place)) > 1}
     if not groups or len(groups) > MOST:
         return ()
-    found = [
+    every = [
         _lead(along.panels[number], names, by_place, arenas[0].cells, len(groups))
         for (number, *names), by_place in groups.items()
     ]
-    known = tuple(lead for lead in found if lead is not None)
-    return known if len(known) == len(found) else ()
+    known = tuple(lead for lead in every if lead is not None)
+    return known if len(known) == len(every) else ()
 
 
 def _comparable(by_place: Mapping[int, Comparison]) -> dict[int, Comparison]:

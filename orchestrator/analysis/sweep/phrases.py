@@ -14,7 +14,8 @@ _ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
 def unit(along: Sweep) -> words.Unit:
     """The unit of every table and chart of the run, by the medians of its stacks."""
     cells = [cell for panel in along.panels for line in panel.lines for cell in line.cells if cell is not None]
-    return words.unit_for(of.median for cell in cells if (of := cell.distribution) and of.median is not None)
+    known = [cell.distribution.median for cell in cells if cell.distribution is not None]
+    return words.unit_for(median for median in known if median is not None)
 
 
 def head(along: Sweep, panel: Panel, place: Place) -> str:

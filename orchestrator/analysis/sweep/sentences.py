@@ -24,11 +24,9 @@ def sentence(along: Sweep, lead: Lead, most: int = MOST_LETTERS) -> str:
     return fitting(*_ways(along, lead), most=most)
 
 
-def others(along: Sweep, found: Sequence[Lead], most: int = MOST_LETTERS) -> str:
+def others(along: Sweep, rest: Sequence[Lead], most: int = MOST_LETTERS) -> str:
     """The leads of the further operations, a short sentence each."""
-    return " ".join(
-        fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.", most=most) for lead in found
-    )
+    return " ".join(fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.", most=most) for lead in rest)
 
 
 def _ways(along: Sweep, lead: Lead) -> Iterator[str]:
