@@ -21,14 +21,13 @@ from orchestrator.analysis import (
     words,
 )
 from orchestrator.analysis.by_size import BySize, by_size
-from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.cells import by_median, percentile_text
 from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
-from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
@@ -48,6 +47,8 @@ from orchestrator.analysis.summary import (
     RunSummary,
     StreamSummary,
 )
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import Table
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
@@ -179,6 +180,7 @@ class Answer:
     sure: str = ""
     advice: str = ""
     invalid_because: str = ""
+    axis_tables: tuple[Table, ...] = ()  # of a run along an axis: the cells in the place of a table for each setting
     prediction: tuple[str, ...] = ()  # what the maps come to, the broadest first; empty without model or answer
 
     def short(self) -> tuple[str, ...]:
@@ -288,6 +290,7 @@ def answer(summary: RunSummary) -> Answer:
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,
+        axis_tables=tables(summary),
         shows_spreads=bool(summary.plan.get("stability")),
         stability=summary.stability,
         shares=summary.shares,
@@ -343,9 +346,9 @@ def _row(
         label=labels[cell.id],
         median_ms=of.median if of else None,
         median_interval_ms=cell.median_interval,
-        median_text=_text(cell, "median"),
+        median_text=percentile_text(cell, "median"),
         p99_ms=of.p99 if of else None,
-        p99_text=_text(cell, "p99"),
+        p99_text=percentile_text(cell, "p99"),
         requests_per_s=cell.throughput_per_s,
         errors=cell.failed,
         verdict=standing("median"),
@@ -436,15 +439,3 @@ def _called(comparison: Comparison, labels: Mapping[str, str]) -> str:
 def _setting(cell: CellSummary, apart: Sequence[Factor] = ()) -> str:
     common = {**cell.factors, **dict.fromkeys(factor.name for factor in apart)}
     return " · ".join((cell.operation, cell.placement, *phrases(common), cell.load))
-
-
-def _text(cell: CellSummary, name: str) -> str:
-    of = cell.distribution
-    if of is None:
-        return ""
-    if name in of.censored and cell.kind == "stream":
-        return DROPPED
-    if name in of.censored:
-        return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
-    value = getattr(of, name)
-    return "" if value is None else words.ms(value)

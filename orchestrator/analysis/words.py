@@ -263,7 +263,12 @@ def rate(per_s: float) -> str:
 
 def goodput(mb_per_s: float) -> str:
     """Megabytes a second with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
-    return number(mb_per_s, max(0, _decimals_for(mb_per_s, 3)))
+    return digits(mb_per_s)
+
+
+def digits(value: float) -> str:
+    """A number with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
+    return number(value, max(0, _decimals_for(value, 3)))
 
 
 def factor(value: float, decimals: int | None = None) -> str:

@@ -29,6 +29,8 @@ from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import leading, notes
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import (
@@ -45,7 +47,7 @@ from orchestrator.report.charts import STATISTICS, charts, rate_groups
 from orchestrator.report.every_page import marks
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.short import short
+from orchestrator.report.short import MOST_ROWS, short
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 from services.python.contract.limits import SATURATED
 
@@ -91,6 +93,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     invalid = invalid_cells(summary.cells, summary.checks)
     kinds = {cell.kind for cell in summary.cells}
     is_alone = kinds == {"codec"}
+    every = tables(summary)
+    along = leading(every, MOST_ROWS)
     told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
@@ -104,6 +108,9 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         pictures=pictures,
         prediction=pictures.prediction,
         short=short(found),
+        axis_tables=along,
+        axis_tables_left=len(every) - len(along),
+        axis_notes=notes(along),
         milliseconds_text=words.ms,
         change=words.change,
         off=words.off,

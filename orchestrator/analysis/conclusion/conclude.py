@@ -12,6 +12,9 @@ from orchestrator.analysis.conclusion.places import Distances, axes, where
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, behind, capital, fitting, some
 from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion, Figure
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.sweep import sentences
+from orchestrator.analysis.sweep.grid import Sweep, sweep
+from orchestrator.analysis.sweep.leads import Lead, leads
 from orchestrator.results.manifest import is_shared
 
 _QUIET = "Measure it again on a quiet machine."
@@ -86,20 +89,40 @@ def _answer(
         )
     if not asked:
         return Conclusion(sentence=fitting(special.alone(_sound(summary)), most=most))
-    if not told:
+    along_axis = sweep(summary)
+    axis_leads = leads(along_axis, asked)
+    if not told and not axis_leads:
         return Conclusion(sentence=_untold(summary, asked, most), advice=worth.advice(summary, asked, (), distances))
-    seen = decides.effects(_sound(summary), told[0].factor, summary.matters)
+    seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
     is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
     besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)
+    besides = "" if is_crossed or not told else worth.rates(summary, told) or besides
+    sentence = _of(told, asked, distances, most)
+    if along_axis and axis_leads:
+        sentence = sentences.sentence(along_axis, axis_leads[0], most)
+        besides = _of_other_panels(along_axis, axis_leads, told, asked, distances) or besides
     return Conclusion(
-        sentence=_of(told, asked, distances, most),
-        besides="" if is_crossed else worth.rates(summary, told) or besides,
-        matters_from=worth.matters_from(summary, told, distances),
-        sure=worth.sure(summary, told, seen),
-        advice=worth.advice(summary, told, seen, distances),
+        sentence=sentence,
+        besides=besides,
+        matters_from=worth.matters_from(summary, told, distances) if told else "",
+        sure=worth.sure(summary, told, seen) if told else "",
+        advice=worth.advice(summary, told or asked, seen, distances),
         ahead=_ahead(told),
     )
+
+
+def _of_other_panels(
+    along_axis: Sweep, axis_leads: Sequence[Lead], told: Sequence[Arena], asked: Sequence[Arena], distances: Distances
+) -> str:
+    """What becomes of the leads of further operations, and what is true of those without places along the axis."""
+    panels = [lead.panel for lead in axis_leads]
+    alone = [arena for arena in told if along_axis.panel(arena.reference) not in panels]
+    texts = [
+        sentences.others(along_axis, axis_leads[1:]),
+        *(_of([arena], asked, distances, MOST_LETTERS) for arena in alone),
+    ]
+    return " ".join(filter(None, texts))
 
 
 def _of(told: Sequence[Arena], asked: Sequence[Arena], distances: Distances, most: int) -> str:
@@ -130,7 +153,7 @@ def _of_rates(summary: RunSummary, most: int) -> Conclusion:
 
 def _ahead(told: Sequence[Arena]) -> tuple[str, ...]:
     outcomes = {several.outcome(arena) for arena in told}
-    if len(outcomes) > 1:
+    if len(outcomes) != 1:
         return ()
     names = next(iter(outcomes)).names
     return tuple(name for name in told[0].names.values() if name in names)
