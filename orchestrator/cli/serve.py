@@ -98,9 +98,9 @@ def _open(address: str) -> None:
     What a browser is started with, every user of this machine can see.
     """
     from orchestrator.cli.browser import show_address
-    from orchestrator.disk import own_folder, whole_file, writing
+    from orchestrator.disk import whole_file, writing
 
-    page = own_folder(WORKSPACE.state) / OPENING
+    page = WORKSPACE.state / OPENING
     with writing(page, "open the address yourself"):
         page.parent.mkdir(exist_ok=True)
         with whole_file(page, mode=0o600) as partial:

@@ -27,7 +27,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from orchestrator.clock import SYSTEM, Clock
-from orchestrator.disk import own_folder, writing
+from orchestrator.disk import writing
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.processes import Known, known
@@ -112,7 +112,7 @@ class Jobs:
             return job
 
     def _started(self, plan: Plan) -> Job:
-        folder = own_folder(self._workspace.jobs)
+        folder = self._workspace.jobs
         stamp = self._clock.stamp()
         identity = f"{stamp}-{secrets.token_hex(4)}"
         log = folder / f"{identity}.log"
@@ -158,7 +158,7 @@ class Jobs:
         if not results.is_dir() or job.identity is None:
             return
         for path in sorted(path for path in results.iterdir() if path.name >= job.stamp and (path / JOURNAL).is_file()):
-            plan_id, process = _beginning(RunFolder(path, root=results))
+            plan_id, process = _beginning(RunFolder(path))
             if process == job.identity:
                 job.run = path.name
                 if plan_id != job.plan.id:
@@ -182,7 +182,7 @@ class Jobs:
                 f"which process works on run {run} is not known: it is just beginning, or another container's",
                 hint="try again in a moment, or press Ctrl-C where it was started",
             )
-        RunFolder(self._workspace.results / run, root=self._workspace.results).require_ours("stop")
+        RunFolder(self._workspace.results / run).require_ours("stop")
         if (other := _other_user(process)) is not None:
             raise UsageError(f"run {run} is another user's ({other})", hint="ask them to stop it")
         if not self._is_first(run, process):
@@ -195,7 +195,7 @@ class Jobs:
 
         A second Ctrl-C would end it at once, without taking down what it made.
         """
-        folder = own_folder(self._workspace.jobs)
+        folder = self._workspace.jobs
         told = hashlib.sha256(f"{run}\0{process.pid}\0{process.started}".encode()).hexdigest()[:16]
         place = folder / f"{told}.stopped"
         with writing(place, "stop it again"):

@@ -113,7 +113,7 @@ def path_of(workspace: Workspace, run: str) -> Path:
 
 
 def _judge(path: Path, workspace: Workspace, signature: tuple[Any, ...]) -> Judged:
-    folder = RunFolder(path, root=workspace.results)
+    folder = RunFolder(path)
     remarks = list(folder.remarks())
     is_in_progress = folder.is_in_progress
     is_as_judged = _changed_ns(path) <= _changed_of(path / "summary.json")  # else samples may be other ones since

@@ -93,7 +93,7 @@ class Watching:
         path = folder_of(self._results, run)
         reader = self._readers.get(run)
         if reader is None:
-            reader = self._readers[run] = Reader(RunFolder(path, root=self._results))
+            reader = self._readers[run] = Reader(RunFolder(path))
             while len(self._readers) > _MOST_READERS:
                 self._readers.popitem(last=False)
         self._readers.move_to_end(run)
@@ -145,7 +145,7 @@ class Seat:
 
 
 def _held(results: Path) -> list[str]:
-    return [path.name for path in run_folders(results) if RunFolder(path, root=results).is_in_progress]
+    return [path.name for path in run_folders(results) if RunFolder(path).is_in_progress]
 
 
 def folder_of(results: Path, run: str) -> Path:

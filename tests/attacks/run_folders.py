@@ -74,7 +74,7 @@ def forgeries(count: int, seed: int, folder: Path) -> Tally:
         what = forge(source, run)
         (run / "manifest.json").unlink()
         try:
-            RunFolder(run, root=folder / "nowhere").write_manifest()  # as the forger would, from what it says now
+            RunFolder(run).write_manifest()  # as the forger would, from what it says now
             summary = summarise(RunFolder.open(run))
             json.dumps(summary.to_dict(), allow_nan=False).encode()
             render(summary)
@@ -226,7 +226,7 @@ def _a_bomb(path: Path, outside: Path) -> None:
             event["sha256"] = sha256_of(sample)
         journal.append(event, sync=False)
     (run / "manifest.json").unlink()
-    RunFolder(run, root=run.parent / "nowhere").write_manifest()
+    RunFolder(run).write_manifest()
 
 
 _KINDS: dict[str, Callable[[Path, Path], None]] = {

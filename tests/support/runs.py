@@ -442,4 +442,4 @@ def write_documents(stored: Manifest, folder: Path) -> None:
     for event in [*events, {"event": "end", "state": stored.state, "at": stored.ended_at}]:
         journal.append(event, sync=False)
     ownership.note(folder.parent, folder, [journal.end()])
-    RunFolder(folder, root=folder.parent).write_manifest()
+    RunFolder(folder).write_manifest()

@@ -47,7 +47,7 @@ def doomed(of: Context, run: str) -> tuple[Doomed, list[Path]]:
         found = deleting.find(of.workspace, str(of.workspace.results / name), standing=standing)
     except OrchError as error:
         raise Refused(409, error.message, hint=error.hint or "") from error
-    report = report_of(RunFolder(found.path, root=of.workspace.results), of.workspace.reports)
+    report = report_of(RunFolder(found.path), of.workspace.reports)
     return found, [] if report is None else [report]
 
 

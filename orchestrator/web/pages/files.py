@@ -35,7 +35,7 @@ def report(of: Context, run: str) -> Path:
 
     Refused while the run is in progress: it writes its own when it ends, which one of fewer trials must not replace.
     """
-    folder = RunFolder(path_of(of.workspace, run), root=of.workspace.results)
+    folder = RunFolder(path_of(of.workspace, run))
     if folder.is_in_progress:
         raise Refused(
             503,

@@ -81,10 +81,10 @@ def test_verify_names_an_experiment_that_was_removed(root, tmp_path):
     folder = RunFolder.create(made, command=["orch"], root=root)
     folder.finish("complete", at="")
     folder.release()
-    assert "experiment.yaml" in verify(RunFolder(folder.path, root=root))
+    assert "experiment.yaml" in verify(RunFolder(folder.path))
     (folder.path / "experiment.yaml").unlink()
     with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml: the file is missing"):
-        verify(RunFolder(folder.path, root=root))
+        verify(RunFolder(folder.path))
 
 
 def test_verify_names_samples_whose_digest_was_never_written_down(root):

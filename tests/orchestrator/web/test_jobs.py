@@ -298,7 +298,7 @@ def test_a_run_is_told_to_stop_once_however_often_that_is_asked(client, workspac
     until(ours.signals, "it was told")
     again = client.post(f"/live/{run.id}/stop")
     assert (again.status_code, again.headers["location"]) == (303, f"/live/{run.id}")
-    fresh, reader = Jobs(workspace), Reader(RunFolder(run.folder.path, root=workspace.results))
+    fresh, reader = Jobs(workspace), Reader(RunFolder(run.folder.path))
     assert "already" in fresh.stop(run.id, reader.look(), reader.process())  # also after a new start of the page
     assert ours.signals() == ["SIGINT"]
     assert ours.process.poll() is None

@@ -223,7 +223,7 @@ def test_a_comparison_says_what_orch_compare_says(shared):
     from orchestrator.report import rows
     from orchestrator.web.judged import stored_summary
 
-    folders = [RunFolder(shared.results / name, root=shared.results) for name in (RUNS[5], RUNS[0])]
+    folders = [RunFolder(shared.results / name) for name in (RUNS[5], RUNS[0])]
     new, old = map(stored_summary, folders)
     history, passed_over = beside(new, old, *folders)
     comparison = compare_runs(new, old, "median", history, passed_over)
@@ -342,7 +342,7 @@ def test_a_run_is_deleted_once_its_id_was_typed(own):
 
 
 def test_a_run_in_progress_leads_to_its_live_view_and_is_not_deleted(own):
-    folder = RunFolder(own.results / RUNS[0], root=own.results)
+    folder = RunFolder(own.results / RUNS[0])
     folder.hold()
     try:
         answer = client(own).delete(f"/api/runs/{RUNS[0]}?confirm={RUNS[0]}", headers=BEARER)

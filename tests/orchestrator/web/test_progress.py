@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Growing:
 
 
 def reader_of(run: Growing, **changes) -> Reader:
-    return Reader(RunFolder(run.folder.path, root=run.folder.path.parent), **changes)
+    return Reader(RunFolder(run.folder.path), **changes)
 
 
 def test_it_says_what_runs_what_is_done_and_what_trials_took(run):
