@@ -56,11 +56,6 @@ class Workspace:
         return self.state / "private"
 
     @property
-    def jobs(self) -> Path:
-        """What the runs said that `orch serve` started, a file each (`orchestrator.web.jobs`)."""
-        return self.state / "jobs"
-
-    @property
     def notes(self) -> Path:
         """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
         return self.state / "notes"
