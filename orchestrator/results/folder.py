@@ -312,6 +312,7 @@ class RunFolder:
         stored = self._stored()
         if stored is None:
             raise damaged(self.path / NAME, "the file is missing")
+        self._require_begun_as_written()
         if self._goes_on_after(stored):
             raise damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
         return stored.content

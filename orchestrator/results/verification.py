@@ -14,7 +14,7 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     InvalidMeasurement names the first file that is missing or not as it was written. UsageError while the run is in
     progress.
     """
-    if folder.is_in_progress:
+    if folder.journal_state().state == "running" and folder.is_in_progress:
         raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
     manifest = folder.manifest()
     folder.manifest_bytes()

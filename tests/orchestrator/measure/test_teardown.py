@@ -13,6 +13,7 @@ from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.measure import in_progress
 from orchestrator.measure import teardown as ending
+from orchestrator.results import label
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
@@ -104,10 +105,10 @@ def test_a_link_of_that_name_in_results_hides_no_run_that_goes_on(down, monkeypa
     assert down == []
 
 
-def test_a_run_that_goes_on_in_a_folder_that_is_not_as_noted_is_not_taken_down(down):
+def test_a_run_that_goes_on_in_a_folder_without_our_label_is_not_taken_down(down):
     mine = killed()
     deployed(mine)
-    shutil.rmtree(".orch/made")
+    (mine.path / label.NAME).unlink()
     mine.hold()
     assert ending.end(HERE, mine.id).trouble is not None
     assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]

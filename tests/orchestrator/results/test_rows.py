@@ -13,7 +13,6 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import COLUMNS, KINDS
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import read_record
-from orchestrator.results.sizes import Held
 from services.python.contract.timing_rules import RULES
 from services.python.load.record import Record, Row
 
@@ -72,28 +71,15 @@ def from_record(rows: list[Row], folder: Path, kind: Any, parts: int | None) -> 
     return len(read_record(folder / "record", kind=kind, parts=parts))
 
 
-def from_samples(rows: list[Row], folder: Path, kind: Any, parts: int | None) -> int:
-    ordered = sorted(rows, key=lambda r: r.received_ns)
-    path = folder / "a.parquet"
-    pq.write_table(pa.table({name: [getattr(r, name) for r in ordered] for name in COLUMNS}), path)
-    return len(read_columns(path, ["sequence"], Held(most_rows=100, kind=kind, parts=parts))["sequence"])
-
-
-BOTH = pytest.mark.parametrize("read", [from_record, from_samples])
-
-
-@BOTH
 def test_tasks_with_their_parts_are_read(tmp_path, read):
     assert read([*RIGHT, *FAILED], tmp_path, "task", 2) == len(RIGHT) + len(FAILED)
     assert read([*task(1, sample="codec")], tmp_path, "codec", None) == 3
 
 
-@BOTH
 def test_subscriptions_with_their_events_are_read(tmp_path, read):
     assert read(STREAM, tmp_path, "stream", None) == 3 + 6
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("rows", "kind", "why"),
     [
@@ -172,27 +158,23 @@ def with_rules(number: int, **of_last: int) -> list[Row]:
     return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
 
 
-@BOTH
 def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path, read):
     rows = [*with_rules(1), *with_rules(2), row("request", 3, 300, 340, status=TIMEOUT)]
     assert read(rows, tmp_path, "call", 2) == len(rows)
 
 
-@BOTH
 @pytest.mark.parametrize("parts", [None, 0])
 def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, read, parts):
     with pytest.raises(InvalidMeasurement, match="rows of kind misleading, which no cell of kind call has"):
         read(with_rules(1), tmp_path, "call", parts)
 
 
-@BOTH
 @pytest.mark.parametrize("kind", ["task", "codec", "stream"])
 def test_nor_any_other_kind_of_work(tmp_path, read, kind):
     with pytest.raises(InvalidMeasurement, match="which no cell of kind"):
         read(with_rules(1)[1:], tmp_path, kind, 2)
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
@@ -234,7 +216,6 @@ def with_all_rules(**stamps: tuple[int, int]) -> list[Row]:
     return [row("request", 1, 100, 150), *rows]
 
 
-@BOTH
 @pytest.mark.parametrize("rule", STRANGE)
 def test_a_rule_has_stamps_that_it_can_take(tmp_path, read, rule):
     assert read(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
@@ -242,7 +223,6 @@ def test_a_rule_has_stamps_that_it_can_take(tmp_path, read, rule):
         read(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
 
 
-@BOTH
 def test_no_rule_says_anything_of_a_request_that_failed(tmp_path, read):
     request, *said = with_rules(1)
     with pytest.raises(InvalidMeasurement, match="a request failed, and a rule says something of it"):
