@@ -73,26 +73,6 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("is_deployed", [True, False])
-@pytest.mark.parametrize("is_live", [True, False])
-def test_a_copy_of_a_runs_folder_takes_nothing_down_and_nothing_is_written_into_it(down, is_deployed, is_live):
-    mine = killed()
-    copy = Path(shutil.copytree(mine.path, Path("sent") / mine.id))
-    if is_deployed:
-        deployed(mine)
-    if is_live:
-        mine.hold()
-    before = files(Path())
-    with pytest.raises(UsageError, match="was not made here"):
-        ending.end(HERE, str(copy))
-    assert (down, files(Path())) == ([], before)
-    mine.release()
-    assert ending.end(HERE, mine.id).receipt is not None
-    assert down == [mine.id]
-    assert (mine.path / "receipt.json").is_file()
-    assert not (copy / "receipt.json").exists()
-
-
 @pytest.mark.parametrize("end", [ending.end_what_is_up, ending.end_all])
 def test_a_link_of_that_name_in_results_hides_no_run_that_goes_on(down, monkeypatch, end):
     monkeypatch.setattr(ending, "strays", lambda _: ending.Strays(strays=(), unasked={}))
