@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import UsageError
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
-from orchestrator.measure import in_progress
 from orchestrator.measure import teardown as ending
 from orchestrator.results import label
 from orchestrator.results.folder import RunFolder
@@ -104,21 +101,3 @@ def test_a_folder_from_elsewhere_does_not_hide_the_latest_run(down):
     shutil.copytree(mine.path, "results/zz-sent")
     assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
     assert down == [mine.id]
-
-
-@pytest.mark.parametrize("kind", ["pipe", "dangling", "/dev/zero"])
-def test_a_bad_folder_stops_neither_teardown_nor_status_and_makes_no_file(down, kind):
-    mine = killed()
-    bad = Path("results/zz-bad")
-    bad.mkdir()
-    (bad / "manifest.json").write_text("{}")
-    if kind == "pipe":
-        os.mkfifo(bad / "journal.jsonl")
-    else:
-        (bad / "journal.jsonl").symlink_to("/dev/zero" if kind == "/dev/zero" else Path("made").resolve())
-    assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
-    with pytest.raises(UsageError, match="was not made here"):
-        ending.end(HERE, "zz-bad")
-    mine.hold()
-    assert [run.run for run in in_progress.in_progress(HERE.results)] == [mine.id]
-    assert not Path("made").exists()
