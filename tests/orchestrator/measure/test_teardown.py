@@ -70,18 +70,6 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("end", [ending.end_what_is_up, ending.end_all])
-def test_a_link_of_that_name_in_results_hides_no_run_that_goes_on(down, monkeypatch, end):
-    monkeypatch.setattr(ending, "strays", lambda _: ending.Strays(strays=(), unasked={}))
-    mine = killed()
-    deployed(mine)
-    copy = shutil.copytree(mine.path, Path("sent") / mine.id)
-    Path("results/00-first").symlink_to(Path(copy).resolve())
-    mine.hold()
-    assert [(e.run, e.is_going_on) for e in end(HERE)] == [(mine.id, True)]
-    assert down == []
-
-
 def test_a_run_that_goes_on_in_a_folder_without_our_label_is_not_taken_down(down):
     mine = killed()
     deployed(mine)
