@@ -19,7 +19,7 @@ from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run, run_folders
-from orchestrator.results.paths import damaged, inside, open_regular
+from orchestrator.results.paths import damaged, inside
 from orchestrator.results.verification import verify
 from orchestrator.workspace import Workspace
 
@@ -107,12 +107,11 @@ def _already(folder: RunFolder, target: Path, files: tuple[str, ...]) -> Importe
 
 
 def _copy(source: Path, coming: Path, files: tuple[str, ...]) -> None:
-    """Regular files alone, no link followed; they are verified again where they come to lie."""
+    """They are verified again where they come to lie."""
     for name in files:
         target = coming / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(open_regular(inside(source, name), 0), "rb") as read, target.open("xb") as write:  # noqa: PTH123
-            shutil.copyfileobj(read, write)
+        shutil.copyfile(inside(source, name), target)
 
 
 def _judged(coming: Path, manifest: bytes) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from orchestrator.disk import own_folder
 from orchestrator.errors import OrchError
 from orchestrator.history import index, noted
 from orchestrator.history.index import Index
@@ -58,7 +57,7 @@ def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> t
     if not workspace.results.is_dir() and not path.exists():
         return _of(Index(index.in_memory(path)), workspace, tell)  # nothing to keep: no folder is made for it
     try:
-        own_folder(workspace.state).mkdir(exist_ok=True)
+        workspace.state.mkdir(exist_ok=True)
         if rebuild:
             index.remove(path)
         try:
@@ -113,13 +112,12 @@ def folders(workspace: Workspace) -> dict[str, str]:
         entries = list(os.scandir(workspace.results))
     except OSError:
         return {}
-    made = os.fspath(workspace.made)
     for entry in entries:
         if entry.name.startswith(".") or not _is_name(entry.name):
             continue
         parts = [_told(f"{entry.path}/{name}") for name in _TELLING]
         if parts[0] or parts[1] or parts[2]:
-            found[entry.name] = ";".join([*parts, _told(f"{made}/{entry.name}.json")])
+            found[entry.name] = ";".join(parts)
     return found
 
 
@@ -147,4 +145,4 @@ def _read(results: Path, name: str) -> RunRecord:
 
     if imported.is_imported(results / name):
         return imported.read_record(results / name)
-    return read.read_run(RunFolder(results / name, root=results))
+    return read.read_run(RunFolder(results / name))

@@ -41,7 +41,6 @@ from orchestrator.analysis.words import (
     goodput,
     throughput,
 )
-from orchestrator.disk import own_folder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.report.charts import STATISTICS, charts, rate_groups
 from orchestrator.report.every_page import marks
@@ -204,7 +203,7 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     """`<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
 
     `origin` tells a folder from elsewhere from all others, whatever run it says it is of: its report lies in
-    `<reports>/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
+    `<reports>/elsewhere/`, where it can replace none but its own.
     """
     return path_of(summary.name, summary.started_at, summary.run_id, reports, origin)
 
@@ -214,7 +213,7 @@ def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str 
     parts = (anchor(name), anchor(started_at[:10]), anchor(run_id))
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
-    return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+    return reports / ELSEWHERE / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
 
 
 def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:

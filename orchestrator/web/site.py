@@ -80,7 +80,7 @@ class Site:
         path = self.path(run)
         if not is_run(path):
             raise HTTPException(404, f"{run} is an imported file of time stamps, which is not judged")
-        return RunFolder(path, root=self.workspace.results)
+        return RunFolder(path)
 
     def judged(self, run: str) -> JudgedRun:
         """Judge a run, and keep the result as long as its folder stays the same.

@@ -30,5 +30,5 @@ def push(dsn: str, schema: str, results: Path) -> None:
     with postgresql.shared(dsn, schema, access="make") as index:
         for path in sorted(results.iterdir()):
             of = noted.read(results.parent / ".orch" / "notes", path.name)
-            record = read.read_run(RunFolder(path, root=results))
+            record = read.read_run(RunFolder(path))
             index.publish(record, tags=of.tags, notes=of.notes, replace=True)

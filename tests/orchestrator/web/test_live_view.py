@@ -26,7 +26,7 @@ def run(tmp_path: Path) -> Growing:
 
 
 def reader_of(run: Growing, **changes) -> Reader:
-    return Reader(RunFolder(run.folder.path, root=run.folder.path.parent), **changes)
+    return Reader(RunFolder(run.folder.path), **changes)
 
 
 def test_a_view_has_the_progress_and_the_latency_of_each_trial(run):

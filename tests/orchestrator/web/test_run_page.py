@@ -61,7 +61,7 @@ def test_runs_that_were_killed_or_only_begun_have_a_page(own):
 
 
 def test_a_run_in_progress_leads_to_the_page_that_follows_it(own):
-    folder = RunFolder(own.results / WITH_SAMPLES, root=own.results)
+    folder = RunFolder(own.results / WITH_SAMPLES)
     folder.hold()
     try:
         pages = client(own)

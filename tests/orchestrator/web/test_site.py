@@ -52,7 +52,7 @@ def test_only_the_runs_judged_last_are_kept(site, judgements, monkeypatch):
 
 
 def test_a_run_in_progress_is_not_judged(site, judgements):
-    folder = RunFolder(site.workspace.results / WITH_SAMPLES, root=site.workspace.results)
+    folder = RunFolder(site.workspace.results / WITH_SAMPLES)
     folder.hold()
     try:
         with pytest.raises(UsageError) as error:
