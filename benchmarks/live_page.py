@@ -45,7 +45,9 @@ from orchestrator.web.app import create_app
 from orchestrator.workspace import Workspace
 app = create_app(Workspace(Path(sys.argv[1])))
 server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1))
+app.state.is_ending = lambda: server.should_exit
 bind = server.config.bind_socket()
+bind.listen()
 print(bind.getsockname()[1], flush=True)
 server.run(sockets=[bind])
 """
