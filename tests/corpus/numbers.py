@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -127,9 +128,9 @@ def main() -> int:
             continue
         lines = list(differences(stored(name), computed(name)))
         differing += len(lines)
-        print(f"{name}: {len(lines) or 'no'} differences")
+        sys.stdout.write(f"{name}: {len(lines) or 'no'} differences\n")
         for text in lines[:20]:
-            print(f"  {text}")
+            sys.stdout.write(f"  {text}\n")
     return 1 if differing else 0
 
 
