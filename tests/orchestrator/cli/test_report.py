@@ -13,7 +13,6 @@ from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results import label
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.journal import Journal
 from tests.support.runs import a_run, write_run
 
 
@@ -164,22 +163,6 @@ def test_the_report_of_a_folder_from_elsewhere_replaces_no_report_of_ours_nor_on
     assert "was not made here" in console.err.getvalue()
     report.command([str(folders[0])])
     assert len(list(Path("reports/elsewhere").iterdir())) == 2, "the same folder's report has the same name"
-
-
-@pytest.mark.parametrize("verb", ["report", "check", "compare"])
-def test_every_verb_says_that_a_journal_goes_on_after_its_manifest(tmp_path, monkeypatch, verb):
-    monkeypatch.setattr(console, "err", io.StringIO())
-    folder = sent(tmp_path / "a")
-    Journal(folder / "journal.jsonl").append({"event": "warning", "text": "added"})
-    calls = {
-        "report": lambda: report.command([str(folder)]),
-        "check": lambda: check.command(str(folder)),
-        "compare": lambda: compare.command(str(folder), "20261121-025500"),
-    }
-    with suppress(InvalidMeasurement):  # a check of the synthetic run may fail
-        calls[verb]()
-    assert "warning:" in console.err.getvalue()
-    assert "journal.jsonl continues after manifest.json" in console.err.getvalue()
 
 
 @pytest.mark.parametrize("verb", ["report", "check", "compare", "verify"])
