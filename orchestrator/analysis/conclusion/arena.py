@@ -78,7 +78,7 @@ class Arena:
     @cached_property
     def tiers(self) -> tuple[Tier, ...]:
         """From the quickest to the slowest, the reference among them; empty where nothing could be compared."""
-        left, found = list(self.sides), []
+        left, found = [side for side in self.sides if side.cell not in self.unranked], []
         least = max(log(1 + self.matters), self.envelope)
         has_reference = bool(left)
         while left or has_reference:
@@ -89,6 +89,17 @@ class Arena:
             left = [side for side in left if side.cell not in ahead]
             has_reference = has_reference and self.reference not in ahead
         return tuple(found)
+
+    @cached_property
+    def unranked(self) -> tuple[str, ...]:
+        """The cells whose interval reaches the fastest, although a stack that is surely slower than those has a lower ratio."""
+        least = max(log(1 + self.matters), self.envelope)
+        fastest = set(self._ahead(self.sides, least, has_reference=bool(self.sides)))
+        slower = [side.ratio for side in self.sides if side.cell not in fastest]
+        if self.reference not in fastest:
+            slower.append(1.0)
+        wide = (side for side in self.sides if side.cell in fastest and slower and side.ratio > min(slower))
+        return tuple(side.cell for side in wide)
 
     def _ahead(self, left: Sequence[Side], least: float, has_reference: bool) -> tuple[str, ...]:
         def order(cell: str) -> Any:

@@ -131,6 +131,9 @@ def _of_several(arena: Arena, distances: Distances) -> Iterator[str]:
     open_ones = [tier for tier in rest if len(tier.cells) > 1 and not tier.alike]
     pairs = " or between ".join(some(_of(arena, tier), 9) for tier in open_ones)
     told = f"; between {pairs} nothing can be told" if open_ones else ""
+    if arena.unranked:
+        wide = some([named(arena.names[cell]) for cell in arena.unranked], 3)
+        lead = f"{lead} ({wide} varied too much to be ranked)"
     if len(every) < _MANY:
         then = [f"{_names(arena, tier)}{_medians(arena, tier, scale)}" for tier in rest[:-1]]
         middle = f", then {words.listed(then)}" if then else ""
