@@ -47,7 +47,7 @@ VERBS: dict[str, str] = {
     "note": "Write a note on a run, or show its notes.",
     "tag": "Tag a run, or remove its tags.",
     "delete": "Delete runs: their folders, their reports, and what was noted of them.",
-    "import": "Take in runs that were made elsewhere, and raw files of request and response stamps.",
+    "import": "Take in runs that were made elsewhere.",
     "publish": "Put runs into a team's index (PostgreSQL) and its dataset of samples (folder, S3, Google Cloud Storage).",
     "unpublish": "Take runs out of a team's index and dataset.",
     "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",

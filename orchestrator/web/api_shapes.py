@@ -37,7 +37,6 @@ class RunListed(Shape):
 
     id: str = Field(description="name of its folder, by which requests name it")
     run_id: str = Field(description="what it says of itself")
-    kind: Literal["run", "imported"] = Field(description="imported: a file of stamps, which is not judged")
     name: str = Field(description="of the experiment")
     question: str = Field(description="what the experiment asks")
     started: str = Field(description="ISO 8601 in UTC; empty where that is not known")

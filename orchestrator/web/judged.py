@@ -16,7 +16,6 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.history import imported
 from orchestrator.history.named import folder_of
 from orchestrator.measure.in_progress import how_unfinished
 from orchestrator.results.documents import read_sealed
@@ -29,7 +28,7 @@ T = TypeVar("T")
 _MOST_KEPT = 16
 _WHILE_MEASURED_S = 15.0  # so long what was judged of a run in progress is shown: its folder changes with each trial
 _MOST_LETTERS = 255  # of a folder's name
-_TELLING = ("journal.jsonl", "manifest.json", "plan.json", "imported.json", "summary.json")
+_TELLING = ("journal.jsonl", "manifest.json", "plan.json", "summary.json")
 _SAMPLES = ("samples", "baselines")
 
 
@@ -68,12 +67,6 @@ class JudgedRuns:
     def judged(self, run: str) -> Judged:
         """The run judged; errors as `path_of`, and those of `summarise`. It may take as long as `orch report`."""
         path = path_of(self._workspace, run)
-        if imported.is_imported(path):
-            raise Refused(
-                404,
-                f"{path.name} is an imported file of stamps: nothing can be judged",
-                hint="its page shows what it holds",
-            )
         signature = _signature(path)
         with self._lock:
             kept = self._kept.get(path.name)
@@ -100,7 +93,7 @@ def path_of(workspace: Workspace, run: str) -> Path:
         raise Refused(404, "that is no id of a run", hint="the list of runs is at /")
     path = workspace.results / run
     try:
-        if run != LATEST and not (is_run(path) or imported.is_imported(path)):  # no other folder is looked at for it
+        if run != LATEST and not is_run(path):  # no other folder is looked at for it
             raise UsageError("there is no such folder")
         path = folder_of(workspace, run if run == LATEST else str(path))
     except (OrchError, OSError, ValueError) as error:

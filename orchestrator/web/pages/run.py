@@ -17,7 +17,7 @@ from orchestrator.analysis.validity import invalid_cells, sentence
 from orchestrator.analysis.words import Unit
 from orchestrator.errors import OrchError
 from orchestrator.exports.formats import FORMATS
-from orchestrator.history import imported, noted
+from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.history.live import IN_PROGRESS, live
 from orchestrator.history.record import Listed
@@ -161,16 +161,12 @@ def _values(of: Context, name: str) -> dict[str, Any]:
         "judged": None,
         "trouble": "",
     }
-    if imported.is_imported(path):
-        record = imported.read_record(path)
-        unit = words.unit_for([cell.median for cell in record.cells if cell.median is not None] or [1.0])
-        return {**values, "imported": record, "unit": unit}
     try:
         found = of.judged.judged(path.name)
         values |= _of_summary(found)
     except OrchError as error:
         values |= {"trouble": f"{error.message}{f' ({error.hint})' if error.hint else ''}"}
-    return {**values, "imported": None}
+    return values
 
 
 def _of_summary(found: Judged) -> dict[str, Any]:
