@@ -83,7 +83,8 @@ class Index:
 
     def signatures(self) -> dict[str, str]:
         """By run, the signature of its folder when it was read."""
-        return {row["id"]: row["signature"] for row in self._all(select(RUNS.c.id, RUNS.c.signature))}
+        with self._engine.connect() as connection:
+            return {run: signature for run, signature in connection.execute(select(RUNS.c.id, RUNS.c.signature))}
 
     def about(self, name: str) -> str:
         """What was noted of the index itself; "" where nothing was."""
