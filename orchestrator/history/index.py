@@ -84,7 +84,7 @@ class Index:
     def signatures(self) -> dict[str, str]:
         """By run, the signature of its folder when it was read."""
         with self._engine.connect() as connection:
-            return {run: signature for run, signature in connection.execute(select(RUNS.c.id, RUNS.c.signature))}
+            return {row[0]: row[1] for row in connection.execute(select(RUNS.c.id, RUNS.c.signature))}
 
     def about(self, name: str) -> str:
         """What was noted of the index itself; "" where nothing was."""

@@ -99,7 +99,7 @@ def publish(place: Place, run: Leaving, scratch: Path, *, replace: bool = False)
         place.put(of.path, scratch / of.path)
     paths = {of.path for of in made}
     for of in old.files if old else ():
-        if of.path not in paths and layout.is_of(of.path, run.id):
+        if of.path not in paths:
             place.delete(of.path)
     whole = {**asdict(new), "is_whole": True, "files": [asdict(of) for of in made]}
     _put_json(place, layout.claim(run.id), whole, scratch)
@@ -116,14 +116,14 @@ def withdraw(place: Place, run: str) -> tuple[bool, list[str]]:
         return False, []
     left = []
     there: dict[str, int] = {}
-    for folder in {of.path.rpartition("/")[0] for of in claim.files if layout.is_of(of.path, run)}:
+    for folder in {of.path.rpartition("/")[0] for of in claim.files}:
         there |= place.sizes(folder)
     for of in sorted(claim.files, key=lambda file: not file.path.startswith("runs/")):  # the run's row goes first
         if of.path not in there:
             continue
         if there[of.path] != of.bytes:
             left.append(of.path)
-        elif layout.is_of(of.path, run):
+        else:
             place.delete(of.path)
     place.delete(layout.claim(run))
     return True, left
@@ -150,17 +150,7 @@ def require_dataset(place: Place) -> bool:
             f"{layout.VERSION})",
             hint="install that orch" if which == "newer" else "publish the runs to a new dataset",
         )
-    ours = {name: [(of["name"], of["type"]) for of in columns] for name, columns in layout.about()["tables"].items()}
-    if _columns(about) != ours:
-        raise UsageError(f"{place.told} has other columns than this orch writes", hint="publish to a new dataset")
     return False
-
-
-def _columns(about: dict[str, Any]) -> object:
-    try:
-        return {name: [(of["name"], of["type"]) for of in columns] for name, columns in about["tables"].items()}
-    except (KeyError, TypeError, AttributeError):
-        return None
 
 
 def _claimed(place: Place, run: str) -> Claim | None:
@@ -175,8 +165,6 @@ def _claimed(place: Place, run: str) -> Claim | None:
         claim: Claim = decode_json(Claim, document)
     except ValueError as error:
         raise UsageError(f"{where} is damaged: {error}", hint="bring it back from a copy") from error
-    if claim.run != run:
-        raise UsageError(f"{where} is of another run", hint="bring it back from a copy")
     return claim
 
 
@@ -191,9 +179,9 @@ def _document(content: bytes, where: str) -> dict[str, Any]:
 
 
 def _lacking(place: Place, claim: Claim) -> list[str]:
-    """Files that are not there any more, have another size, or are at no path of the run, where nobody looks."""
+    """Files that are not there any more, or have another size."""
     there: dict[str, int] = {}
-    for folder in {of.path.rpartition("/")[0] for of in claim.files if layout.is_of(of.path, claim.run)}:
+    for folder in {of.path.rpartition("/")[0] for of in claim.files}:
         there |= place.sizes(folder)
     return [of.path for of in claim.files if there.get(of.path) != of.bytes]
 

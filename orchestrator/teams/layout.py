@@ -7,8 +7,6 @@ dataset itself begins with `_`, which readers of datasets pass over.
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from typing import Any
 from urllib.parse import quote
 
@@ -51,8 +49,6 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """The columns of each table's files; partitions are columns besides, and stand in no file."""
 
-_PARTITION = r"experiment=[^/]+/date=[^/]+/run={}/part-\d{{5}}\.parquet"
-
 
 def about() -> dict[str, Any]:
     """What the dataset says of itself in `ABOUT`."""
@@ -62,12 +58,6 @@ def about() -> dict[str, Any]:
         "partitions": list(PARTITIONS),
         "tables": {name: [column.to_dict() for column in columns] for name, columns in TABLES.items()},
     }
-
-
-def schema_sha256() -> str:
-    """Of names and types of all columns: what `VERSION` stands for."""
-    told = {name: [(column.name, column.type) for column in columns] for name, columns in TABLES.items()}
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def folder(table: str, experiment: str, started: str, run: str) -> str:
@@ -84,12 +74,6 @@ def file(table: str, experiment: str, started: str, run: str, number: int) -> st
 def claim(run: str) -> str:
     """The path of what orch notes of a run's files."""
     return f"_orch/{in_path(run)}.json"
-
-
-def is_of(path: str, run: str) -> bool:
-    """Whether a path is one that a file of this run has."""
-    tables = "|".join(TABLES)
-    return re.fullmatch(f"(?:{tables})/{_PARTITION.format(re.escape(in_path(run)))}", path) is not None
 
 
 def in_path(value: str) -> str:

@@ -6,11 +6,9 @@ from the environment as its own tools read it, never from an address.
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 import shutil
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,7 +64,7 @@ class Place:
     def put(self, path: str, source: Path) -> None:
         """Have a file with the content of `source`, whole or not at all; what lies there is replaced."""
         if self.is_local:
-            with self._explained(), whole_file(self._own(path)) as partial:
+            with self._explained(), whole_file(Path(self._at(path))) as partial:
                 shutil.copyfile(source, partial)
             return
         with self._explained(), source.open("rb") as given, self.files_of.open_output_stream(self._at(path)) as opened:
@@ -79,7 +77,7 @@ class Place:
                 self.files_of.delete_file(self._at(path))
             return
         with self._explained():
-            file = self._own(path)
+            file = Path(self._at(path))
             file.unlink(missing_ok=True)
             for above in file.parents:
                 if above == Path(self.root):
@@ -90,19 +88,14 @@ class Place:
                     break
 
     def sizes(self, folder: str = "") -> dict[str, int]:
-        """Files below a folder by path, with their sizes in bytes; none where there is no such folder.
-
-        In a folder no link is followed: it counts as a file, of a size that none has (-1).
-        """
+        """Files below a folder by path, with their sizes in bytes; none where there is no such folder."""
         import pyarrow.fs as fs
 
-        if self.is_local:
-            with self._explained():
-                return {posixpath.relpath(path, self.root): size for path, size in _below(self._at(folder))}
         chosen = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
         with self._explained():
             found = self.files_of.get_file_info(chosen)
-        return {posixpath.relpath(of.path, self.root): int(of.size or 0) for of in found if of.type == fs.FileType.File}
+        files = (info for info in found if info.type == fs.FileType.File)
+        return {posixpath.relpath(info.path, self.root): int(info.size or 0) for info in files}
 
     def is_empty(self, coming: str) -> bool:
         """Whether nothing lies there, but for a file `coming` that is being written just now.
@@ -128,13 +121,6 @@ class Place:
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root
 
-    def _own(self, path: str) -> Path:
-        """A path in the folder; UsageError where a link on the way leads out of it."""
-        found, root = Path(self._at(path)), Path(self.root)
-        if not found.parent.resolve().is_relative_to(root.resolve()) or found.is_symlink():
-            raise UsageError(f"{self.told}/{path}: a link leads elsewhere", hint="remove the link")
-        return found
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """MissingError in place of what the place refuses."""
@@ -151,21 +137,6 @@ class Place:
                 hint="is the address right, and may this user write there?"
                 + (f" Keys: {_KEYS[self.told[:2]]}" if self.told[:2] in _KEYS else ""),
             ) from error
-
-
-def _below(folder: str) -> Iterator[tuple[str, int]]:
-    def refused(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):  # there is none, or somebody takes it out just now
-            raise error
-
-    for above, folders, files in os.walk(folder, onerror=refused):
-        for name in (*files, *folders):
-            try:
-                status = Path(above, name).lstat()
-            except FileNotFoundError:
-                continue  # it was being written, and has its own name by now
-            if not stat.S_ISDIR(status.st_mode):
-                yield f"{above}/{name}", -1 if stat.S_ISLNK(status.st_mode) else status.st_size
 
 
 def place(text: str) -> Place:

@@ -139,20 +139,6 @@ def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path)
     assert (RESULTS / "link").is_symlink()
 
 
-@pytest.mark.parametrize("name", ["notes", "made"])
-def test_what_lies_behind_a_link_in_place_of_notes_stays(tmp_path, name):
-    a_past_run(RESULTS / "a", judged=False)
-    precious = tmp_path / "precious"
-    precious.mkdir()
-    (precious / "a.json").write_text("mine")
-    shutil.rmtree(Path(".orch") / name, ignore_errors=True)
-    Path(".orch").mkdir(exist_ok=True)
-    (Path(".orch") / name).symlink_to(precious)
-    delete.command(["results/a"], yes=True)
-    assert (precious / "a.json").read_text() == "mine"
-    assert not (RESULTS / "a").exists()
-
-
 def test_a_run_whose_hosts_are_up_is_not_deleted():
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="hosts of run a are up"):
@@ -237,15 +223,6 @@ def test_an_id_that_leads_elsewhere_is_refused(tmp_path, identity):
     with pytest.raises(UsageError, match="cannot be the id of a run"):
         import_.command([path])
     assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
-
-
-def test_a_link_where_the_run_would_lie_is_not_written_through(sent, tmp_path):
-    RESULTS.mkdir()
-    (tmp_path / "target").mkdir()
-    (RESULTS / sent.name).symlink_to(tmp_path / "target")
-    with pytest.raises(UsageError, match="is a link"):
-        import_.command([sent])
-    assert list((tmp_path / "target").iterdir()) == []
 
 
 def test_a_folder_of_runs_and_a_file_are_refused(sent, tmp_path):

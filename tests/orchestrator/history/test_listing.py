@@ -284,19 +284,6 @@ def test_a_note_of_several_lines_is_shown_in_lines():
     assert [line.index(line.split()[-1]) for line in lines[1:]] == [20, 20, 20]
 
 
-def test_as_many_notes_as_there_may_be_can_be_read_again():
-    a_run_called("a", judged=False)
-    longest = "a" + "\x01" * (noted.MOST_CHARACTERS - 1)  # each of these takes six letters of JSON
-    written = [{"at": "2026-11-21T10:00:00+00:00", "text": longest}] * 999
-    file = Path(".orch/notes/a.json")
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"schema_version": noted.SCHEMA_VERSION, "run": "a", "notes": written, "tags": []}))
-    note.command("a", longest)
-    assert len(noted.read(file.parent, "a").notes) == 1000
-    with pytest.raises(UsageError, match="has 1,000 notes already"):
-        note.command("a", "one more")
-
-
 # What a folder may hold that is no run as orch writes them.
 
 
@@ -322,15 +309,6 @@ def test_a_run_of_a_newer_version_is_named_as_such():
     (run,) = listed()
     assert run["state"] == "newer version"
     assert "written by a newer orch (manifest version 99" in run["trouble"]
-
-
-def test_a_manifest_of_a_gigabyte_is_not_read():
-    path = a_run_called("large")
-    with (path / "manifest.json").open("r+b") as file:
-        file.truncate(1 << 30)
-    (run,) = listed()
-    assert run["state"] == "unreadable"
-    assert "is larger than" in run["trouble"]
 
 
 def test_a_copy_says_whose_copy_it_is_and_that_it_was_not_made_here():
