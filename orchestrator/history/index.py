@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL
 
+from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
 from orchestrator.history import rows
 from orchestrator.history.filters import Filters, condition, lower
@@ -237,20 +238,27 @@ def open_file(path: Path) -> Index:
 
     UsageError for a file that is no index; SQLAlchemy's errors where it cannot be read or written.
     """
-    index = Index(engine_of(URL.create("sqlite", database=str(path))))
+    index = _at(path)
     try:
         state, _ = index.state()
         if state == "no index":
             raise UsageError(f"{path} is no index of runs", hint="move it away, or: orch history --rebuild")
-        if state == "other version":
-            index.close()
-            remove(path)
-        if state != "current":
-            index.make()
     except BaseException:
         index.close()
         raise
-    return index
+    if state == "current":
+        return index
+    index.close()
+    remove(path)
+    with whole_file(path) as partial:  # another orch sees all tables, or none
+        new = _at(partial)
+        new.make()
+        new.close()
+    return _at(path)
+
+
+def _at(path: Path) -> Index:
+    return Index(engine_of(URL.create("sqlite", database=str(path))))
 
 
 def in_memory(trouble: str = "") -> Index:
