@@ -7,7 +7,7 @@ REFEREE := build/referee
 OHA := 1.16.0
 GHZ := 0.121.0
 ALONE := alone or lab or terraform or browser or qemu
-HEAVY := $(ALONE) or slow
+HEAVY := $(ALONE) or slow or busy
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
 IMPLEMENTATION ?= python
@@ -19,7 +19,7 @@ TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets size clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -88,7 +88,7 @@ schema: setup ## write the JSON Schemas of experiments and of published figures 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/checks.md (a quiet machine, some 15 minutes)
 	$(BIN)/python -m benchmarks.checks --write
 
-test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each other, in a few minutes
+test: $(VENV)/.orch-dev-ready ## the tests that depend on no timing: any machine runs them beside each other, in a few minutes
 	@$(TESTING) $(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
@@ -97,8 +97,8 @@ conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promi
 conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 10 minutes)
 	@$(BIN)/python -m tests.languages.table --write $(TABLE_ARGS)
 
-test-slow: $(VENV)/.orch-dev-ready ## those that any machine can run beside each other, and that take longer
-	@$(TESTING) $(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)
+test-slow: $(VENV)/.orch-dev-ready ## those that take longer, or wait for processes and sockets
+	@$(TESTING) $(BIN)/python -m pytest -n auto -m "(slow or busy) and not ($(ALONE))" $(PYTEST_ARGS)
 
 test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
 	@$(TESTING) $(BIN)/python -m pytest -m "$(ALONE)" $(PYTEST_ARGS)
@@ -118,6 +118,10 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/orch build --lint
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
+	@$(MAKE) --no-print-directory size
+
+size: $(VENV)/.orch-dev-ready ## lines and modules of each room, beside their goals
+	@$(BIN)/python -m benchmarks.size
 
 format: $(VENV)/.orch-dev-ready ## put the code in order
 	$(BIN)/ruff format .

@@ -41,14 +41,13 @@ _SERVER = """\
 import sys
 from pathlib import Path
 import uvicorn
-from orchestrator.web import live
 from orchestrator.web.app import create_app
 from orchestrator.workspace import Workspace
-app = create_app(Workspace(Path(sys.argv[1])), "benchmark")
-if not any(getattr(route, "path", "") == live.router.routes[0].path for route in app.routes):
-    app.include_router(live.router)
+app = create_app(Workspace(Path(sys.argv[1])))
 server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1))
+app.state.is_ending = lambda: server.should_exit
 bind = server.config.bind_socket()
+bind.listen()
 print(bind.getsockname()[1], flush=True)
 server.run(sockets=[bind])
 """
@@ -124,7 +123,7 @@ def _view(port: int, run: str, events: list[int], number: int) -> None:
         connection.request("GET", f"/live/{run}/events")
         answer = connection.getresponse()
         while line := answer.readline():
-            events[number] += line.startswith(b"event: now")
+            events[number] += line.startswith(b"data: ")
 
 
 def main() -> None:

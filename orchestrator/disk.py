@@ -55,15 +55,6 @@ def whole_file(path: Path, *, staging: Path | None = None, mode: int = 0o644, sy
         partial.unlink(missing_ok=True)
 
 
-def own_folder(folder: Path) -> Path:
-    """`folder`, if it is no link; else MissingError, as what orch keeps there would lie where somebody else chose."""
-    if folder.is_symlink():
-        raise MissingError(
-            f"{folder} is a link, and orch writes there to a folder of its own only", hint="remove the link"
-        )
-    return folder
-
-
 @contextmanager
 def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
     """Turn what the disk refuses within the block into a MissingError about `path`.

@@ -16,16 +16,14 @@ class TooLarge(UnreadableFile):
     """A file above the limit that was given."""
 
 
-def read_file(path: Path, most_bytes: int, *, follow: bool = True) -> bytes:
-    """All of a regular file of at most `most_bytes`; links are followed unless not `follow`.
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """All of a regular file of at most `most_bytes`.
 
     A pipe, a device or a socket is refused without waiting for it, and so is a file that grows or shrinks meanwhile: one
     of the kernel's (/proc) gives no size, and may not end. FileNotFoundError when there is none; TooLarge, or another
     UnreadableFile, for everything else.
     """
-    if not follow and path.is_symlink():
-        raise UnreadableFile("is a link, not a file")
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)
     except FileNotFoundError:

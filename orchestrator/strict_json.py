@@ -42,23 +42,19 @@ def parse_own_json(text: bytes) -> Any:
 
 
 def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
-    """The JSON document in a regular file that is no link.
+    """The JSON document in a regular file.
 
     FileNotFoundError when there is none; ValueError as `parse_json`, and when it cannot be read or is larger than that.
     """
-    return parse_json(_content(path, most_bytes))
-
-
-def read_own_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
-    """As `read_json`, of a document as `parse_own_json` takes it."""
-    return parse_own_json(_content(path, most_bytes))
-
-
-def _content(path: Path, most_bytes: int) -> bytes:
     try:
-        return read_file(path, most_bytes, follow=False)
+        return parse_json(read_file(path, most_bytes))
     except UnreadableFile as error:
         raise ValueError(f"it {error}") from error
+
+
+def read_own_json(path: Path) -> Any:
+    """Return a document of orch's own from a file; OSError when it cannot be read, ValueError as `parse_own_json`."""
+    return parse_own_json(path.read_bytes())
 
 
 def _refuse_constant(name: str) -> None:

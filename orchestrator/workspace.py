@@ -56,16 +56,6 @@ class Workspace:
         return self.state / "private"
 
     @property
-    def made(self) -> Path:
-        """A note for each run that was made here (`orchestrator.results.ownership`)."""
-        return self.state / "made"
-
-    @property
-    def jobs(self) -> Path:
-        """What the runs said that `orch serve` started, a file each (`orchestrator.web.jobs`)."""
-        return self.state / "jobs"
-
-    @property
     def notes(self) -> Path:
         """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
         return self.state / "notes"
@@ -79,8 +69,3 @@ class Workspace:
 def private_beside(results: Path) -> Path:
     """The keys of the runs in a folder of runs, which lie beside it as their notes do."""
     return Workspace(results.parent).private
-
-
-def made_beside(results: Path) -> Path:
-    """The notes of the runs that were made in a folder of runs: they lie beside it, wherever it is."""
-    return Workspace(results.parent).made

@@ -28,14 +28,6 @@ def own_machine_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The key that marks deployments is made for the tests, not taken from whoever runs them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def signals_as_from_a_terminal() -> None:
     """Tests that send Ctrl-C, SIGTERM or SIGHUP mean a run that somebody started by hand."""
     as_from_a_terminal()

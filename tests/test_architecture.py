@@ -57,7 +57,6 @@ SHARED = {
     "disk",
     "files",
     "lines",
-    "own_mark",
     "record_layout",
     "shapes",
     "strict_json",
@@ -412,8 +411,6 @@ def test_no_module_is_longer_than_can_be_read_at_once() -> None:
 
 
 def test_one_writer_makes_files_that_appear_whole() -> None:
-    """A name that can be foreseen may be a link that somebody planted; those below make theirs by O_EXCL."""
-    own = {Path("orchestrator/own_mark.py"), Path("orchestrator/hosts/provision/registry.py")}
     remote = Path("orchestrator/hosts/remote/host.py")  # `put`: a name in a workspace of ours on the host
     found = {
         path: [
@@ -423,5 +420,5 @@ def test_one_writer_makes_files_that_appear_whole() -> None:
         ]
         for path in modules("orchestrator")
     }
-    assert {path for path, lines in found.items() if lines} - own == {remote}
+    assert {path for path, lines in found.items() if lines} == {remote}
     assert len(found[remote]) == 1

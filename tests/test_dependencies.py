@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -52,22 +53,30 @@ DEV = names(PROJECT["optional-dependencies"]["dev"])
 
 def imported(*folders: str) -> dict[str, str]:
     """Distributions that the modules under these folders import, each with one of those modules."""
-    known, found = packages_distributions(), dict[str, str]()
-    here = {path.stem for folder in ("infra", "tests") for path in (ROOT / folder).rglob("*.py")}
-    for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if NOT_OURS.intersection(path.relative_to(ROOT).parts):
-                continue
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-                if isinstance(node, ast.ImportFrom):
-                    modules = [f"{node.module}.{alias.name}" for alias in node.names]
-                for module in modules:
-                    top = module.split(".")[0]
-                    if top not in sys.stdlib_module_names | OURS | here | {"google"}:
-                        assert top in known, f"{path.relative_to(ROOT)}: {module} is not installed"
-                        found[_normal(known[top][0])] = str(path.relative_to(ROOT))
-    return found
+    return {name: path for folder in folders for name, path in _imported(folder).items()}
+
+
+@cache
+def _imported(folder: str) -> dict[str, str]:
+    known, paths = _installed(), dict[str, str]()
+    ours = sys.stdlib_module_names | OURS | {"google"}
+    ours |= {path.stem for place in ("infra", "tests") for path in (ROOT / place).rglob("*.py")}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        if NOT_OURS.intersection(path.relative_to(ROOT).parts):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                modules = [f"{node.module}.{alias.name}" for alias in node.names]
+            for module in modules:
+                top = module.split(".")[0]
+                if top not in ours:
+                    assert top in known, f"{path.relative_to(ROOT)}: {module} is not installed"
+                    paths[_normal(known[top][0])] = str(path.relative_to(ROOT))
+    return paths
+
+
+_installed = cache(packages_distributions)
 
 
 @pytest.mark.parametrize(

@@ -7,43 +7,12 @@ to one trial of a clean run (a function of `injections`), and from which verdict
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
-
 from benchmarks.checks import injections as to
-from benchmarks.checks import of_one_host, plans
-from tests.support.runs import Draft
-
-Inject = Callable[[Draft, float, np.random.Generator], None]
-Planned = Callable[[float], dict[str, Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """One kind of error, graded. `percent` sizes are shares that are shown as such."""
-
-    check: str
-    what: str  # completes "finds ...": `{}` is where the size goes
-    sizes: tuple[float, ...]
-    inject: Inject
-    found: Literal["warn", "fail"] = "warn"
-    percent: bool = True
-    planned: Planned = field(default=lambda _size: {})
-    is_refereed: bool = False  # beside the turns of a load generator (`refereed`)
-
-    def told(self, size: float) -> str:
-        """The error with its size.
-
-        >>> FAULTS[0].told(0.1)
-        'the clock stops 10 % early, over 30 ms'
-        """
-        return self.what.format(f"{100 * size:g} %" if self.percent else f"{size:g}")
-
+from benchmarks.checks import lab, of_one_host, plans
+from benchmarks.checks.fault import Fault
 
 _SHARES = (0.01, 0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 0.9, 0.95)
+_OF_A_CORE = (0.1, 0.2, 0.25, 0.3, 0.5, 1.0)
 _RARE = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 FAULTS: tuple[Fault, ...] = (
@@ -291,10 +260,7 @@ FAULTS: tuple[Fault, ...] = (
         inject=to.wait_for_an_acknowledgement,
     ),
     Fault(
-        check="lost packets",
-        what="packets sent again for {} of the requests",
-        sizes=_RARE[:8],
-        inject=to.lose_packets,
+        check="lost packets", what="packets sent again for {} of the requests", sizes=_RARE[:8], inject=to.lose_packets
     ),
     Fault(
         check="responder's core",
@@ -322,11 +288,20 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.4),
         inject=to.decode_late,
     ),
+    Fault(check="noise", what="{} of a core used by others", sizes=_OF_A_CORE, inject=to.work_beside),
     Fault(
         check="noise",
-        what="{} of a core used by others",
-        sizes=(0.1, 0.2, 0.25, 0.3, 0.5, 1.0),
-        inject=to.work_beside,
+        what="{} of a lab's f1-micro used by others in it",
+        sizes=_OF_A_CORE,
+        inject=lab.inside,
+        planned=plans.lab,
+    ),
+    Fault(
+        check="noise",
+        what="{} of a core used by others beside a lab",
+        sizes=_OF_A_CORE,
+        inject=lab.beside,
+        planned=plans.lab,
     ),
     Fault(check="clocks", what="a clock in steps of {} of the median", sizes=_RARE[3:8], inject=to.count_coarsely),
     Fault(

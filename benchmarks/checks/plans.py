@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from benchmarks.checks.realistic import BODIES, FAR, HERE
+from benchmarks.checks.realistic import BODIES, FAR, HERE, STACKS
 from orchestrator.experiment.plan import plan as p
 from tests.support.event_runs import a_stream_plan
 from tests.support.mixes import MIX
+from tests.support.runs import a_plan
 
 
 def far(_size: float) -> dict[str, Any]:
@@ -23,6 +25,11 @@ def far_per_request(_size: float) -> dict[str, Any]:
 def per_request(_size: float) -> dict[str, Any]:
     """A connection for each request."""
     return {"connection": "per-request"}
+
+
+def lab(_size: float) -> dict[str, Any]:
+    """Hosts with a fifth of a core each on this machine, and a distance."""
+    return {"plan": replace(a_plan(stacks=STACKS, placements=[FAR]), provider="lab", machine="f1-micro")}
 
 
 def bodies(_size: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from benchmarks.checks.faults import Fault
+from benchmarks.checks.fault import Fault
 from benchmarks.checks.realistic import clean_run
 from benchmarks.checks.refereed import beside
 from orchestrator.analysis.check_result import CheckVerdict

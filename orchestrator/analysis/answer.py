@@ -21,14 +21,13 @@ from orchestrator.analysis import (
     words,
 )
 from orchestrator.analysis.by_size import BySize, by_size
-from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.cells import by_median, percentile_text
 from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
-from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
@@ -48,6 +47,8 @@ from orchestrator.analysis.summary import (
     RunSummary,
     StreamSummary,
 )
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import Table
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
@@ -173,18 +174,19 @@ class Answer:
     scorecard: Scorecard | None = None
     sentence: str = ""  # the short answer, and what stands behind it: see `conclusion.shapes`
     figures: tuple[Figure, ...] = ()
+    left_out: str = ""
     besides: str = ""
     matters_from: str = ""
     sure: str = ""
     advice: str = ""
     invalid_because: str = ""
+    axis_tables: tuple[Table, ...] = ()  # of a run along an axis: the cells in the place of a table for each setting
     prediction: tuple[str, ...] = ()  # what the maps come to, the broadest first; empty without model or answer
 
     def short(self) -> tuple[str, ...]:
         """The short answer: its first sentence, and what stands behind it."""
-        return tuple(
-            text for text in (self.sentence, self.besides or self.matters_from, self.sure, self.advice) if text
-        )
+        texts = (self.sentence, self.left_out, self.besides or self.matters_from, self.sure, self.advice)
+        return tuple(filter(None, texts))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -288,6 +290,7 @@ def answer(summary: RunSummary) -> Answer:
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,
+        axis_tables=tables(summary),
         shows_spreads=bool(summary.plan.get("stability")),
         stability=summary.stability,
         shares=summary.shares,
@@ -296,6 +299,7 @@ def answer(summary: RunSummary) -> Answer:
         scorecard=summary.scorecard,
         sentence=short.sentence,
         figures=short.figures,
+        left_out=short.left_out,
         besides=short.besides,
         matters_from=short.matters_from,
         sure=short.sure,
@@ -342,9 +346,9 @@ def _row(
         label=labels[cell.id],
         median_ms=of.median if of else None,
         median_interval_ms=cell.median_interval,
-        median_text=_text(cell, "median"),
+        median_text=percentile_text(cell, "median"),
         p99_ms=of.p99 if of else None,
-        p99_text=_text(cell, "p99"),
+        p99_text=percentile_text(cell, "p99"),
         requests_per_s=cell.throughput_per_s,
         errors=cell.failed,
         verdict=standing("median"),
@@ -435,15 +439,3 @@ def _called(comparison: Comparison, labels: Mapping[str, str]) -> str:
 def _setting(cell: CellSummary, apart: Sequence[Factor] = ()) -> str:
     common = {**cell.factors, **dict.fromkeys(factor.name for factor in apart)}
     return " · ".join((cell.operation, cell.placement, *phrases(common), cell.load))
-
-
-def _text(cell: CellSummary, name: str) -> str:
-    of = cell.distribution
-    if of is None:
-        return ""
-    if name in of.censored and cell.kind == "stream":
-        return DROPPED
-    if name in of.censored:
-        return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
-    value = getattr(of, name)
-    return "" if value is None else words.ms(value)

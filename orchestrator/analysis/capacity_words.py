@@ -37,7 +37,7 @@ NOTES = (
 def why_not(find: Find, reading: Reading | None, record: TrialRecord) -> str:
     """Why goals did not hold in a trial, as a clause; empty where they did."""
     if record.failure is not None:
-        return f"the trial failed: {record.failure.message}"
+        return f"the trial failed ({record.failure.kind})"
     if reading is None:
         return "no request was sent"
     clauses = []

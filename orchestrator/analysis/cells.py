@@ -10,6 +10,7 @@ from statistics import median
 from orchestrator.analysis import (
     content,
     costing,
+    host_noise,
     intervals,
     openings,
     requester_hosts,
@@ -20,6 +21,7 @@ from orchestrator.analysis import (
 )
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
+from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY, CellOpening
 from orchestrator.analysis.spread import SPREADS
@@ -37,7 +39,7 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
-    trials = tuple(t.summary for t in cell.trials if t.summary)
+    trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
     payload_bytes = content.content(cell.operation, cell.cell)
     goodput_mb_per_s, goodput_interval = content.goodput(payload_bytes, trials)
     outcomes: Counter[str] = Counter()
@@ -218,3 +220,16 @@ def by_median(cell: CellSummary) -> tuple[int, float]:
     """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
     of = cell.distribution
     return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)
+
+
+def percentile_text(cell: CellSummary, name: str) -> str:
+    """A percentile in running text: `412 µs`, `> 2 s` where it falls among failed requests; empty without one."""
+    of = cell.distribution
+    if of is None:
+        return ""
+    if name in of.censored and cell.kind == "stream":
+        return DROPPED
+    if name in of.censored:
+        return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
+    value = getattr(of, name)
+    return "" if value is None else words.ms(value)

@@ -37,6 +37,7 @@ from orchestrator.analysis.strips import StripMaker
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.model.page_factors import is_in_pieces
+from orchestrator.experiment.plan.machines import limit_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.plan.requesters import in_all
@@ -87,7 +88,8 @@ def collect(
             replace(
                 c,
                 is_one_machine=is_one_machine(plan, c.placement),
-                is_link_a_program=c.placement.kind != "local" and _forwards_packets(manifest.fleet),
+                has_groups=PROVIDERS[plan.provider].makes_hosts and PROVIDERS[plan.provider].hosts_are_this_machine,
+                limit=limit_of(plan.provider, plan.machine),
                 is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
                 or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
@@ -235,12 +237,6 @@ def _samples(
 def is_one_machine(plan: Plan, placement: Placement) -> bool:
     """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
-
-
-def _forwards_packets(fleet: Mapping[str, Any]) -> bool:
-    """Whether a program emulates the distance, as in the lab on a kernel without netem."""
-    link = fleet.get("link")
-    return isinstance(link, dict) and link.get("kind") == "user-space"
 
 
 def _named(cell: Cell, operation: Operation, place: int) -> str:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from statistics import fmean
 from typing import Literal, TypeAlias
 
 from orchestrator.analysis import equivalence, intervals, naming, stopping, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
+from orchestrator.analysis.disturbed import Disturbed, Reason, both, corrected
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
@@ -22,7 +24,7 @@ from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.differences import HTTP, differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.documents import FACTOR
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
@@ -49,10 +51,17 @@ class _Pair:
     values: tuple[str, str]  # of the cell and its reference, in words; empty by the stack
     settings: tuple[tuple[object, ...], ...]  # of both cells: whose controls it is judged by
     censored: str  # why there is no ratio: blocks without a value, or unsent requests; empty where none matter
+    held_up: tuple[float, ...]  # what others took of the cell's trials, by block
+    held_up_reference: tuple[float, ...]
+    corrected: tuple[float, ...]  # each block's ratio without that
 
     @property
     def result(self) -> LogMean | None:
-        return intervals.log_mean([log(r) for r in self.by_block]) if self.by_block else None
+        return _log_mean(self.by_block)
+
+
+def _log_mean(ratios: Sequence[float]) -> LogMean | None:
+    return intervals.log_mean([log(ratio) for ratio in ratios]) if ratios else None
 
 
 def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
@@ -60,9 +69,26 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
     connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
-    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
+    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing. Where a
+    stack's reference is invalid, the first valid cell beside it is the reference.
     """
-    return compare_by(STATISTICS, plan, cells, contrasts.pairs(plan), invalid)
+    return compare_by(STATISTICS, plan, cells, _pairs(plan, cells, invalid), invalid)
+
+
+def _pairs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[contrasts.Pair]:
+    """The plan's pairs; stacks of which the reference is invalid are compared with the first valid one among them."""
+    pairs, valid = list(contrasts.pairs(plan)), {cell.id for cell in cells if cell.id not in invalid}
+    beside: dict[str, list[Cell]] = {}
+    for pair in pairs:
+        if pair.factor == STACK and not pair.is_control and pair.reference.id not in valid and pair.cell.id in valid:
+            beside.setdefault(pair.reference.id, []).append(pair.cell)
+    references = {reference: others[0] for reference, others in beside.items() if len(others) > 1}
+    for place, pair in enumerate(pairs):
+        reference = references.get(pair.reference.id)
+        if reference is not None and pair.factor == STACK and not pair.is_control:
+            cell = pair.reference if pair.cell.id == reference.id else pair.cell
+            pairs[place] = replace(pair, cell=cell, reference=reference)
+    return list({(pair.factor, pair.cell.id, pair.reference.id): pair for pair in pairs}.values())
 
 
 def compare_by(
@@ -82,7 +108,7 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
-    found = compare_by(COST_NAMES, plan, cells, contrasts.pairs(plan), invalid)
+    found = compare_by(COST_NAMES, plan, cells, _pairs(plan, cells, invalid), invalid)
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
     return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 
@@ -138,12 +164,15 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, plan.matters))
     )
     shared = () if censored else sorted(mine.keys() & theirs.keys())
+    ratios = tuple(mine[block] / theirs[block] for block in shared)
+    by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
+    held_up, held_up_reference = (tuple(shares[block] for block in shared) for shares in by_side)
     return _Pair(
         cell=cell,
         reference=reference,
         group=group,
         control=pair.is_control,
-        by_block=tuple(mine[block] / theirs[block] for block in shared),
+        by_block=ratios,
         blocks=tuple(shared),
         differs_in=differs_in(*parts) if parts else (),
         may_differ_in=may_differ_in(*parts) if parts else (),
@@ -153,6 +182,9 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         values=values,
         settings=settings,
         censored=censored,
+        held_up=held_up,
+        held_up_reference=held_up_reference,
+        corrected=corrected(ratios, held_up, held_up_reference, statistic),
     )
 
 
@@ -261,40 +293,82 @@ def _judge(
     A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
     what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
     """
-    results = _with_shared_error(pairs, invalid)
+    results = _with_shared_error(pairs, [pair.by_block for pair in pairs], invalid)
+    undisturbed = _with_shared_error(pairs, [pair.corrected for pair in pairs], invalid)
     envelopes = _envelopes(pairs, results)
-    p_values = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
-    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values, alpha), strict=True)
+    family = sum(
+        not pair.control and result is not None and result.p_value is not None
+        for pair, result in zip(pairs, results, strict=True)
+    )
+    both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
+    for pair, as_measured, without in both_ways:
+        if as_measured is None or without is None:
+            yield _comparison(pair, statistic, _NOTHING, margin, 0.0, 1)
+            continue
+        judged = as_measured if pair.control else _spanning(pair, as_measured, without)
+        envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
+        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family, alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """A ratio's p value and interval, corrected for all of the run."""
+
+    p_value: float | None = None
+    interval: Interval | None = None
+    disturbed: Disturbed | None = None
+
+
+_NOTHING = _Judged()
+
+
+def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged | None]:
+    """By pair; None where there is no interval. A control is a family of its own."""
+    known = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
+    family = zip(intervals.holm(known), intervals.holm_levels(known, alpha), strict=True)
+    judged: list[_Judged | None] = []
     for pair, result in zip(pairs, results, strict=True):
-        if pair.control:
-            interval = result.interval(alpha) if result else None
-            p_value = _corrected(result.p_value if result else None, alpha)
-            yield _comparison(pair, statistic, p_value, interval, margin, 0.0, 1, alpha)
-        elif result and result.p_value is not None:
-            adjusted, level = next(family)
-            envelope = max(envelopes.get(setting, 0.0) for setting in pair.settings)
-            interval = result.interval(level)
-            p_value = _corrected(adjusted, alpha)
-            yield _comparison(pair, statistic, p_value, interval, margin, envelope, len(p_values), alpha)
-        else:
-            yield _comparison(pair, statistic, None, None, margin, 0.0, 1)
+        if result is None or result.p_value is None:
+            judged.append(None)
+            continue
+        p_value, level = (result.p_value, alpha) if pair.control else next(family)
+        judged.append(_Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level)))
+    return judged
 
 
-def _corrected(p_value: float | None, alpha: float) -> float | None:
-    return None if p_value is None else min(1.0, p_value * ALPHA / alpha)
+def _spanning(pair: _Pair, as_measured: _Judged, without: _Judged) -> _Judged:
+    """Of a pair that others held up both results in one: what each of the two says, and no more."""
+    plain, other = as_measured.interval, without.interval
+    if plain is None or other is None or not any((*pair.held_up, *pair.held_up_reference)):
+        return as_measured
+    is_one_side = (plain[0] > 1) == (other[0] > 1) and (plain[1] < 1) == (other[1] < 1)
+    return _Judged(
+        p_value=max(as_measured.p_value or 0.0, without.p_value or 0.0) if is_one_side else 1.0,
+        interval=both(plain, other),
+        disturbed=Disturbed(cell=pair.held_up, reference=pair.held_up_reference, as_measured=plain, corrected=other),
+    )
 
 
-def _with_shared_error(pairs: Sequence[_Pair], invalid: Container[str]) -> list[LogMean | None]:
-    """Each pair's result. The trials of a placement come from the same machines, whatever is asked of them.
+def _corrected(p_value: float, alpha: float) -> float:
+    return min(1.0, p_value * ALPHA / alpha)
 
+
+def _with_shared_error(
+    pairs: Sequence[_Pair], ratios: Sequence[Sequence[float]], invalid: Container[str]
+) -> list[LogMean | None]:
+    """Each pair's result, of its ratios by block.
+
+    The trials of a placement come from the same machines, whatever is asked of them.
     A pair over two placements shares with those of the cell's.
     """
     found: dict[int, LogMean | None] = {}
     for placement in {pair.cell.placement_id for pair in pairs}:
         here = [number for number, pair in enumerate(pairs) if pair.cell.placement_id == placement]
         sound = [
-            None if pair.cell.id in invalid or pair.reference.id in invalid else pair.result
-            for pair in (pairs[number] for number in here)
+            None
+            if pairs[number].cell.id in invalid or pairs[number].reference.id in invalid
+            else _log_mean(ratios[number])
+            for number in here
         ]
         found |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
     return [found[number] for number in range(len(pairs))]
@@ -313,22 +387,24 @@ def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dic
 def _comparison(
     pair: _Pair,
     statistic: Compared,
-    p_value: float | None,
-    interval: Interval | None,
+    judged: _Judged,
     margin: float,
     envelope: float,
     compared: int,  # how many comparisons the interval is widened for
     alpha: float = ALPHA,
 ) -> Comparison:
-    result = pair.result
+    result, interval, p_value, disturbed = pair.result, judged.interval, judged.p_value, judged.disturbed
     standing = equivalence.standing(interval, margin, envelope=envelope)
-    why = (
-        _no_interval(pair)
-        if interval is None
-        else equivalence.reason(
+    reason: Reason | None = None
+    if interval is None:
+        why = _no_interval(pair)
+    elif disturbed and standing == "not resolved" and _is_decided(disturbed, margin, envelope):
+        reason = "disturbed unequally"
+        why = _unequally(pair, interval)
+    else:
+        why = equivalence.reason(
             interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared, alpha=alpha
         )
-    )
     if survivors := lost(pair.cell, pair.reference, standing, statistic):
         standing, why, interval, p_value = "cannot tell", survivors, None, None
     if statistic in COSTS or statistic in SPREADS:
@@ -356,6 +432,22 @@ def _comparison(
         value=pair.values[0],
         reference_value=pair.values[1],
         against=pair.against,
+        disturbed=disturbed,
+        reason=reason,
+    )
+
+
+def _is_decided(disturbed: Disturbed, margin: float, envelope: float) -> bool:
+    """Whether the blocks as they were measured decide what they do not once they are corrected."""
+    return equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
+
+
+def _unequally(pair: _Pair, interval: Interval) -> str:
+    """What others took of either side, and how far that leaves the ratio open, as a clause."""
+    own, theirs = (words.percent(fmean(shares)) for shares in (pair.held_up, pair.held_up_reference))
+    return (
+        f"disturbed unequally: others held up {pair.cell.stack_label} for {own} of its time and "
+        f"{pair.reference.stack_label} for {theirs}, so that it may be {equivalence.between(interval)}"
     )
 
 

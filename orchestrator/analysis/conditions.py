@@ -10,6 +10,7 @@ from orchestrator.analysis.environments import PROGRAMS
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.catalogue.builds import in_words
 from orchestrator.experiment.plan import external
+from orchestrator.experiment.plan.machines import limit_of
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.results.manifest import ProgramsRecord
 
@@ -46,7 +47,8 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
             ("Exchange floor", f"none for {words.listed(list(given))}: orch cannot start its own responder there")
         )
     if plan.machine:
-        lines.append(("Machine", plan.machine))
+        limit = limit_of(plan.provider, plan.machine)
+        lines.append(("Machine", f"{words.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))
     for placement in plan.placements:
         ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(plan, placement)
         distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""

@@ -29,6 +29,7 @@ from orchestrator.analysis.summary import (
     Strip,
     TrialSummary,
 )
+from orchestrator.experiment.plan.machines import Limit
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES, Load
@@ -68,7 +69,7 @@ class Run(Protocol):
         """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
 
     def remarks(self) -> tuple[str, ...]:
-        """What a reader must know of the manifest and of its signature, a sentence each."""
+        """What a reader must know of the manifest, a sentence each."""
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
@@ -387,7 +388,8 @@ class CellEvidence:
     replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
-    is_link_a_program: bool = False  # one on its machine forwards its packets, and uses CPU time for it
+    has_groups: bool = False  # each host is a control group of this machine, as hosts of a lab are
+    limit: Limit | None = None  # what the machine type intends that a host cannot have
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None

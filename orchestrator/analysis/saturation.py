@@ -18,7 +18,6 @@ from statistics import mean
 
 from orchestrator.analysis import intervals, naming, unresolved, words
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks.base import BEYOND_CAPACITY
 from orchestrator.analysis.evidence import SHORT_WINDOW_S
 from orchestrator.analysis.intervals import LogMean
 from orchestrator.analysis.load_series import Limit, LoadPoint, LoadSeries
@@ -169,7 +168,7 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
 
 def is_beyond_capacity(check: CheckResult) -> bool:
     """Whether it failed for nothing but a rate above what can be answered."""
-    return check.verdict == "fail" and bool(check.evidence.get(BEYOND_CAPACITY))
+    return check.verdict == "fail" and check.overload is not None
 
 
 # ---- the knee

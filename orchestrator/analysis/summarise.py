@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shlex
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis import (
@@ -85,9 +83,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         checks=checks,
         warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
-        repeat_command=_repeat_command(
-            manifest.command, plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"
-        ),
+        repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),
         plan=manifest.plan,
         stopped=stopping.told(plan, _medians(cells), plan.blocks),
@@ -207,17 +203,10 @@ def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]
     return (*said[:place], why, *said[place:]) if why else said
 
 
-def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...], verb: str = "run") -> str:
-    """The call that makes the run again: from the experiment, where the plan knows it, not from a plan that was current.
-
-    A report is read on other machines: of a path outside the working folder the file's name is enough.
-    """
-    if not experiment:
-        return shlex.join(command)
-    here, file = Path.cwd(), Path(experiment)
-    absolute = Path(os.path.normpath(here / file))
-    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
-    return shlex.join(["orch", verb, str(shown), *(part for override in overrides for part in ("--set", override))])
+def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> str:
+    """The call that makes the run again; a plan without a file of its own is called by what it is."""
+    file = experiment or "experiment.yaml"
+    return shlex.join(["orch", verb, file, *(part for override in overrides for part in ("--set", override))])
 
 
 def _manifest_sha256(run: Run) -> str:

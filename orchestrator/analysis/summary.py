@@ -15,6 +15,7 @@ from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
+from orchestrator.analysis.disturbed import Disturbed, Reason
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
@@ -108,6 +109,7 @@ class TrialSummary:
     opening: TrialOpening | None = None  # None where the client library does not tell
     spread: TrialSpread | None = None
     ended_wall_ns: int = 0  # 0 in a summary that an earlier orch made
+    held_up: float = 0.0  # the share of what this trial could use that others took (`host_noise.held_up`)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,20 +231,14 @@ class CellSummary:
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
     costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
-    payload_bytes: tuple[int, int] | None = (
-        None  # content of a sample's request and reply, however encoded; see `content`
-    )
-    goodput_mb_per_s: float | None = (
-        None  # content of right replies and their requests, 10^6 bytes a second; of its trials
-    )
+    payload_bytes: tuple[int, int] | None = None  # content of a sample's request and reply, see `content`
+    goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
     mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
     requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
-    outcomes: dict[str, int] = field(
-        default_factory=dict
-    )  # of records read by another schema: how often what came of it
+    outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
     store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
     over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
 
@@ -335,7 +331,7 @@ class Comparison:
     `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
     by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
     the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio,
-    and `why` says so.
+    and `why` says so. Where others `disturbed` a side the interval is as wide as that may have moved it.
     """
 
     cell: str
@@ -360,6 +356,8 @@ class Comparison:
     value: str = ""
     reference_value: str = ""
     against: str = ""  # the reference's value alone, for heads of tables: `a connection per request`
+    disturbed: Disturbed | None = None  # None where nobody held up either side
+    reason: Reason | None = None  # why it is open, where its blocks alone would decide it
 
     @property
     def compared_with(self) -> str:

@@ -11,7 +11,8 @@ from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval
 from services.python.contract.description import Description
 
-_DECIDED = ("faster", "slower", "tie")
+DECIDED = ("faster", "slower", "tie")
+"""The standings that say something."""
 _MOST_MEDIANS = 8
 _FEW_BLOCKS = 5  # up to so many, a t-interval is wide even where the blocks agree
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
@@ -24,13 +25,14 @@ _OF_CPUS = {
 _OF_TIME = {
     "throttled": (0.05, "a CPU quota stopped it for up to {} of the time"),
     "pressure": (0.20, "something waited for a CPU that others used for up to {} of the time"),
+    "inside": (0.25, "other programs in a host used up to {} of what it may use"),
 }
 
 
 def is_open(comparisons: Sequence[Comparison]) -> bool:
     """Whether stacks were compared by their medians, and not one comparison says faster, slower or tie."""
     asked = [c for c in comparisons if c.statistic == "median" and not c.control]
-    return bool(asked) and all(c.standing not in _DECIDED for c in asked)
+    return bool(asked) and all(c.standing not in DECIDED for c in asked)
 
 
 def sentences(
@@ -85,6 +87,8 @@ def _cause(asked: Sequence[Comparison], loud: str, matters: float) -> str:
         )
     if loud:
         return f"Not resolved, as {loud}."
+    if any(c.reason == "disturbed unequally" for c in open_ones):
+        return f"Not resolved: {next(c.why for c in open_ones if c.reason)}."
     return f"Not resolved: {_because([c for c in open_ones if not _is_within_control(c, matters)], asked, matters)}."
 
 
@@ -124,7 +128,7 @@ def _widened(reaching: Sequence[Comparison], compared: int, matters: float) -> s
 
 
 def _is_decided(interval: Interval, matters: float) -> bool:
-    return equivalence.standing(interval, matters) in _DECIDED
+    return equivalence.standing(interval, matters) in DECIDED
 
 
 def caveat(loud: str) -> str:

@@ -263,7 +263,12 @@ def rate(per_s: float) -> str:
 
 def goodput(mb_per_s: float) -> str:
     """Megabytes a second with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
-    return number(mb_per_s, max(0, _decimals_for(mb_per_s, 3)))
+    return digits(mb_per_s)
+
+
+def digits(value: float) -> str:
+    """A number with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
+    return number(value, max(0, _decimals_for(value, 3)))
 
 
 def factor(value: float, decimals: int | None = None) -> str:
@@ -371,6 +376,14 @@ def count(number: int, one: str, several: str = "") -> str:
 def listed(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
+
+
+_OF_A_CORE = {0.2: "a fifth of a core", 0.25: "a quarter of a core", 0.5: "half a core", 1.0: "one core"}
+
+
+def of_cores(cores: float) -> str:
+    """What a host has of them: `a fifth of a core`, `2 cores`."""
+    return _OF_A_CORE.get(cores) or f"{cores:g} cores"
 
 
 def difference(share: float) -> str:

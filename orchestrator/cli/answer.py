@@ -18,6 +18,7 @@ from orchestrator.analysis import (
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
+from orchestrator.analysis.table import notes
 from orchestrator.cli.answer_tables import (
     by_size_lines,
     client_share_lines,
@@ -32,6 +33,7 @@ from orchestrator.cli.requester_hosts import requester_hosts_of
 from orchestrator.cli.saturation import saturation_lines
 from orchestrator.cli.shares import share_lines
 from orchestrator.cli.stability import spreads_of
+from orchestrator.cli.table_lines import table_lines
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
@@ -51,74 +53,99 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     for sentence in answer.prediction:
         yield from wrapped(f"Prediction: {sentence}", width)
     shown = () if answer.found_rates else answer.table[:_ROWS_SHOWN]  # each rate tried: for report and JSON
+    for table in answer.axis_tables:
+        yield ""
+        yield from table_lines(table, width)
     tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
     for rows, unit in zip(tables, _units(tables), strict=True):
-        rate = words.per_second(row.kind for row in rows).lower()
-        reference = common_reference(rows)
-        yield ""
-        yield rows[0].setting
-        yield from aligned(
-            tuple(head.format(reference=reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
-            [_cells(row, unit, reference) for row in rows],
-        )
-        codecs = [row for row in rows if row.kind == "codec" and row.parts]
-        if codecs:
-            yield ""
-            yield from _codecs(codecs, unit)
-        for row in rows:
-            if row.parts and row.kind != "codec":
-                yield from (f"  {line}" for line in wrapped(_parts(row, unit), width - 2))
-        yield from _streams(rows)
-        yield from _bytes(rows, is_asked=bool(answer.sizes))
-        if (mixed := mixed_of(rows, unit)) is not None:
-            yield ""
-            yield from aligned(*mixed)
-        if (asking := requester_hosts_of(rows, unit)) is not None:
-            yield ""
-            yield from aligned(*asking)
-        if answer.shows_spreads and (spreads := spreads_of(rows, unit)) is not None:
-            yield ""
-            yield from aligned(*spreads)
-        if (costs := costs_of(rows)) is not None:
-            yield ""
-            yield from aligned(*costs)
-        for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
-            of = [row.label for row in rows if row.uncompared == why]
-            of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
-            yield from (f"  {line}" for line in wrapped(f"no comparison{of_whom}: {why}", width - 2))
+        beside = list(_beside(rows, unit, answer, width))
+        if not answer.axis_tables:
+            yield from _setting(rows, unit)
+        elif beside:
+            yield from ("", rows[0].setting)
+        yield from beside
     yield from by_size_lines(answer.by_size, aligned)
     yield from evolution_lines(answer.evolutions, aligned)
     yield from timing_rule_lines(answer.timing_rules, aligned)
     yield from store_lines(answer.stores, aligned)
     yield from client_share_lines(answer.client_shares, aligned)
-    notes = [f"*: {words.VAGUE}."] if any(_has_star(row, answer) for row in shown) else []
-    notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
-    notes += [_DASH] if any(_has_dash(row) for row in shown) else []
-    notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
-    notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
-    rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
-    notes += [words.throughput(rated)] if rated else []
-    notes += [words.GOODPUT] if answer.by_size else []
-    notes += [figure_words.NOTE] if answer.timing_rules else []
-    notes += [store_tables.NOTE] if answer.stores else []
-    notes += [native_clients.NOTE] if answer.client_shares else []
-    timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
-    notes += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
-    notes += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
-    notes += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
-    notes += [spread_tables.NOTE] if answer.shows_spreads else []
-    counted = [cost for row in shown for cost in row.costs.values()]
-    notes += [words.COSTS] if counted else []
-    notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
-    notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
-    kinds = {row.kind for row in shown}
-    about = " ".join(notes)
-    yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
+    yield from _notes(shown, answer, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {words.count(len(answer.table) - len(shown), 'more row')} in the report"
     yield from share_lines(answer.shares, width=width)
     yield from saturation_lines(answer.saturation, width=width)
     yield from capacity_lines(answer.found_rates, answer.rate_comparisons, width=width)
+
+
+def _setting(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
+    """The table of one setting."""
+    rate = words.per_second(row.kind for row in rows).lower()
+    reference = common_reference(rows)
+    yield ""
+    yield rows[0].setting
+    yield from aligned(
+        tuple(head.format(reference=reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
+        [_cells(row, unit, reference) for row in rows],
+    )
+
+
+def _beside(rows: Sequence[Row], unit: words.Unit, answer: Answer, width: int) -> Iterator[str]:
+    """What a setting has beside its latencies: parts, events, bytes, a mix, hosts, spreads, costs, what is not compared."""
+    codecs = [row for row in rows if row.kind == "codec" and row.parts]
+    if codecs:
+        yield ""
+        yield from _codecs(codecs, unit)
+    for row in rows:
+        if row.parts and row.kind != "codec":
+            yield from (f"  {line}" for line in wrapped(_parts(row, unit), width - 2))
+    yield from _streams(rows)
+    yield from _bytes(rows, is_asked=bool(answer.sizes))
+    spreads = spreads_of(rows, unit) if answer.shows_spreads else None
+    for table in (mixed_of(rows, unit), requester_hosts_of(rows, unit), spreads, costs_of(rows)):
+        if table is not None:
+            yield ""
+            yield from aligned(*table)
+    for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
+        of = [row.label for row in rows if row.uncompared == why]
+        of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
+        yield from (f"  {line}" for line in wrapped(f"no comparison{of_whom}: {why}", width - 2))
+
+
+def _notes(shown: Sequence[Row], answer: Answer, width: int) -> Iterator[str]:
+    """What the marks and columns of the tables mean."""
+    texts = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown, answer))
+    texts += [words.GOODPUT] if answer.by_size else []
+    texts += [figure_words.NOTE] if answer.timing_rules else []
+    texts += [store_tables.NOTE] if answer.stores else []
+    texts += [native_clients.NOTE] if answer.client_shares else []
+    timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
+    texts += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    texts += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
+    texts += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
+    texts += [spread_tables.NOTE] if answer.shows_spreads else []
+    counted = [cost for row in shown for cost in row.costs.values()]
+    texts += [words.COSTS] if counted else []
+    texts += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
+    texts += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
+    kinds = {row.kind for row in shown}
+    about = " ".join(texts)
+    yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
+
+
+def _notes_on_settings(shown: Sequence[Row], answer: Answer) -> Iterator[str]:
+    if any(_has_star(row, answer) for row in shown):
+        yield f"*: {words.VAGUE}."
+    if any(row.pooled for row in shown):
+        yield f"{_POOLED}: of all requests pooled."
+    if any(_has_dash(row) for row in shown):
+        yield _DASH
+    if any(row.median_interval_ms is not None for row in shown):
+        yield words.INTERVALS
+    if any(row.ratio is not None for row in shown):
+        yield words.RATIOS_AND_MEDIANS
+    rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
+    if rated:
+        yield words.throughput(rated)
 
 
 def _units(tables: Sequence[Sequence[Row]]) -> list[words.Unit]:

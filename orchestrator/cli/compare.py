@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.cost_changes import CostChange
     from orchestrator.analysis.gate import Judgement
-    from orchestrator.results.folder import RunFolder
 
 
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
@@ -93,10 +92,6 @@ def command(
     compared = _compared(run, reference, statistic)
     judgement = gate.judgement(compared)
     commands = [*compared.commands, _command(compared.runs, statistic, fail_if_slower)]
-    if files:
-        from orchestrator.report.dataset.made import names_of
-
-        commands = list(map(names_of(*compared.folders).text, commands))
     files.write(compared.comparison, judgement, commands, fails_undetermined=gate.fails_undetermined(compared))
     if compared.refused is None:
         console.emit(_document(compared.comparison, judgement if gate.is_closed else None))
@@ -111,7 +106,6 @@ class _Compared:
 
     comparison: RunComparison
     runs: tuple[str, ...]  # as a call names them
-    folders: tuple[RunFolder, ...]
     commands: tuple[str, ...]
     refused: NothingInCommon | None = None
 
@@ -179,7 +173,6 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
         return _Compared(
             comparison=compare_within(new, statistic),
             runs=(_named(run, folder.id),),
-            folders=(folder,),
             commands=(new.repeat_command,),
         )
     other = RunFolder.open(reference, root=WORKSPACE.results)
@@ -193,13 +186,15 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
         nothing = RunComparison(
             of=new.run_id, reference=old.run_id, statistic=statistic, margin=min(new.matters, old.matters), rows=()
         )
-        return _Compared(comparison=nothing, runs=names, folders=(folder, other), commands=commands, refused=error)
-    return _Compared(comparison=comparison, runs=names, folders=(folder, other), commands=commands)
+        return _Compared(comparison=nothing, runs=names, commands=commands, refused=error)
+    return _Compared(comparison=comparison, runs=names, commands=commands)
 
 
 def _named(given: str, run_id: str) -> str:
-    """What names a run later on, too: its path where that was given, else its id."""
-    return given if "/" in given else run_id
+    """What names a run later on, too: its path below the working folder where that was given, else its id."""
+    from orchestrator.results.shareable import file_name
+
+    return file_name(given) if "/" in given else run_id
 
 
 def _command(runs: tuple[str, ...], statistic: str, limit: str | None) -> str:

@@ -55,7 +55,7 @@ def _reports(doomed: Doomed) -> list[Path]:
     from orchestrator.report.stored import report_of
     from orchestrator.results.folder import RunFolder
 
-    found = report_of(RunFolder(doomed.path, root=WORKSPACE.results), WORKSPACE.reports)
+    found = report_of(RunFolder(doomed.path), WORKSPACE.reports)
     return [] if found is None else [found]
 
 

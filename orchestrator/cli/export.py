@@ -36,9 +36,6 @@ def command(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
-    keep_names: Annotated[
-        bool, typer.Option("--keep-names", help="Leave names of hosts and users, addresses and paths as they are.")
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
@@ -54,7 +51,7 @@ def command(
     is_dataset = raw and of.is_dataset
     if out is not None:
         require_free(out, is_dataset=is_dataset, force=force)
-    found = [_judged(folder, keep_names=keep_names) for folder in folders]
+    found = [_judged(folder) for folder in folders]
     if len({run.summary.run_id for run in found}) < len(found):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
@@ -74,13 +71,13 @@ def command(
     )
 
 
-def _judged(folder: RunFolder, *, keep_names: bool) -> JudgedRun:
+def _judged(folder: RunFolder) -> JudgedRun:
     """The run with its summary, and its report where one was written."""
     from orchestrator.exports.judged_run import JudgedRun
     from orchestrator.report.stored import report_of
 
     found = report_of(folder, WORKSPACE.reports)
-    return JudgedRun(folder=folder, summary=judged(folder), report=found, keeps_names=keep_names)
+    return JudgedRun(folder=folder, summary=judged(folder), report=found)
 
 
 def _warn(runs: list[JudgedRun]) -> None:

@@ -17,7 +17,7 @@ def judged_with_model(folder: RunFolder) -> RunSummary:
 
 
 def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
-    """The run's summary; warnings say what speaks against its manifest or signature, and that it is not complete."""
+    """The run's summary; warnings say what speaks against its manifest, and that it is not complete."""
     from orchestrator.analysis.summarise import summarise
 
     for remark in folder.remarks():

@@ -47,12 +47,10 @@ def _summary(run: str) -> tuple[RunSummary, bool]:
     """The summary of a run folder or of what a report carries, and whether it is of samples that are not all there."""
     from orchestrator.cli.keeping import judged
     from orchestrator.report.dataset.block import is_page, read_page
-    from orchestrator.report.dataset.made import without_names
     from orchestrator.results.folder import RunFolder
 
     if not is_page(run):
-        folder = RunFolder.open(run, root=WORKSPACE.results)
-        return without_names(folder, judged(folder)), False
+        return judged(RunFolder.open(run, root=WORKSPACE.results)), False
     dataset = read_page(Path(run)).dataset
     return dataset.summary(), not dataset.is_whole
 

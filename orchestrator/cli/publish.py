@@ -1,4 +1,4 @@
-"""Put runs into a team's index (a database) and its dataset of samples: without private names, as in a report."""
+"""Put runs into a team's index (a database) and its dataset of samples."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _publish(
 
 
 def _leaving(folder: RunFolder, *, with_notes: bool) -> Leaving:
-    """The run without private names."""
+    """The run, as it may leave this machine."""
     from orchestrator.history import noted
     from orchestrator.teams.leaving import leaving
 

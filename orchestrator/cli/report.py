@@ -5,7 +5,6 @@ Where asked for, its pictures, a summary in Markdown or a line of it, too.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import asdict
 from enum import StrEnum
@@ -58,9 +57,6 @@ def command(
     ] = None,
     line: Annotated[bool, typer.Option("--line", help="Print what was found in one line, for a chat.")] = False,
     scorecard: Annotated[bool, typer.Option("--scorecard", help="Print the scorecard of each run, too.")] = False,
-    keep_names: Annotated[
-        bool, typer.Option("--keep-names", help="Leave names of hosts and users, addresses and paths as they are.")
-    ] = False,
     opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print the answer of each run, every sentence and table.")
@@ -99,18 +95,18 @@ def command(
     written, pages = [], []
     for name in runs:
         read = _of_page if is_page(name) else _of_run
-        summary, dataset, path = read(name, out, keep_names=keep_names)
+        summary, dataset, path = read(name, out)
         path = write_page(page(dataset), path)
         pages.append(path)
         card = summary.scorecard
         entry: dict[str, Any] = {
             "run": summary.run_id,
             "report": str(path),
-            "samples": {"inside": dataset.inside, "of": dataset.of, "names_kept": dataset.about.names_kept},
+            "samples": {"inside": dataset.inside, "of": dataset.of},
             "scorecard": card and asdict(card),
         }
         said(str(path))
-        shown = dataset.summary()  # as the page has it: without names
+        shown = dataset.summary()
         if pictures is not None:
             of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
             entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme)]
@@ -130,7 +126,7 @@ def command(
             show(path)
 
 
-def _of_run(run: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
+def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
     """The summary of a run folder, what its report carries, and where that goes."""
     from orchestrator.report import default_path
     from orchestrator.report.dataset.made import packed
@@ -142,23 +138,17 @@ def _of_run(run: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary
     path = out or default_path(summary, WORKSPACE.reports, folder.origin())
     if (why := folder.why_not_ours()) is not None:
         console.progress(f"{folder.path}: {why}; so its report is stored apart from those of runs made here")
-    return summary, packed(folder, keep_names=keep_names, summary=summary), path
+    return summary, packed(folder, summary=summary), path
 
 
-def _of_page(name: str, out: Path | None, *, keep_names: bool) -> tuple[RunSummary, Dataset, Path]:
+def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
     """As `_of_run`, of a report: it lies apart from those of runs made here."""
-    from orchestrator.errors import UsageError
     from orchestrator.report import default_path
     from orchestrator.report.dataset.block import read_page
 
     dataset = read_page(Path(name)).dataset
-    if keep_names and not dataset.about.names_kept:
-        raise UsageError(
-            f"{name} carries no names", hint="only the run folder has them: `orch report RUN --keep-names`"
-        )
     summary = dataset.summary()
-    origin = hashlib.sha256(dataset.core()).hexdigest()[:12]
-    return summary, dataset, out or default_path(summary, WORKSPACE.reports, origin)
+    return summary, dataset, out or default_path(summary, WORKSPACE.reports, dataset.digest()[:12])
 
 
 def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:

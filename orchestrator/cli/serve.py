@@ -1,12 +1,10 @@
-"""Show runs, comparisons and trends in a browser: a web page on this machine, for its user alone.
-
-It ends with Ctrl-C. It prints one address; whoever opens that may also change notes and tags, delete runs, and start some.
-"""
+"""Show runs, comparisons, trends and runs in progress in a browser: pages that change nothing. Ctrl-C ends it."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
-import secrets
+import socket
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
@@ -15,29 +13,21 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.errors import Interrupted
+from orchestrator.errors import Interrupted, MissingError
 
 if TYPE_CHECKING:
-    import socket
-
     from fastapi import FastAPI
 
 PORT = 8642
-_NICE = 19  # a measurement that runs beside goes first
-_GRACE_S = 2
-_WORDS = 32  # bytes of the token
-OPENING = "open.html"
-"""A file with the address and its token, for as long as the page is shown with `--open`."""
+_NICE = 19  # a measurement beside it goes first
+_GRACE_S = 3
 
 
 def command(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen on this address; another than loopback lets others in.")
+        str, typer.Option(metavar="ADDRESS", help="Listen on this address; any but loopback lets others read.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
-    name: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Answer to this host name, too; may be given again.")
-    ] = None,
     opens: Annotated[
         bool,
         typer.Option(
@@ -47,66 +37,51 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Print the address of the page, with its token, and show the page until Ctrl-C."""
+    """Print the address of the page, and show the page until Ctrl-C."""
     from orchestrator.cli.choosing import the_index
-    from orchestrator.web import listening
-    from orchestrator.web.app import create_app
+    from orchestrator.web.app import LOOPBACK, create_app
 
-    bound = listening.listen(host, port)
-    try:
+    with listen(host, port) as bound:
         with the_index():
-            pass  # folders that are new are read now: the first page need not wait for them
-        names = listening.names(host, bound, name or ())
-        token = secrets.token_urlsafe(_WORDS)
-        app = create_app(WORKSPACE, token, is_loopback=listening.is_loopback(bound), names=names)
-        address = f"http://{listening.shown(host, name or ())}:{names.port}/?token={token}"
-        if (
-            sys.platform == "linux"
-        ):  # where it is this thread's and its later ones'; a run that is started keeps the user's
+            pass  # new folders are read now, so that the first page is quick
+        address, free_port = bound.getsockname()[:2]
+        is_everywhere = ipaddress.ip_address(address).is_unspecified
+        name = f"[{host}]" if ":" in host else host
+        app = create_app(WORKSPACE, ["*"] if is_everywhere else [*LOOPBACK, name])
+        url = f"http://{socket.gethostname() if is_everywhere else name}:{free_port}/"
+        if sys.platform == "linux":  # elsewhere a niceness is the whole process group's
             with suppress(OSError):
                 os.nice(_NICE)
-        listening.allow_many_connections()
-        console.result(address)
+        console.result(url)
         console.out.flush()
-        if not listening.is_loopback(bound):
-            console.warning(
-                "others can reach this page, and what they and you send is not encrypted; the token lets them in"
-            )
+        if not ipaddress.ip_address(address).is_loopback:
+            console.warning("everybody who can reach this address can read the runs; nothing is encrypted")
         console.progress("Ctrl-C ends it")
         if opens:
-            _open(address)
+            from orchestrator.cli.browser import show_address
+
+            show_address(url, "the address is above")
         _serve(app, bound)
-    finally:
-        bound.close()
-        if opens:
-            with suppress(OSError):
-                (WORKSPACE.state / OPENING).unlink(missing_ok=True)
     console.progress("ended")
 
 
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens there; MissingError where that is not possible."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, UnicodeError) as error:
+        raise MissingError(
+            f"cannot listen on port {port} of {host}: {getattr(error, 'strerror', None) or error}",
+            hint="--port 0 takes a free port; without --host it listens on loopback",
+        ) from error
+
+
 def _serve(app: FastAPI, bound: socket.socket) -> None:
-    """Answer until Ctrl-C or SIGTERM; connections that are open then have a moment."""
-    from orchestrator.web.connections import server
+    """Answer until Ctrl-C or SIGTERM."""
+    import uvicorn
 
-    with suppress(KeyboardInterrupt, Interrupted):  # it ends in order first, and then raises what ended it
-        server(app, grace_s=_GRACE_S).run(sockets=[bound])
-
-
-def _open(address: str) -> None:
-    """Show the page in the user's browser, by a file that only the user reads.
-
-    What a browser is started with, every user of this machine can see.
-    """
-    from orchestrator.cli.browser import show_address
-    from orchestrator.disk import own_folder, whole_file, writing
-
-    page = own_folder(WORKSPACE.state) / OPENING
-    with writing(page, "open the address yourself"):
-        page.parent.mkdir(exist_ok=True)
-        with whole_file(page, mode=0o600) as partial:
-            partial.write_text(
-                f"<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><title>orch</title>"
-                f'<meta http-equiv=refresh content="0;url={address}"><a href="{address}">orch</a>\n',
-                encoding="utf-8",
-            )
-    show_address(page.resolve().as_uri(), "the address is above")
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=_GRACE_S))
+    app.state.is_ending = lambda: server.should_exit
+    with suppress(KeyboardInterrupt, Interrupted):  # raised again by the server when it has ended in order
+        server.run(sockets=[bound])

@@ -10,9 +10,12 @@ from orchestrator.analysis.answer import Answer, Row
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.one_unit import units
+from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.cli.answer import aligned, wrapped
+from orchestrator.cli.table_lines import table_lines
 
 _MOST_LINES = 14  # of the table, captions and heads among them
+_MOST_ROWS = 14  # of tables along an axis
 _MOST_WARNINGS = 2
 _WIDEST = 10.0  # times the reference: an interval that reaches further says nothing
 
@@ -24,12 +27,28 @@ def short_lines(answer: Answer, *, width: int = 100, has_table: bool = True) -> 
     for sentence in answer.prediction[:1]:
         yield from wrapped(f"Prediction: {sentence}", width)
     if has_table:
-        lines = list(_rates(answer.found_rates) if answer.found_rates else _tables(answer))
-        yield from lines[:_MOST_LINES]
-        if len(lines) > _MOST_LINES:
-            yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
+        yield from _along(answer.axis_tables, width) if answer.axis_tables else _first(answer)
         yield ""
         yield "everything else: the report, or `orch report latest --full`; each check: `orch check`"
+
+
+def _first(answer: Answer) -> Iterator[str]:
+    """The first lines of the tables of rates or settings."""
+    lines = list(_rates(answer.found_rates) if answer.found_rates else _tables(answer))
+    yield from lines[:_MOST_LINES]
+    if len(lines) > _MOST_LINES:
+        yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
+
+
+def _along(tables: Sequence[Table], width: int) -> Iterator[str]:
+    """The first table of a run along an axis, and others as long as there is room."""
+    shown = leading(tables, _MOST_ROWS)
+    for table in shown:
+        yield ""
+        yield from table_lines(table, width)
+    yield from wrapped(" ".join(notes(shown)), width)
+    if len(tables) > len(shown):
+        yield f"... and {words.count(len(tables) - len(shown), 'more table')}"
 
 
 def _tables(answer: Answer) -> Iterator[str]:

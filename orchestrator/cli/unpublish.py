@@ -48,9 +48,7 @@ def command(
             if place is not None:
                 from orchestrator.teams.dataset import withdraw
 
-                told["dataset"], left = withdraw(place, run)
-                for path in left:
-                    console.warning(f"{place.told}/{path} was changed since it was published, and stays")
+                told["dataset"] = withdraw(place, run)
             done.append(told)
     gone = [of["run"] for of in done if of.get("index") or of.get("dataset")]
     if gone:

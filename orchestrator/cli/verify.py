@@ -1,11 +1,11 @@
-"""Hold a stored run against what was written down when it was made, or a report against the samples that it carries."""
+"""Compare a stored run's files with their digests, and the figures of a run or a report with those that its samples give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
     from orchestrator.report.dataset.block import Page
-    from orchestrator.report.dataset.checked import Checked
+    from orchestrator.report.dataset.figures import Difference, Figures
     from orchestrator.results.folder import RunFolder
 
 _MOST_NAMED = 10
@@ -29,36 +29,62 @@ def command(
             help="Run id, its beginning, a path, `latest`, or a report: FILE.html.", autocompletion=completions.runs
         ),
     ] = "latest",
-    signers: Annotated[
-        Path | None, typer.Option(help="Check the signature too: a file of allowed signers, as ssh-keygen(1) has it.")
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="Who must have signed it: a name in that file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print what was verified; exit status 5 when a file or a figure is missing or not as it was written."""
-    from orchestrator.analysis.stopping import require_decisions
-    from orchestrator.errors import UsageError
     from orchestrator.report.dataset.block import is_page
-    from orchestrator.results import signature, verification
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    if (signers is None) != (by is None):
-        raise UsageError("--signers and --by belong together", hint="--signers allowed_signers --by name@example.org")
     if is_page(run):
-        _verify_page(Path(run), signers, by)
-        return
-    folder = RunFolder.open(run, root=WORKSPACE.results)
+        _verify_page(Path(run))
+    else:
+        _verify_run(RunFolder.open(run, root=WORKSPACE.results))
+
+
+def _verify_run(folder: RunFolder) -> None:
+    """InvalidMeasurement names a file that is not as it was written, or figures that do not follow from the samples."""
+    from orchestrator.analysis.stopping import require_decisions
+    from orchestrator.results import verification
+
     files = verification.verify(folder)
     _verify_medians(folder)
     require_decisions(folder.plan(), folder.journal_state())
-    if signers is not None and by is not None:
-        signature.verify(folder, signers, by)
-    signed = f", signed by {by}" if by else ""
+    stated, different = _of_folder(folder)
     state = folder.manifest().state
+    document = {"run": folder.id, "state": state, "files": list(files), "figures": len(stated)}
+    _refuse(folder.path / "summary.json", different, document, f"orch report {folder.id}")
     unfinished = "" if state == "complete" else f" (unfinished: {state})"
-    console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written{signed}")
-    console.emit({"run": folder.id, "state": state, "files": list(files), "signed_by": by})
+    console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written")
+    if stated:
+        console.result(f"  {len(stated):,} figures of summary.json follow from the samples")
+    else:
+        console.result("  summary.json has no figures of this state of the run: none were compared")
+    console.emit({**document, "differences": []})
+
+
+def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
+    """The figures that analysis left in the folder, and which differ when they are recomputed.
+
+    None where it left none, or those of an earlier state of the run.
+    """
+    from orchestrator.analysis.summarise import summarise
+    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.report.dataset.figures import differences, figures
+    from orchestrator.results.documents import read_sealed
+
+    path = folder.path / "summary.json"
+    try:
+        stored = RunSummary.from_dict(read_sealed(path))
+    except FileNotFoundError:
+        return {}, ()
+    except (ValueError, OSError) as error:
+        raise InvalidMeasurement(f"{path}: {error}", hint=f"`orch report {folder.id}` makes it anew") from error
+    recomputed = summarise(folder)
+    if stored.manifest_sha256 != recomputed.manifest_sha256:
+        return {}, ()
+    stated = figures(stored)
+    return stated, differences(stated, figures(recomputed))
 
 
 def _verify_medians(folder: RunFolder) -> None:
@@ -68,88 +94,69 @@ def _verify_medians(folder: RunFolder) -> None:
         return
     from orchestrator.analysis.trial_median import differing  # numpy, which takes a while to load
 
-    found = list(differing(folder, medians))
-    if found:
-        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    different = list(differing(folder, medians))
+    if different:
+        more = f"; and {len(different) - _MOST_NAMED} more" if len(different) > _MOST_NAMED else ""
         raise InvalidMeasurement(
-            f"{folder.path / 'journal.jsonl'}: {'; '.join(found[:_MOST_NAMED])}{more}",
+            f"{folder.path / 'journal.jsonl'}: {'; '.join(different[:_MOST_NAMED])}{more}",
             hint="do not trust what was shown while the run was made: its report is made from the samples",
         )
 
 
-def _verify_page(path: Path, signers: Path | None, by: str | None) -> None:
-    """Print what of a report follows from the samples that it carries; InvalidMeasurement names what does not."""
-    from orchestrator.report.dataset import checked, container
+def _verify_page(path: Path) -> None:
+    """InvalidMeasurement names the figures of a report that do not follow from the samples that it carries."""
     from orchestrator.report.dataset.block import read_page
-    from orchestrator.report.dataset.signed import is_covered
-    from orchestrator.results import signature
+    from orchestrator.report.dataset.figures import differences, figures, stated
 
     page = read_page(path)
-    dataset, found = page.dataset, checked.check(page)
+    dataset = page.dataset
+    try:
+        shown = stated(page.text)
+    except ValueError as error:
+        raise InvalidMeasurement(f"{path}: {error}", hint="`orch report FILE.html` writes the page again") from error
+    different = differences(shown, figures(dataset.summary()))
     document = {
         "report": str(path),
         "run": dataset.about.run_id,
         "orch": dataset.about.orch,
         "samples": {"inside": dataset.inside, "of": dataset.of},
-        "compared": found.compared,
-        "why": found.why_not_all,
-        "figures": found.figures,
-        "bounded": found.bounded,
-        "page_as_written": found.is_as_written,
-        "differences": [asdict(each) for each in found.differences],
+        "figures": len(shown),
+        "page_as_written": page.is_as_written,
     }
-    if found.differences:
-        raise _differing(path, found, document)
-    if signers is not None and by is not None:
-        if not is_covered(dataset):
-            raise InvalidMeasurement(
-                f"{path}: it carries no signature of its samples",
-                hint="its author signs the run with `orch sign`, and then writes the report",
-            )
-        signed, made = (dataset.signed[name] for name in (container.SIGNED, container.SIGNATURE))
-        signature.verify_content(str(path), signed, made, signers, by)
-    for line in _said(page, found):
+    _refuse(path, different, document, f"orch report {path}")
+    if not page.is_as_written:
+        raise InvalidMeasurement(
+            f"{path}: its text was changed after it was written, though its figures as data follow from its samples",
+            hint="a browser that saves a page changes it, too: `orch report FILE.html` writes it again",
+            details={**document, "differences": []},
+        )
+    for line in _lines(page, len(shown)):
         console.result(line)
-    if by is not None:
-        console.result(f"  the samples and what each trial said are signed by {by}")
-    console.emit({**document, "signed_by": by})
+    console.emit({**document, "differences": []})
 
 
-def _differing(path: Path, found: Checked, document: dict[str, object]) -> InvalidMeasurement:
-    """The error that names each difference, the first ones on the terminal."""
-    named = [str(each) for each in found.differences[:_MOST_NAMED]]
-    more = len(found.differences) - len(named)
-    said = "its figures do not follow from the samples that it carries"
-    if found.why_not_all:
-        said += f" (compared: its {found.compared}, as {found.why_not_all})"
-    count = f"{len(found.differences)} difference{'s' if len(found.differences) > 1 else ''}"
-    return InvalidMeasurement(
-        f"{path}: {said}; {count}: {'; '.join(named)}{f'; and {more} more' if more else ''}",
-        hint="do not trust this page: `orch report FILE.html` writes what its samples say",
-        details=document,
-        shown=(
-            f"{path}: {said}; {count}:",
-            *(f"  {line}" for line in [*named, *([f"and {more} more"] if more else [])]),
-        ),
-    )
-
-
-def _said(page: Page, found: Checked) -> Iterator[str]:
-    """What was compared and agrees, and what could not be, a line each."""
+def _lines(page: Page, count: int) -> Iterator[str]:
+    """What was compared, a line each."""
     dataset = page.dataset
     if dataset.is_whole:
-        yield f"report of run {dataset.about.run_id}: its figures follow from all {dataset.of:,} samples that it carries"
+        yield f"report of run {dataset.about.run_id}: {count:,} figures follow from all {dataset.of:,} samples inside"
     else:
-        yield f"report of run {dataset.about.run_id}: it carries {dataset.inside:,} of {dataset.of:,} samples"
-        yield f"  {found.bounded:,} medians and p99 of trials and cells can be those of these samples"
-        yield "  all else on the page follows from the stored summary, which these samples cannot confirm to the last digit"
-    if found.compared == "page":
-        yield "  the whole page was compared: text, tables, data of charts, scripts"
-    elif found.compared == "texts and charts":
-        yield f"  texts, labels and the data of charts were compared, not tags and scripts: {found.why_not_all}"
-        yield "  what hides or covers a text was not: verify the file that orch wrote"
-    else:
-        yield f"  {found.figures:,} figures of cells were compared, not the whole page: {found.why_not_all}"
-        if not page.is_saved_by_browser:
-            yield "  the page is the one that was written, by a digest that whoever changes a page can compute anew"
-        yield "  sentences and charts were not compared: verify the file that orch wrote, with the orch that wrote it"
+        yield f"report of run {dataset.about.run_id}: {dataset.inside:,} of {dataset.of:,} samples are inside"
+        yield f"  {count:,} figures follow from the summary inside, not from these samples: verify the run folder"
+    yield "  the page is as it was written, by its digest"
+
+
+def _refuse(path: Path, different: tuple[Difference, ...], document: dict[str, Any], again: str) -> None:
+    """InvalidMeasurement that names each difference, the first ones on the terminal; nothing where there is none."""
+    if not different:
+        return
+    named = [str(each) for each in different[:_MOST_NAMED]]
+    if (more := len(different) - len(named)) > 0:
+        named.append(f"and {more} more")
+    count = f"{len(different)} figure{'s do' if len(different) > 1 else ' does'} not follow from the samples"
+    raise InvalidMeasurement(
+        f"{path}: {count}: {'; '.join(named)}",
+        hint=f"do not trust it: `{again}` writes what the samples say",
+        details={**document, "differences": [asdict(each) for each in different]},
+        shown=(f"{path}: {count}:", *(f"  {line}" for line in named)),
+    )

@@ -16,7 +16,7 @@ from orchestrator.report.page import render_page, write_page
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
     """One self-contained page; how many cells there are. UsageError when the place cannot be written to."""
     if len(runs) == 1:
-        write_report(runs[0].folder, path, summary=runs[0].summary, keep_names=runs[0].keeps_names)
+        write_report(runs[0].folder, path, summary=runs[0].summary)
         return len(runs[0].summary.cells)
     table = small_table(runs)
     page = render_page(
@@ -32,7 +32,11 @@ def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
 
 
 def _link(run: JudgedRun, page: Path) -> str:
-    """Where the run's report lies, as the page links to it; "" where there is none."""
-    if run.report is None:
+    """Where the run's report lies, as the page links to it; "" where there is none.
+
+    Outside the working folder there is none either: the link would name folders.
+    """
+    here, folder = Path.cwd().resolve(), page.parent.resolve()
+    if run.report is None or not all(path.is_relative_to(here) for path in (run.report.resolve(), folder)):
         return ""
-    return quote(os.path.relpath(run.report.resolve(), page.parent.resolve()))
+    return quote(os.path.relpath(run.report.resolve(), folder))

@@ -6,7 +6,6 @@ verified as it is read, and one is in memory at a time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,6 @@ from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SAMPLE_COLUMNS, Manifest
-from orchestrator.results.paths import open_regular, samples_path
 from orchestrator.results.rows import OK, sample_number
 
 if TYPE_CHECKING:
@@ -169,25 +167,8 @@ def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
 
 
 def _recorded(folder: RunFolder, samples: str) -> dict[str, npt.NDArray[Any]]:
-    """What a requester recorded, all columns; those that an earlier version did not have are 0 in every row."""
-    present = _present(folder, samples)
-    found = folder.samples(samples, [name for name in RECORDED if name in present])
-    rows = next(iter(found.values())).size
-    nothing = np.zeros(rows, dtype=np.int64)
-    return {name: found.get(name, nothing) for name in RECORDED}
-
-
-def _present(folder: RunFolder, samples: str) -> set[str]:
-    """The names of the columns of a samples file; of one that cannot be read, all: who reads it says what is wrong."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with os.fdopen(open_regular(samples_path(folder.path, samples), os.O_RDONLY), "rb") as opened:
-            file = pq.ParquetFile(opened, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
-            return set(file.schema_arrow.names)
-    except (pa.ArrowException, OSError):
-        return set(RECORDED)
+    """What a requester recorded, all columns."""
+    return folder.samples(samples, RECORDED)
 
 
 def _latency_ms(recorded: Arrays, of: Constants, *, is_open_loop: bool) -> pa.Array:

@@ -13,7 +13,6 @@ from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.history import noted
 from orchestrator.history.named import folder_of
-from orchestrator.results import ownership
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.hold import try_hold
 from orchestrator.workspace import Workspace
@@ -42,7 +41,7 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
     runs), or was not made here and is not named by its path.
     """
     path = folder_of(workspace, named)
-    folder = RunFolder(path, root=workspace.results)
+    folder = RunFolder(path)
     if path.is_symlink():
         raise UsageError(f"{path} is a link, and orch deletes folders alone", hint=f"remove the link: rm {path}")
     if folder.is_in_progress:
@@ -52,7 +51,7 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
     ours = folder.is_ours
     if not ours and "/" not in named:
         raise UsageError(
-            f"run {path.name} was not made here, or was changed since",
+            f"run {path.name} was not made here",
             hint=f"to delete it all the same, name it by its path: orch delete {workspace.results / path.name}",
         )
     return Doomed(path=path, is_ours=ours)
@@ -65,7 +64,7 @@ def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -
     """
     journal = doomed.path / "journal.jsonl"
     hold = None
-    with suppress(InvalidMeasurement):  # no journal, or none that is a file: nobody can write it
+    with suppress(InvalidMeasurement):  # no journal: nobody can write it
         hold = try_hold(journal)
         if hold is None:
             raise UsageError(f"run {doomed.id} is in progress", hint="wait until it has ended")
@@ -80,7 +79,6 @@ def delete(workspace: Workspace, doomed: Doomed, reports: Iterable[Path] = ()) -
     with writing(workspace.state, "try again"):
         for report in reports:
             report.unlink(missing_ok=True)
-        ownership.forget(workspace.results, doomed.path)
         noted.forget(workspace.notes, doomed.id)
 
 

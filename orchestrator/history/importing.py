@@ -1,6 +1,6 @@
 """Takes in a run folder that was made elsewhere: verified, copied under its own id, judged here, and never one of ours.
 
-What is copied is what the journal vouches for (plan, samples, baselines, ...), and the signature. What analysis left there
+What is copied is what the journal vouches for (plan, samples, baselines, ...). What analysis left there
 is made anew from the samples: `summary.json` has no digest that anybody else wrote down.
 """
 
@@ -19,8 +19,7 @@ from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run, run_folders
-from orchestrator.results.paths import damaged, inside, open_regular
-from orchestrator.results.ssh_signatures import SIGNATURE
+from orchestrator.results.paths import damaged, inside
 from orchestrator.results.verification import verify
 from orchestrator.workspace import Workspace
 
@@ -108,12 +107,11 @@ def _already(folder: RunFolder, target: Path, files: tuple[str, ...]) -> Importe
 
 
 def _copy(source: Path, coming: Path, files: tuple[str, ...]) -> None:
-    """Regular files alone, no link followed; they are verified again where they come to lie."""
-    for name in (*files, *((SIGNATURE,) if (source / SIGNATURE).exists() else ())):
+    """They are verified again where they come to lie."""
+    for name in files:
         target = coming / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(open_regular(inside(source, name), 0), "rb") as read, target.open("xb") as write:  # noqa: PTH123
-            shutil.copyfileobj(read, write)
+        shutil.copyfile(inside(source, name), target)
 
 
 def _judged(coming: Path, manifest: bytes) -> str:

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from orchestrator.disk import own_folder
 from orchestrator.errors import MissingError, OrchError
 from orchestrator.history import index, noted
 from orchestrator.history.index import Index
@@ -59,7 +58,7 @@ def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> t
     if not workspace.results.is_dir() and not path.exists():
         return _of(index.in_memory(), workspace, tell)  # nothing to keep: no folder is made for it
     try:
-        own_folder(workspace.state).mkdir(exist_ok=True)
+        workspace.state.mkdir(exist_ok=True)
         if rebuild:
             index.remove(path)
         opened = index.open_file(path)
@@ -111,13 +110,12 @@ def folders(workspace: Workspace) -> dict[str, str]:
         entries = list(os.scandir(workspace.results))
     except OSError:
         return {}
-    made = os.fspath(workspace.made)
     for entry in entries:
         if entry.name.startswith(".") or not _is_name(entry.name):
             continue
         parts = [_told(f"{entry.path}/{name}") for name in _TELLING]
         if parts[0] or parts[1]:
-            found[entry.name] = ";".join([*parts, _told(f"{made}/{entry.name}.json")])
+            found[entry.name] = ";".join(parts)
     return found
 
 
@@ -143,4 +141,4 @@ def _read(results: Path, name: str) -> RunRecord:
     from orchestrator.history import read
     from orchestrator.results.folder import RunFolder
 
-    return read.read_run(RunFolder(results / name, root=results))
+    return read.read_run(RunFolder(results / name))

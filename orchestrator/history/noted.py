@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from orchestrator.disk import own_folder, whole_file, writing
+from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.history.record import Note
 from orchestrator.strict_json import read_json
@@ -123,8 +123,7 @@ def is_tag(text: str) -> bool:
 def _changing(folder: Path, run: str) -> Iterator[tuple[Annotations, Any]]:
     """What a run has, and what writes it anew; one process at a time, whole or not at all."""
     with writing(folder, "try again"):
-        own_folder(own_folder(folder.parent)).mkdir(exist_ok=True)
-        own_folder(folder).mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

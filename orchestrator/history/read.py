@@ -22,14 +22,13 @@ from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.history.record import NEWER, CellRecord, Evidence, Interval, RunRecord, Validity
-from orchestrator.results import sizes
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SCHEMA_VERSION
 from orchestrator.results.paths import damaged
 from orchestrator.results.stored_manifest import NAME, content_of, document_in
-from orchestrator.strict_json import read_json, read_own_json
+from orchestrator.strict_json import read_own_json
 
 MOST_TEXT = 2_000  # characters of a sentence or a name that are kept
 
@@ -53,17 +52,15 @@ def read_run(folder: RunFolder) -> RunRecord:
 def _read(folder: RunFolder) -> RunRecord:
     content = content_of(folder.path)
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
-    is_ours = folder.is_ours
-    summary, trouble = _summary(folder.path, digest, is_ours=is_ours)
+    summary, trouble = _summary(folder.path, digest)
     if content is not None and (summary is None or summary.manifest_sha256 != digest):
         _require_known(content, folder.path / NAME)  # what analysis has read, it has looked at
-    is_brief = is_ours and summary is not None  # what both ends said, analysis has read
-    journal = folder.own_journal_in_brief() if is_brief else folder.journal_state()
+    journal = folder.journal_in_brief() if summary is not None else folder.journal_state()  # analysis has read the rest
     begin = journal.begin
     if not begin:
         raise damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
-    plan = (read_own_json if is_ours else read_json)(folder.path / "plan.json", sizes.PLAN)
+    plan = read_own_json(folder.path / "plan.json")
     if not isinstance(plan, dict):
         raise ValueError("plan.json is no plan")
     if summary is not None and summary.run_id != begin["run_id"]:
@@ -84,7 +81,7 @@ def _read(folder: RunFolder) -> RunRecord:
         provider=_text(plan.get("provider")),
         hosts=_hosts(journal),
         trials=len(tried),
-        is_ours=is_ours,
+        is_ours=folder.is_ours,
         trouble=trouble,
         manifest_sha256=digest,
         **{**about, **found},
@@ -183,10 +180,10 @@ _AGAIN = "`orch report` makes it anew"
 _EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
 
 
-def _summary(folder: Path, manifest_sha256: str, *, is_ours: bool) -> tuple[RunSummary | None, str]:
+def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
     """What analysis left, and why it is not used where it is not."""
     try:
-        summary = RunSummary.from_dict(*read_sealed_text(folder / "summary.json", is_ours=is_ours))
+        summary = RunSummary.from_dict(*read_sealed_text(folder / "summary.json"))
     except FileNotFoundError:
         return None, ""
     except UsageError:

@@ -123,6 +123,12 @@ class Fleet(Protocol):
     def describe(self) -> dict[str, Any]:
         """Provider, link, deployment id and expiry for the manifest."""
 
+    def beside_cpu_s(self) -> float | None:
+        """CPU seconds that the measurement has used beside its hosts on their machine: orch, a link's program.
+
+        None where orch does not run on their machine.
+        """
+
     def fault(self) -> str | None:
         """What of the hosts or of the way between them is gone, asked anew; None when all is there."""
 

@@ -221,6 +221,15 @@ def _pinned(pid: int) -> Iterator[int | None]:
         os.close(descriptor)
 
 
+def cpu_s(pid: int) -> float:
+    """CPU seconds that a process has used, all its threads; 0 where it is gone."""
+    try:
+        fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _pids() -> list[int]:
     return [int(entry) for entry in os.listdir(_PROC) if entry.isdecimal()] if can_look() else []  # noqa: PTH208 - names
 

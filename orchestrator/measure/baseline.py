@@ -83,7 +83,8 @@ class Baselines:
             self._context.refuse_to_go_on_without_hosts()
             self._context.without_ping.add(placement)
             left = "the floor is tcp alone" if self._floors else "the floor is what TCP itself says of its connections"
-            self._context.warn(f"no ping from {host.name} to {self._pinged(pair)}: {error}; {left}")
+            answers = pair.responder.name if self._given is None else "the service"
+            self._context.warn(f"no ping from {host.name} to {answers}; {left}", str(error))
             return
         self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
         self._note(
@@ -122,14 +123,14 @@ class Baselines:
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()
             self._context.folder.log(f"{name}.txt", f"{outcome.failure.message}\n\n{outcome.failure.last_words}")
-            self._context.warn(f"no tcp floor for placement {self._placement}: {outcome.failure.message}")
+            self._context.warn(f"no tcp floor for placement {self._placement}", outcome.failure.message)
             return
         part = outcome.parts[0]
         try:
             with self._context.interrupts.within_limits():
                 collect(part.host, part.record, self._context.folder.raw_path(samples))
         except (FileNotFoundError, ValueError) as error:
-            self._context.warn(f"no tcp floor for placement {self._placement}: {error}")
+            self._context.warn(f"no tcp floor for placement {self._placement}", str(error))
             return
         self._note(
             BaselineRecord(

@@ -171,6 +171,7 @@ class Measuring:
             stats_before=outcome.stats_before,
             stats_warm=outcome.stats_warm,
             requesters=requesters,
+            beside_cpu_s=outcome.beside_cpu_s,
             failure=failure,
         )
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.disk import own_folder, writing
+from orchestrator.disk import writing
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Host, HostLost
 from services.python.contract.lines import Authority
@@ -48,7 +48,6 @@ def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iter
     from trustme import CA
 
     authority = CA()
-    own_folder(folder.parent)
     shutil.rmtree(folder, ignore_errors=True)
     with writing(folder, "`orch run --resume`"):
         folder.mkdir(mode=0o700, parents=True)
@@ -90,9 +89,8 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
 
 
 def forget_certificates(folder: Path) -> None:
-    """Remove the keys of a run from this machine; nothing where the folder around them is a link."""
-    if not folder.parent.is_symlink():
-        shutil.rmtree(folder, ignore_errors=True)
+    """Remove the keys of a run from this machine."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _key_of(host: Host) -> str:
@@ -102,7 +100,7 @@ def _key_of(host: Host) -> str:
 def _written(path: Path, content: bytes) -> Path:
     """A new file that its owner alone may read and write, from its first byte on."""
     with writing(path, "`orch run --resume`"):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _OF_THE_OWNER_ALONE)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OF_THE_OWNER_ALONE)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
     return path

@@ -68,7 +68,7 @@ class Refereeing:
         turn = self._made(turn, tool, trial, cell)
         if turn.failure:
             self.context.folder.log(f"referee-{trial.index:04}-a{attempt}.txt", turn.failure)
-            self.context.warn(f"{tool.name} gave no figures for {self.context.label(cell)}: {turn.failure}")
+            self.context.warn(f"{tool.name} gave no figures for {self.context.label(cell)}", turn.failure)
         self.context.folder.append({"event": "turn", "turn": asdict(turn)})
 
     def _made(self, turn: TurnRecord, tool: Tool, trial: PlannedTrial, cell: Cell) -> TurnRecord:

@@ -269,7 +269,7 @@ class Run:
 
     def _warn_of_others(self) -> None:
         for other in self._part.others():
-            self._context.warn(f"{SHARED}, which disturbs both: {other}")
+            self._context.warn(SHARED, other)
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage

@@ -101,7 +101,12 @@ class RunContext:
 
     def bench(self, on_progress: OnProgress | None = None) -> Bench:
         """What trials are made with."""
-        return Bench(clock=self.clock, interrupts=self.interrupts, on_progress=on_progress or _unheard)
+        return Bench(
+            clock=self.clock,
+            interrupts=self.interrupts,
+            on_progress=on_progress or _unheard,
+            beside_cpu_s=self.hosts.beside_cpu_s,
+        )
 
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
         """The trial of a cell; with `smoke` no request is measured, only checked."""
@@ -144,11 +149,14 @@ class RunContext:
         if fault is not None:
             raise HostLost(fault)
 
-    def warn(self, text: str) -> None:
-        """Tell the user, and keep it in the manifest: a condition that a reader of the results must know."""
+    def warn(self, text: str, detail: str = "") -> None:
+        """Show a condition that a reader of the results must know, and keep its text in the manifest.
+
+        `detail` is shown alone: what a library, a process or another run wrote may name hosts, people and folders.
+        """
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
-            self.listener.warning(text)
+            self.listener.warning(f"{text}: {detail}" if detail else text)
 
 
 def _unheard(line: Progress) -> None:

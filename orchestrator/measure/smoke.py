@@ -41,7 +41,7 @@ def _try(context: RunContext, cell: Cell) -> None:
     failure = replace(failure, stage="smoke")
     context.broken[cell.exchange] = failure
     context.folder.log(f"{name}.txt", f"{failure.message}\n\n{failure.last_words}")
-    context.warn(f"{context.label(cell)} does not work and is left out: {failure.message}")
+    context.warn(f"{context.label(cell)} does not work and is left out ({failure.kind})", failure.message)
     for line in failure.last_words.splitlines()[-8:]:
         context.listener.progress(f"    {line}")
 

@@ -20,7 +20,6 @@ from orchestrator.hosts.provision.registry import Intent, Registry, deployment_i
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.certificates import forget_certificates
 from orchestrator.measure.interrupts import SESSION
-from orchestrator.results import sizes
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.strict_json import read_json
 from orchestrator.workspace import Workspace
@@ -87,7 +86,7 @@ def end(workspace: Workspace, run: str) -> Ending:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
     if folder.id in known and not folder.is_ours:
         raise UsageError(
-            f"cannot tear down by the folder {run}: it was not made here, or was copied, moved or changed since",
+            f"cannot tear down by the folder {run}: it was not made here",
             hint=f"a run of that name was deployed from here: `orch teardown {folder.id}` ends that one",
         )
     folder.require_ours("tear down")
@@ -221,7 +220,7 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
 def _kept(folder: RunFolder) -> object:
     """The receipt of an earlier teardown as plain data; None where there is none that can be read."""
     try:
-        return read_json(folder.path / "receipt.json", sizes.SUMMARY)
+        return read_json(folder.path / "receipt.json")
     except (OSError, ValueError, OrchError):
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -71,6 +71,7 @@ class Outcome:
     stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
+    beside_cpu_s: float | None = None
     failure: Failure | None = None
 
     @property
@@ -86,6 +87,7 @@ class Bench:
     clock: Clock
     interrupts: Interrupts
     on_progress: OnProgress
+    beside_cpu_s: Callable[[], float | None] = lambda: None  # `Fleet.beside_cpu_s`
 
     def make(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Outcome:
         """Make one trial; its records are called `<name>-r<n>.timings` in the requesters' workspaces.
@@ -139,6 +141,8 @@ class _Making:
     stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
+    beside_from_s: float | None = None  # what the measurement had used beside its hosts when requests began to count
+    beside_cpu_s: float | None = None
     requesters: list[_Requester] = field(default_factory=list)
 
     def run(self) -> Outcome:
@@ -168,6 +172,7 @@ class _Making:
             stats_warm=self.stats_warm,
             stats=self.stats,
             parts=self.parts,
+            beside_cpu_s=self.beside_cpu_s,
             failure=failure,
         )
 
@@ -208,7 +213,10 @@ class _Making:
                 one.process.send(self._trial(one, record).to_json())
             except BrokenPipeError:
                 raise TrialFailed("check", "requester-died", f"{one.called} died") from None
+        self.beside_from_s = self.bench.beside_cpu_s()
         answers = self._listen_to_all()
+        if self.beside_from_s is not None and (now_s := self.bench.beside_cpu_s()) is not None:
+            self.beside_cpu_s = now_s - self.beside_from_s
         self.parts = tuple(
             Part(
                 host=one.host,
@@ -289,6 +297,7 @@ class _Making:
         each is told, one right after the other.
         """
         self.stats_warm = self.target.stats("warm-up")
+        self.beside_from_s = self.bench.beside_cpu_s()
         word = "measure"
         if len(self.requesters) > 1 and not self._has_hosts:
             word = f"measure {self.bench.clock.wall_ns() + int(_LEAD_S * 1e9)}"

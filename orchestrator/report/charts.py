@@ -12,6 +12,7 @@ from operator import attrgetter
 from orchestrator.analysis import naming
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import Comparison, RunSummary
+from orchestrator.analysis.sweep.grid import sweep
 from orchestrator.report.curves import AxisView, axis_views
 from orchestrator.report.decision_map import PredictionView, prediction_view
 from orchestrator.report.figures.base import Figure
@@ -20,6 +21,7 @@ from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.rates import found_rates
+from orchestrator.report.figures.sweep import panels
 from orchestrator.report.figures.timeline import timeline
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, kin
@@ -68,6 +70,7 @@ class Charts:
     forests: Mapping[str, Mapping[str, Figure | None]]
     of_groups: Mapping[str, GroupCharts]
     axes: tuple[AxisView, ...]
+    sweep: tuple[Pictured, ...]
     rates: tuple[Pictured, ...]
     shares: tuple[ShareView, ...]
     timeline: Figure | None
@@ -77,7 +80,7 @@ class Charts:
 
     @cached_property
     def first(self) -> tuple[Pictured, ...]:
-        """What answers at a glance: rates that were searched, else curves of the first axis, ratios, or where medians go."""
+        """What answers at a glance: rates that were searched, else latency along the axis, ratios, or where medians go."""
         return tuple(self._candidates)[:MOST_FIRST]
 
     @property
@@ -101,9 +104,9 @@ class Charts:
         return bool(self.rates)
 
     @property
-    def are_curves_first(self) -> bool:
-        """Whether it shows curves."""
-        return bool(self.axes) and not self.rates
+    def are_lines_first(self) -> bool:
+        """Whether it shows latency along the run's axis."""
+        return bool(self.sweep) and not self.rates
 
     @property
     def are_ratios_first(self) -> bool:
@@ -133,10 +136,7 @@ class Charts:
 
     @cached_property
     def _candidates(self) -> tuple[Pictured, ...]:
-        curves = tuple(
-            Pictured(title=one.panel.title, figure=one.latency) for axis in self.axes[:1] for one in axis.multiples
-        )
-        return self.rates or curves or self._ratios or self._bars
+        return self.rates or self.sweep or self._ratios or self._bars
 
     def for_files(self) -> tuple[list[Pictured], Counter[str]]:
         """The pictures that become files, in the order of the page, and how many of which kind do not.
@@ -159,6 +159,7 @@ class Charts:
     def _of_run(self) -> Iterator[Pictured]:
         """Those that show many settings at once."""
         yield from self.rates
+        yield from self.sweep
         if self.prediction:
             yield from (
                 Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
@@ -201,6 +202,7 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
         forests={group.slug: _forests(group, compared, colours, summary.matters) for group in compared},
         of_groups={group.slug: _of_group(group, kin(group, found), colours, is_alone=is_alone) for group in found},
         axes=axis_views(summary, colours),
+        sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
         shares=tuple(share_views(summary)),
         timeline=timeline(summary, colours),
@@ -208,6 +210,12 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
         compared=compared,
         prediction=prediction_view(summary, colours),
     )
+
+
+def _sweep(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
+    """A picture for each operation of a run along an axis."""
+    if along := sweep(summary):
+        yield from (Pictured(title=title, figure=drawn) for title, drawn in panels(along, colours))
 
 
 def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:

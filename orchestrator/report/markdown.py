@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis import capacity_words
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
 from orchestrator.report.charts import rate_groups
@@ -51,7 +53,8 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     first, *rest = sentences(summary)
     yield " ".join([f"**{_text(first)}**", *map(_text, rest)])
     yield ""
-    yield from _rates(summary) if summary.found_rates else _table(summary)
+    along = tables(summary)
+    yield from _rates(summary) if summary.found_rates else _along(along) if along else _table(summary)
     yield ""
     yield from _checks(summary)
     yield ""
@@ -80,6 +83,29 @@ def _rates(summary: RunSummary) -> Iterator[str]:
             yield f"{count(len(of) - MOST_ROWS, 'more row')} in the report."
         if (setting, goals, of) != groups_of[-1]:
             yield ""
+
+
+def _along(along: Sequence[Table]) -> Iterator[str]:
+    """The first tables of a run along an axis."""
+    shown = leading(along, MOST_ROWS)
+    for table in shown:
+        yield f"{_text(table.title)}, in {table.unit}:"
+        yield ""
+        heads = ["Stack", *(_with(column.head, column.detail) for column in table.columns)]
+        yield f"| {' | '.join(heads)} |"
+        yield f"| --- |{' --: |' * len(table.columns)}"
+        for row in table.rows:
+            cells = (_with(entry.text, ", ".join(filter(None, (entry.detail, *entry.flags)))) for entry in row.entries)
+            yield f"| {' | '.join([_with(row.label, row.detail), *cells])} |"
+        yield ""
+    yield " ".join(map(_text, notes(shown)))
+    if len(along) > len(shown):
+        yield ""
+        yield f"{count(len(along) - len(shown), 'more table')} in the report."
+
+
+def _with(text: str, detail: str) -> str:
+    return f"{_text(text)} ({_text(detail)})" if detail else _text(text)
 
 
 def _table(summary: RunSummary) -> Iterator[str]:

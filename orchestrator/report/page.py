@@ -46,7 +46,7 @@ def render_page(template: str, *, title: str, charts: bool, every_page: Sequence
     """
     style = palette.css() + _text("page.css")
     script = _text("page.js")
-    hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(_library()))] if charts else [])
+    hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(plotly_library()))] if charts else [])
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {' '.join(hashes)}"
     return shown(
         _environment()
@@ -154,13 +154,14 @@ def _call_words(values: Values) -> str:
 
 
 @cache
-def _library() -> bytes:
+def plotly_library() -> bytes:
+    """Return the chart library, compressed by gzip."""
     return resources.files("orchestrator.report").joinpath("assets", _PLOTLY_JS).read_bytes()
 
 
 @cache
 def _library_text() -> str:
-    return in_text.written(_library())
+    return in_text.written(plotly_library())
 
 
 def _text(name: str) -> str:

@@ -29,6 +29,8 @@ from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.sweep.tables import tables
+from orchestrator.analysis.table import leading, notes
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import (
@@ -39,13 +41,12 @@ from orchestrator.analysis.words import (
     goodput,
     throughput,
 )
-from orchestrator.disk import own_folder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.report.charts import STATISTICS, charts, rate_groups
 from orchestrator.report.every_page import marks
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.short import short
+from orchestrator.report.short import MOST_ROWS, short
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 from services.python.contract.limits import SATURATED
 
@@ -71,11 +72,10 @@ COST_HEADS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Inside:
-    """What a report carries: so many of the run's samples, and whether with the names of its machines and people."""
+    """What a report carries: so many of the run's samples."""
 
     samples: int
     of: int
-    names_kept: bool
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
@@ -92,6 +92,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     invalid = invalid_cells(summary.cells, summary.checks)
     kinds = {cell.kind for cell in summary.cells}
     is_alone = kinds == {"codec"}
+    every = tables(summary)
+    along = leading(every, MOST_ROWS)
     told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
@@ -105,6 +107,9 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         pictures=pictures,
         prediction=pictures.prediction,
         short=short(found),
+        axis_tables=along,
+        axis_tables_left=len(every) - len(along),
+        axis_notes=notes(along),
         milliseconds_text=words.ms,
         change=words.change,
         off=words.off,
@@ -198,7 +203,7 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     """`<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
 
     `origin` tells a folder from elsewhere from all others, whatever run it says it is of: its report lies in
-    `<reports>/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
+    `<reports>/elsewhere/`, where it can replace none but its own.
     """
     return path_of(summary.name, summary.started_at, summary.run_id, reports, origin)
 
@@ -208,7 +213,7 @@ def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str 
     parts = (anchor(name), anchor(started_at[:10]), anchor(run_id))
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
-    return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+    return reports / ELSEWHERE / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
 
 
 def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:

@@ -1,9 +1,8 @@
-"""Reads columns of a samples file, which may come from elsewhere."""
+"""Reads columns of a samples file."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import KINDS
-from orchestrator.results import rows as of_rows
-from orchestrator.results import sizes
-from orchestrator.results.paths import ALTERED, damaged, open_regular
+from orchestrator.results.paths import ALTERED, damaged
 
-_MOST_COLUMNS = 64
 _MISLEADING = KINDS.index("misleading")
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
 _MOST_BYTES = 1 << 32
-_MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
 _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "phase": np.int8,
     "status": np.int8,
@@ -35,61 +31,34 @@ _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
 _ROWS_AT_ONCE = 1 << 18
 
 
-def read_columns(
-    path: Path,
-    columns: Sequence[str],
-    held: sizes.Held,
-    *,
-    sha256: str | None = None,
-) -> dict[str, npt.NDArray[Any]]:
-    """Columns by name: whole numbers, or object for text. InvalidMeasurement when the file is not one that orch writes.
+def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = None) -> dict[str, npt.NDArray[Any]]:
+    """Return columns by name: whole numbers, or object for text.
 
-    They are read one after the other, small numbers into small types, as a file may hold millions of rows. Its rows are
-    those of what it is to hold (`results.rows`), whatever is asked for. It is opened once, without following a link: what
-    is read is what was found to have that `sha256` (not looked at where None). What it says of its size is
-    looked at before anything is decoded: a few bytes may stand for any number of rows.
+    They are read one after the other, small numbers into small types, as a file may hold millions of rows. What is read
+    is what was found to have that `sha256` (not looked at where None). InvalidMeasurement when the file has another one,
+    or holds stamps that no clock gives.
     """
     try:
-        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as opened:
-            size, most_rows = os.fstat(opened.fileno()).st_size, held.most_rows
-            if size > sizes.samples(most_rows):
-                raise damaged(path, f"larger than {sizes.samples(most_rows):,} bytes, which orch never writes here")
+        with path.open("rb") as opened:
             if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
                 raise damaged(path, ALTERED)
-            file = pq.ParquetFile(opened, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
-            _require_bounded(path, file.metadata, most_rows, size)
-            names = file.schema_arrow.names
-            if len(set(names)) != len(names):
-                raise damaged(path, "it has two columns of one name")
-            if not set(columns) <= set(names):
+            file = pq.ParquetFile(opened)
+            if not set(columns) <= set(file.schema_arrow.names):
                 raise damaged(path, "not a samples file of orch")
-            if is_plain := held.kind == "call" and not held.parts:
-                _require_calls(path, file)
-            needed = columns if is_plain else (*columns, *of_rows.COLUMNS)
-            if not set(needed) <= set(names):
-                raise damaged(path, "not a samples file of orch")
-            found = {name: _column(path, file, name) for name in dict.fromkeys(needed)}
+            found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
+            _require_possible_in(path, file, found)
     except FileNotFoundError as error:
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
-    if not is_plain:
-        why = of_rows.refusal(
-            found, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
-        )
-        if why is not None:
-            raise damaged(path, why)
-    require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _MISLEADING)
-    return {name: found[name] for name in columns}
+    return found
 
 
-def declared_rows(path: Path, held: sizes.Held) -> int:
-    """How many rows a file declares, without looking at them; InvalidMeasurement as `read_columns`."""
+def declared_rows(path: Path) -> int:
+    """Return how many rows a file declares, without looking at them; InvalidMeasurement as `read_columns`."""
     try:
-        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as opened:
-            file = pq.ParquetFile(opened, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
-            _require_bounded(path, file.metadata, held.most_rows, os.fstat(opened.fileno()).st_size)
-            return int(file.metadata.num_rows)
+        with path.open("rb") as opened:
+            return int(pq.ParquetFile(opened).metadata.num_rows)
     except FileNotFoundError as error:
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
@@ -104,10 +73,9 @@ def read_numbers(
     InvalidMeasurement names `path`, which it is from, when it holds anything else or declares more than `most_rows`.
     """
     try:
-        file = pq.ParquetFile(
-            pa.BufferReader(content), thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16
-        )
-        _require_bounded(path, file.metadata, most_rows, len(content))
+        file = pq.ParquetFile(pa.BufferReader(content))
+        if file.metadata.num_rows > most_rows:
+            raise damaged(path, f"it declares {file.metadata.num_rows:,} rows; there are {most_rows:,}")
         schema = file.schema_arrow
         if schema.names != list(columns) or any(kind != pa.int64() for kind in schema.types):
             raise damaged(path, "its samples have other columns than orch writes")
@@ -116,35 +84,12 @@ def read_numbers(
         raise damaged(path, f"its samples cannot be read as Parquet: {error}") from error
 
 
-def require_rows(
-    path: Path, columns: Mapping[str, npt.NDArray[Any]], held: sizes.Held, *, is_whole: bool = True
-) -> None:
-    """InvalidMeasurement for columns whose rows are not of what the file is to hold, or have stamps that no clock gives.
-
-    Of a part of a file (not `is_whole`) what rows have to do with each other is not looked at.
-    """
-    is_plain = held.kind == "call" and not held.parts
-    if not set(of_rows.COLUMNS) <= columns.keys():
-        if not is_plain:
-            raise damaged(path, "not a samples file of orch")
-    elif is_whole:
-        why = of_rows.refusal(
-            columns, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
-        )
-        if why is not None:
-            raise damaged(path, why)
-    has_others = not is_plain and held.kind == "call"
-    require_possible(path, columns, none_else=columns["kind"] != _MISLEADING if has_others else None)
-
-
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     if file.schema_arrow.field(name).type == pa.int64():
         return _numbers(path, file, name)
     column = file.read(columns=[name])[name]
     if column.null_count or not _is_text(column.type):
         raise damaged(path, f"column {name} is of another type than orch writes")
-    if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
-        raise damaged(path, f"column {name} holds more than orch writes")
     values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
     return values
 
@@ -171,25 +116,14 @@ def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     return values
 
 
-def _require_calls(path: Path, file: pq.ParquetFile) -> None:
-    """InvalidMeasurement for rows that calls do not have: a part, counted as a sample, makes a wrong percentile.
-
-    A file without these columns is one of calls.
-    """
-    asked = ("kind", "parent")
-    names = file.schema_arrow.names
-    if not set(asked) & set(names):
-        return
-    if not set(asked) <= set(names):
-        raise damaged(path, "not a samples file of orch")
-    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=list(asked)):
-        found = {}
-        for name in asked:
-            if batch[name].type != pa.int64() or batch[name].null_count:
-                raise damaged(path, f"column {name} is of another type than orch writes")
-            found[name] = batch[name].to_numpy()
-        if (why := of_rows.refusal(found, "call")) is not None:
-            raise damaged(path, why)
+def _require_possible_in(path: Path, file: pq.ParquetFile, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """As `require_possible`; rows of misleading rules, which may have two clocks, may end before they begin."""
+    try:
+        require_possible(path, columns)
+    except InvalidMeasurement:
+        if "kind" not in file.schema_arrow.names:
+            raise
+        require_possible(path, columns, none_else=_column(path, file, "kind") != _MISLEADING)
 
 
 def require_possible(
@@ -212,28 +146,6 @@ def require_possible(
     for name in _BYTES & columns.keys():
         if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
             raise damaged(path, f"column {name} holds a size that no body has")
-
-
-def _require_bounded(path: Path, about: pq.FileMetaData, most_rows: int, size: int) -> None:
-    """InvalidMeasurement when the footer speaks of more rows or bytes than plan and journal allow, or `size` can hold."""
-    groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    rows = max(about.num_rows, sum(group.num_rows for group in groups))
-    if not 0 <= rows <= most_rows or any(group.num_rows < 0 for group in groups):
-        raise damaged(path, f"it declares {rows:,} rows; the plan allows {most_rows:,}")
-    if rows > size + sizes.FREE_ROWS:
-        raise damaged(path, f"it declares {rows:,} rows in {size:,} bytes; measured times take more")
-    if about.num_columns > _MOST_COLUMNS:
-        raise damaged(path, f"it declares {about.num_columns:,} columns")
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    declared = max(sum(c.total_uncompressed_size for c in chunks), sum(g.total_byte_size for g in groups))
-    if not 0 <= declared <= sizes.samples(most_rows):
-        raise damaged(path, f"it declares {declared:,} bytes; {most_rows:,} rows never need as many")
-    if any(chunk.num_values > group.num_rows for group in groups for chunk in [group.column(0)]):
-        raise damaged(path, "it declares more values than rows")
-
-
-def _text_bytes(column: pa.ChunkedArray) -> int:
-    return sum(c.dictionary.nbytes for c in column.chunks) if pa.types.is_dictionary(column.type) else 0
 
 
 def _is_text(kind: Any) -> bool:

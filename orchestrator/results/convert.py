@@ -18,10 +18,10 @@ from orchestrator.experiment.model.factors import in_columns
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.searches import at
 from orchestrator.record_layout import COLUMNS
-from orchestrator.results import derive, sizes
-from orchestrator.results.documents import sha256_of, whole_file
+from orchestrator.results import derive
+from orchestrator.results.documents import whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
-from orchestrator.results.paths import ALTERED, damaged, samples_path
+from orchestrator.results.paths import ALTERED, damaged, digest, inside
 from orchestrator.results.records import written
 from services.python.contract.limits import Recorded
 
@@ -46,9 +46,6 @@ class Folder(Protocol):
         """See there."""
 
     def raw_path(self, samples: str) -> Path:
-        """See there."""
-
-    def held(self, samples: str) -> sizes.Held:
         """See there."""
 
     def append(self, event: dict[str, Any]) -> None:
@@ -83,10 +80,9 @@ def read_record(
     kind: Recorded | None = "call",
     parts: int | None = None,
     at_once: bool = False,
-    most_rows: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
-    content = b"".join(written(path, kind=kind, parts=parts, at_once=at_once, most_rows=most_rows))
+    content = b"".join(written(path, kind=kind, parts=parts, at_once=at_once))
     return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
@@ -96,7 +92,6 @@ def to_parquet(
     constants: Constants,
     *,
     staging: Path,
-    most_rows: int | None = None,
     sha256: str | None = None,
 ) -> str:
     """Write `target` from a raw record by way of `staging`, in the order in which replies came; the file's SHA-256.
@@ -105,9 +100,7 @@ def to_parquet(
     when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
     None); MissingError when the disk is full.
     """
-    rows = read_record(
-        record, kind=constants.kind, parts=constants.parts, at_once=constants.at_once, most_rows=most_rows
-    )
+    rows = read_record(record, kind=constants.kind, parts=constants.parts, at_once=constants.at_once)
     if not len(rows):
         raise InvalidMeasurement(
             f"{record}: the timing record is empty",
@@ -125,7 +118,7 @@ def to_parquet(
                 use_dictionary=list(SAMPLE_COLUMNS[_OWN:]),
                 column_encoding=dict.fromkeys(COLUMNS, "DELTA_BINARY_PACKED"),
             )
-        return sha256_of(partial)
+        return digest(partial)
 
 
 def convert_waiting(folder: Folder) -> None:
@@ -137,27 +130,12 @@ def convert_waiting(folder: Folder) -> None:
             continue
         raw = folder.raw_path(samples)
         if raw.exists():
-            target = samples_path(folder.path, samples)
-            digest = to_parquet(raw, target, shared, staging=folder.staging, sha256=digests.get(samples))
-            folder.append({"event": "file", "path": samples, "sha256": digest})
+            target = inside(folder.path, samples)
+            sha256 = to_parquet(raw, target, shared, staging=folder.staging, sha256=digests.get(samples))
+            folder.append({"event": "file", "path": samples, "sha256": sha256})
             raw.unlink()
         elif samples in journal_state.samples:
             folder.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
-
-
-def convert_elsewhere(folder: Folder, scratch: Path) -> dict[str, str]:
-    """Turn every record that waits and counts into a file below `scratch`; their SHA-256 by the path of the samples."""
-    journal_state = folder.journal_state()
-    digests = journal_state.records
-    found = {}
-    for samples, shared in constants(journal_state, folder.plan()).items():
-        raw = folder.raw_path(samples)
-        if samples in journal_state.samples and samples not in journal_state.files and raw.is_file():
-            most_rows = folder.held(samples).most_rows
-            found[samples] = to_parquet(
-                raw, scratch / samples, shared, staging=scratch, most_rows=most_rows, sha256=digests.get(samples)
-            )
-    return found
 
 
 def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator.results import shareable
 from orchestrator.results.lines import KeptDescription
 from orchestrator.results.manifest import (
     BaselineRecord,
@@ -288,7 +289,9 @@ def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
 def manifest(
     journal_state: JournalState, plan: dict[str, Any], *, state: State | None = None, journal: str = ""
 ) -> Manifest:
-    """The manifest of a run; `state` overrides the journal's, for a run that was killed before it could say so.
+    """The manifest of a run, which names no host, person or folder (`shareable`).
+
+    `state` overrides the journal's, for a run that was killed before it could say so.
 
     `journal` is the journal's chain value at that point.
     """
@@ -296,21 +299,20 @@ def manifest(
     return Manifest(
         run_id=journal_state.begin["run_id"],
         plan_id=journal_state.begin["plan_id"],
-        plan=plan,
+        plan=shareable.plan(plan),
         orch_version=journal_state.begin["orch_version"],
         state=state or journal_state.state,
         started_at=journal_state.begin["at"],
         ended_at=journal_state.ended_at,
-        command=tuple(journal_state.begin["command"]),
-        fleet=journal_state.fleet,
-        hosts=journal_state.hosts,
-        trials=journal_state.trials,
-        baselines=journal_state.baselines,
+        fleet=shareable.fleet(journal_state.fleet),
+        hosts={name: shareable.host(facts) for name, facts in journal_state.hosts.items()},
+        trials=tuple(map(shareable.trial, journal_state.trials)),
+        baselines=tuple(map(shareable.baseline, journal_state.baselines)),
         files={path: digest for path, digest in sorted(journal_state.files.items()) if path in counted},
         journal=journal,
         warnings=tuple(journal_state.warnings),
         programs=journal_state.programs,
         referee=journal_state.referee,
-        turns=journal_state.turns if journal_state.referee else (),
+        turns=tuple(map(shareable.turn, journal_state.turns)) if journal_state.referee else (),
         decisions=tuple(journal_state.decisions[blocks] for blocks in sorted(journal_state.decisions)),
     )

@@ -12,10 +12,9 @@ from typing import Any
 
 from orchestrator import disk
 from orchestrator.errors import UsageError
-from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.shapes import decode
-from orchestrator.strict_json import read_json, read_own_json
+from orchestrator.strict_json import read_own_json
 
 
 @contextmanager
@@ -58,19 +57,25 @@ def sealed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """A document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
+    """Return a document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
     return read_sealed_text(path)[0]
 
 
-def read_sealed_text(path: Path, *, is_ours: bool = False) -> tuple[dict[str, Any], str]:
-    """As `read_sealed`, with the same as compact JSON; quicker where it lies in a folder that was made here."""
-    document = (read_own_json if is_ours else read_json)(path, sizes.SUMMARY)
+def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
+    """As `read_sealed`, with the same as compact JSON."""
+    return unsealed(read_own_json(path))
+
+
+def unsealed(document: Any) -> tuple[dict[str, Any], str]:
+    """Return a sealed document without its seal, and the same as compact JSON; ValueError where they do not match."""
     if not isinstance(document, dict):
         raise ValueError("not as it was written")
-    claimed, text = document.pop("seal", None), _compact(document)
+    claimed = document.get("seal")
+    plain = {key: value for key, value in document.items() if key != "seal"}
+    text = _compact(plain)
     if claimed != _seal(text):
-        raise ValueError("not as it was written")
-    return document, text
+        raise ValueError("not as it was written: its digest is another one")
+    return plain, text
 
 
 def _compact(document: dict[str, Any]) -> str:
@@ -79,12 +84,6 @@ def _compact(document: dict[str, Any]) -> str:
 
 def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, hexadecimal."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
@@ -99,8 +98,8 @@ def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
     return document
 
 
-def manifest_from_dict(raw: Any, path: Path) -> Manifest:
-    """The manifest in a JSON document; UsageError names `path` when it is of another version or not a manifest."""
+def require_readable(raw: Any, path: Path) -> None:
+    """UsageError names `path` when a JSON document is no manifest, or one of a newer version."""
     version = raw.get("schema_version") if isinstance(raw, dict) else None
     if not isinstance(version, int):
         raise UsageError(f"{path}: not a manifest: it has no schema_version", hint=_REBUILD)
@@ -109,6 +108,11 @@ def manifest_from_dict(raw: Any, path: Path) -> Manifest:
             f"{path}: written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})",
             hint="install that orch to read it; the Parquet files under samples/ can be read by anything meanwhile",
         )
+
+
+def manifest_from_dict(raw: Any, path: Path) -> Manifest:
+    """Return the manifest in a JSON document; UsageError names `path` when it is of another version or not a manifest."""
+    require_readable(raw, path)
     try:
         manifest: Manifest = decode(Manifest, raw)
     except ValueError as error:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -18,21 +16,21 @@ from orchestrator.disk import writing
 from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.results import derive, ownership, sizes, stored_manifest
-from orchestrator.results.documents import manifest_to_dict, sha256_of, whole_file, write_json
+from orchestrator.results import derive, label, stored_manifest
+from orchestrator.results.documents import whole_file, write_json
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal, Tail
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import is_run, not_one, run_folders
-from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, regular, samples_path
+from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id
 from orchestrator.results.records import sha256_of_rows
-from orchestrator.results.ssh_signatures import SIGNATURE, signs
-from orchestrator.results.stored_manifest import NAME, Holder, Stored
-from orchestrator.strict_json import read_json
+from orchestrator.results.stored_manifest import NAME, Stored
+from orchestrator.strict_json import read_own_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+_LOG = logging.getLogger(__name__)
 _MOST_IDS = 1000
 LATEST = "latest"
 
@@ -40,23 +38,14 @@ LATEST = "latest"
 class RunFolder:
     """One run on disk. `create` and `resume` make it writable by this process alone; `open` only reads.
 
-    `root` is the folder of runs that it may have been made in. A folder that was not made there, or is opened without one,
-    is never written to: what a killed run left is put in order in a temporary folder, while this object lives.
+    What a killed run left is put in order by whoever reads it next.
     """
 
-    def __init__(self, path: Path, *, root: Path | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._root = root
-        self._journal = Journal(path / "journal.jsonl", announce=self._note_end)
-        self._is_new = False  # made by this object
-        self._is_noted = False  # made here, as was found out before anything was written
+        self._journal = Journal(path / "journal.jsonl")
         self._hold: BinaryIO | None = None
-        self._stored_manifest = Holder(path, self._journal, self.plan)
         self._manifest: Manifest | None = None
-        self._held: dict[str, sizes.Held] | None = None  # by each samples file
-        self._recovered_files: dict[str, Path] = {}  # of a killed run from elsewhere: in the temporary folder
-        self._rows_for_nothing: dict[str, int] = {}  # of each samples file that was read, beyond one for each byte
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
     def create(cls, plan: Plan, *, command: Sequence[str], root: Path, now: clock.Clock = clock.SYSTEM) -> RunFolder:
@@ -68,8 +57,6 @@ class RunFolder:
         except MissingError as error:  # a run that has not begun leaves no folder, and cannot be resumed
             folder.release()
             shutil.rmtree(folder.path, ignore_errors=True)
-            with suppress(OSError):
-                ownership.forget(root, folder.path)
             hint = (error.hint or "").replace("`orch run --resume`", "start the run again")
             raise MissingError(error.message.removesuffix(f"; {KEPT}"), hint=hint) from error
         return folder
@@ -85,19 +72,18 @@ class RunFolder:
                     path.mkdir()
                 except FileExistsError:
                     continue
-            folder = cls(path, root=root)
-            folder._is_new = True
-            return folder
+            return cls(path)
         raise MissingError(f"{root / begin}-...: {_MOST_IDS} names are taken", hint="start the run again")
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
-        """Write the plan and the journal's first line, and note that the folder is ours."""
+        """Write the plan, the label and the journal's first line."""
         write_json(self.path / "plan.json", plan.to_dict())
-        files = {"plan.json": sha256_of(self.path / "plan.json")}
+        label.put(self.path)
+        files = {"plan.json": digest(self.path / "plan.json")}
         experiment = Path(plan.experiment_path)
         if plan.experiment_path and experiment.is_file():
             shutil.copyfile(experiment, self.path / "experiment.yaml")
-            files["experiment.yaml"] = sha256_of(self.path / "experiment.yaml")
+            files["experiment.yaml"] = digest(self.path / "experiment.yaml")
         begin = {"event": "begin", "run_id": self.id, "plan_id": plan.id, "orch_version": __version__, "files": files}
         self.append({**begin, **about})
         self.hold()
@@ -106,13 +92,13 @@ class RunFolder:
     def open(cls, run: str | Path, *, root: Path | None = None, even_empty: bool = False) -> RunFolder:
         """The run of that path, id, unique beginning of an id, or `latest` (one with a trial, unless `even_empty`).
 
-        A word without a slash names a run under `root` first; without a root only a path names one, and it is only read.
+        A word without a slash names a run under `root` first; without a root only a path names one.
         UsageError names the runs there are.
         """
         direct, is_word = Path(run), "/" not in str(run)
         is_below = root is not None and is_word and (str(run) == LATEST or is_run(root / run))
         if not is_below and is_run(direct):
-            return cls(direct, root=root)
+            return cls(direct)
         if root is None:
             raise UsageError(f"{run} is not a run folder", hint="name one by its path")
         ids = [folder.path.name for folder in runs(root)]
@@ -122,9 +108,9 @@ class RunFolder:
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
-            return cls(root / ownership.latest(root, ids, even_empty=even_empty), root=root)
+            return cls(root / _latest(root, ids, even_empty=even_empty))
         if len(matches) == 1:
-            return cls(root / matches[0], root=root)
+            return cls(root / matches[0])
         raise not_one(str(run), root, matches, ids, LATEST)
 
     @property
@@ -139,15 +125,12 @@ class RunFolder:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this very folder was made here and is as this orch left it; any other one is only read."""
-        return self.why_not_ours() is None
+        """Whether orch made this folder here: it carries the label."""
+        return label.is_labelled(self.path)
 
     def why_not_ours(self) -> str | None:
-        """What speaks against it, as a clause; None where it is ours."""
-        try:
-            return ownership.why_not_ours(self._root, self.path, self._journal.end)
-        except InvalidMeasurement as error:
-            return f"its journal is damaged: {error.message}"
+        """Return what speaks against it, as a clause; None where it is ours."""
+        return None if self.is_ours else f"it was not made here: it has no {label.NAME} with its name"
 
     def origin(self) -> str:
         """What tells a folder from elsewhere from every other one, 12 characters of 0-9 and a-f; "" where it is ours."""
@@ -156,7 +139,7 @@ class RunFolder:
         return hashlib.sha256(f"{self.path.resolve()}\0{self._journal.end()}".encode(errors="replace")).hexdigest()[:12]
 
     def require_ours(self, what: str) -> None:
-        """UsageError when the folder was not made here: `what` ("resume", say) acts on what it says."""
+        """UsageError when the folder was not made here and cannot `what` ("resume", say)."""
         why = self.why_not_ours()
         if why is not None:
             raise UsageError(
@@ -168,30 +151,23 @@ class RunFolder:
         """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
         path = self.path / "plan.json"
         try:
-            plan = read_plan(read_json(path, sizes.PLAN))
+            plan = read_plan(read_own_json(path))
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
                 hint="bring it back from a copy; without it the run cannot be judged",
             ) from error
-        begin = self.journal_state().begin
-        for name in dict.fromkeys(("plan.json", *begin.get("files", {}))):
-            self.require_as_written(name, begin)
+        self._require_begun_as_written()
         return plan
 
+    def _require_begun_as_written(self) -> None:
+        begin = next(self.events(), {})
+        for name in dict.fromkeys(("plan.json", *begin.get("files", {}))):
+            self.require_as_written(name, begin)
+
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
-        """One line to the journal, on the disk when this returns; MissingError when the disk is full.
-
-        UsageError for a folder that was not made here.
-        """
-        if not self._is_noted:
-            if not self._is_new:
-                self.require_ours("write to")
-            self._is_noted = True
+        """Write one line to the journal, on the disk when this returns; MissingError when the disk is full."""
         self._journal.append(event, sync=sync)
-
-    def _note_end(self, before: str, after: str) -> None:
-        ownership.note(self._root, self.path, (before, after))
 
     def events(self) -> Iterator[dict[str, Any]]:
         """The journal, oldest first."""
@@ -205,8 +181,8 @@ class RunFolder:
         """What the journal says; InvalidMeasurement when it is damaged."""
         return self._read(derive.read, self.events())
 
-    def own_journal_in_brief(self) -> derive.JournalState:
-        """As `derive.in_brief`, of a run that is ours; InvalidMeasurement when its journal is damaged."""
+    def journal_in_brief(self) -> derive.JournalState:
+        """As `derive.in_brief`; InvalidMeasurement when the journal is damaged."""
         return self._read(derive.in_brief, self._journal.told(derive.BRIEF))
 
     def _read(self, read: Callable[..., derive.JournalState], events: Iterable[dict[str, Any]]) -> derive.JournalState:
@@ -243,7 +219,6 @@ class RunFolder:
         """Remove a folder that was made here and holds nothing yet."""
         self.require_ours("discard")
         self.release()
-        ownership.forget(self._root, self.path)
         shutil.rmtree(self.path)
 
     def manifest(self) -> Manifest:
@@ -257,35 +232,31 @@ class RunFolder:
             if stored is None and self.journal_state().state != "running":
                 raise damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
             is_current = stored is not None and stored.manifest.journal == self._journal.end()
-            is_kept = stored is not None and is_current and stored.manifest.state != "running"
-            self._manifest = stored.manifest if stored and is_kept else self._recovered()
+            if stored is not None and is_current and stored.manifest.state != "running":
+                self._require_begun_as_written()
+                self._manifest = stored.manifest
+            else:
+                self._manifest = self._recovered()
         return self._manifest
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one samples or baselines file, verified against the manifest's SHA-256.
 
-        InvalidMeasurement names a file that is missing, truncated, altered, or not one of ours, and the one at which the
-        run holds more rows than its bytes can.
+        InvalidMeasurement names a file that is missing, truncated or altered.
         """
         from orchestrator.results.columns import read_columns
 
         path, expected = self._file(relative_path)
-        found = read_columns(path, columns, self.held(relative_path), sha256=expected)
-        rows = max((column.size for column in found.values()), default=0)
-        self._rows_for_nothing[relative_path] = max(0, rows - path.stat().st_size)
-        if sum(self._rows_for_nothing.values()) > sizes.FREE_ROWS:
-            raise damaged(path, "the files so far hold more rows than measured times fit into so few bytes")
-        return found
+        return read_columns(path, columns, sha256=expected)
 
     def rows(self, relative_path: str) -> int:
-        """How many rows a samples file declares; what it holds, `samples` tells. InvalidMeasurement as there."""
+        """Return how many rows a samples file declares. InvalidMeasurement as `samples`, without a look at the digest."""
         from orchestrator.results.columns import declared_rows
 
-        return declared_rows(self._file(relative_path)[0], self.held(relative_path))
+        return declared_rows(self._file(relative_path)[0])
 
     def raw_path(self, samples: str) -> Path:
-        """Where the raw record waits that will become `samples`."""
-        samples_path(self.path, samples)
+        """Return where the raw record waits that will become `samples`."""
         return inside(self.path, f"staging/records/{samples.replace('/', '~')}.timings")
 
     def record_digests(self, samples: Iterable[str]) -> dict[str, str]:
@@ -318,7 +289,7 @@ class RunFolder:
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
         self._manifest = self._derived()
-        self.write_json(NAME, manifest_to_dict(self._manifest))
+        stored_manifest.write(self.path, self._manifest)
         return self._manifest
 
     def finish(self, state: Literal["interrupted", "complete"], *, at: str) -> Manifest:
@@ -328,7 +299,6 @@ class RunFolder:
         if not (self.path / NAME).exists():  # so that one that is missing from a run that has ended was removed
             self.write_manifest()
         self.append({"event": "end", "state": state, "at": at})
-        ownership.note(self._root, self.path, (self._journal.end(),))
         manifest = self.write_manifest()
         if state == "complete":
             shutil.rmtree(self.staging, ignore_errors=True)
@@ -342,25 +312,27 @@ class RunFolder:
         stored = self._stored()
         if stored is None:
             raise damaged(self.path / NAME, "the file is missing")
+        self._require_begun_as_written()
         if self._goes_on_after(stored):
             raise damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
         return stored.content
 
     def remarks(self) -> tuple[str, ...]:
-        """What a reader must know of the manifest and of its signature, a sentence each; who signed is not looked at."""
+        """What a reader must know of the manifest, a sentence each."""
         self.manifest()  # which brings that of a run of ours up to date that was killed
         stored = self._stored()
-        if stored is None:
+        if stored is None or self.is_in_progress or not self._goes_on_after(stored):
             return ()
-        found = []
-        if self._goes_on_after(stored) and not self.is_in_progress:
-            found.append("journal.jsonl continues after manifest.json: no signature covers what was added since")
-        if os.path.lexists(path := self.path / SIGNATURE) and signs(regular(path), stored.content) is False:
-            found.append(f"{SIGNATURE} does not match manifest.json: nobody vouches for this run")
-        return tuple(found)
+        return ("journal.jsonl continues after manifest.json",)
 
     def _stored(self) -> Stored | None:
-        return self._stored_manifest.stored()
+        """InvalidMeasurement when it is not as it was written, or the journal has lost lines that it is derived from."""
+        stored = stored_manifest.stored(self.path)
+        if stored is not None and not self._journal.has(stored.manifest.journal):
+            raise damaged(
+                self._journal.path, "shorter than it was, or another run's: manifest.json is of a later state"
+            )
+        return stored
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
         return stored_manifest.derived(self._journal, self.plan, state=state)
@@ -370,8 +342,6 @@ class RunFolder:
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
-        if not self.is_ours:
-            return self._recovered_elsewhere()
         hold = try_hold(self._journal.path) if self._hold is None else None
         if hold is None:
             return self._derived()
@@ -380,27 +350,13 @@ class RunFolder:
             self.convert()
             self.set_aside()
             manifest = self._derived("interrupted")
-            self.write_json(NAME, manifest_to_dict(manifest))
+            stored_manifest.write(self.path, manifest)
             return manifest
-
-    def _recovered_elsewhere(self) -> Manifest:
-        """As `_recovered`, of a folder that is not ours: what waits is converted in a temporary folder."""
-        from orchestrator.results.convert import convert_elsewhere
-
-        if self.is_in_progress:
-            return self._derived()
-        manifest = self._derived("interrupted")
-        self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
-        scratch = Path(self._scratch.name)
-        made = convert_elsewhere(self, scratch)
-        self._recovered_files = {samples: scratch / samples for samples in made}
-        return replace(manifest, files={**manifest.files, **made})
 
     def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
         expected = begin.get("files", {}).get(name) if begin else None
-        most = sizes.PLAN if name == "plan.json" else sizes.EXPERIMENT
-        if begin and digest(inside(self.path, name), most) != expected:
+        if begin and digest(inside(self.path, name)) != expected:
             raise damaged(self.path / name, "not as it was written when the run began")
 
     @property
@@ -411,37 +367,59 @@ class RunFolder:
     def verify(self, relative_path: str) -> None:
         """InvalidMeasurement when a samples file is not as it was written."""
         path, expected = self._file(relative_path)
-        if digest(path, sizes.samples(self.held(relative_path).most_rows)) != expected:
+        if digest(path) != expected:
             raise damaged(path, ALTERED)
 
     def _file(self, relative_path: str) -> tuple[Path, str]:
         """Where a samples file lies, and the SHA-256 that the manifest lists."""
-        path = samples_path(self.path, relative_path)
+        path = inside(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
         if expected is None:
             raise damaged(path, "the manifest does not list this file")
-        return self._recovered_files.get(relative_path, path), expected
-
-    def digest(self, place: str, samples: str) -> str:
-        """The SHA-256 of the file of `samples` at `place`, not read where it is larger than that can be."""
-        return digest(inside(self.path, place), sizes.samples(self.held(samples).most_rows))
-
-    def held(self, samples: str) -> sizes.Held:
-        """What a samples file may hold at most."""
-        if self._held is None:
-            journal_state = self.journal_state()
-            self._held = sizes.held(self.plan(), journal_state.every_trial, journal_state.every_baseline)
-        return self._held.get(samples, sizes.Held())
+        return path, expected
 
 
 def runs(root: Path) -> list[RunFolder]:
     """Every run under `root`, oldest first."""
-    return [RunFolder(path, root=root) for path in run_folders(root)]
+    return [RunFolder(path) for path in run_folders(root)]
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
     """The newest run that is ours; None where there is none. What sorts after it is mentioned."""
     every = runs(root)
     ours = next((folder for folder in reversed(every) if folder.is_ours), None)
-    ownership.mention([folder.path.name for folder in every], ours.path.name if ours else "")
+    _mention([folder.path.name for folder in every], ours.path.name if ours else "")
     return ours
+
+
+def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
+    """The newest of `ids` that was made here, damaged or not; UsageError when none was.
+
+    One that ended before a trial was made is passed over, unless `even_empty`: it was refused, or cut at once.
+    """
+    ours = [name for name in reversed(ids) if label.is_labelled(root / name)]
+    chosen = next((name for name in ours if even_empty or not _is_empty(root / name)), None)
+    if chosen is None:
+        why = "that was made here has a trial" if ours else "was made here"
+        raise UsageError(f"no run under {root}/ {why}, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}")
+    _mention(ids, chosen)
+    return chosen
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether a run has ended, or was killed, before its journal held a trial; a damaged journal says nothing."""
+    journal = Journal(folder / "journal.jsonl")
+    try:
+        events = journal.events()
+        has_begun = next(events, None) is not None
+        return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
+    except InvalidMeasurement:
+        return False
+
+
+def _mention(ids: Sequence[str], chosen: str) -> None:
+    """Log which runs sort after the one that was chosen as the latest of ours."""
+    passed_over = [name for name in ids if name > chosen]
+    if passed_over:
+        named = ", ".join(passed_over[-3:]) + (f" and {len(passed_over) - 3} more" if len(passed_over) > 3 else "")
+        _LOG.info("passed over as the latest run, without a trial or not made here: %s", named)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.errors import InvalidMeasurement
-from orchestrator.results.paths import damaged, open_regular
+from orchestrator.results.paths import damaged
 
 
 def try_hold(journal: Path) -> BinaryIO | None:
-    """The lock, held until this is closed; None while another process has it. InvalidMeasurement for no regular file."""
+    """The lock, held until this is closed; None while another process has it. InvalidMeasurement where there is no file."""
     try:
-        handle = os.fdopen(open_regular(journal, os.O_RDWR), "rb")
+        handle = journal.open("r+b")
     except FileNotFoundError as error:
         raise damaged(journal, "the file is missing") from error
+    except IsADirectoryError as error:
+        raise damaged(journal, "not a file but a folder") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -28,8 +28,8 @@ def try_hold(journal: Path) -> BinaryIO | None:
 def is_held(journal: Path) -> bool:
     """Whether a process of this machine holds the lock right now."""
     try:
-        with os.fdopen(open_regular(journal, os.O_RDONLY), "rb") as handle:
+        with journal.open("rb") as handle:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (OSError, InvalidMeasurement) as error:
+    except OSError as error:
         return isinstance(error, BlockingIOError)
     return False

@@ -11,7 +11,7 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from typing import Any
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results import sizes
 from orchestrator.results.documents import disk_full_is_an_error, to_line
-from orchestrator.results.paths import damaged, open_regular
-from orchestrator.strict_json import parse_json, parse_own_json
+from orchestrator.results.paths import damaged
+from orchestrator.strict_json import parse_own_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
@@ -39,10 +39,8 @@ class Event:
 class Journal:
     """Appends events, and reads them back; a line that a kill cut short is ignored, and removed before the next append."""
 
-    def __init__(self, path: Path, *, announce: Callable[[str, str], None] | None = None) -> None:
-        """`announce` gets the chain's value before each event is written, and the value that it will have afterwards."""
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._announce = announce
         self._head: str | None = None  # None: not read yet
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
@@ -51,10 +49,8 @@ class Journal:
             if self._head is None:
                 self._head = self._drop_torn_line()
             line, head = chained(event, self._head)
-            if self._announce is not None:
-                self._announce(self._head, head)
-            descriptor = open_regular(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            with os.fdopen(descriptor, "ab", buffering=0) as handle:
+            with self.path.open("ab", buffering=0) as handle:
+                descriptor = handle.fileno()
                 size = os.fstat(descriptor).st_size
                 try:
                     if handle.write(line) != len(line):
@@ -79,7 +75,7 @@ class Journal:
             yield event
 
     def told(self, kinds: Container[str]) -> Iterator[dict[str, Any]]:
-        """The whole events of these kinds, oldest first, of a journal that ends as this orch left it; errors as `events`.
+        """The whole events of these kinds, oldest first; errors as `events`.
 
         Every line is held against the chain, and what is not asked for is not parsed.
         """
@@ -98,6 +94,10 @@ class Journal:
         """The chain's value after the last whole line ("" where there is none), by the chain alone; errors as `events`."""
         return self._end()[0]
 
+    def has(self, chain: str) -> bool:
+        """Whether the chain had this value after some line; errors as `events`."""
+        return any(value == chain for _, value, _ in self._lines())
+
     @property
     def is_whole(self) -> bool:
         """Whether nothing follows the last whole line; errors as `events`."""
@@ -106,12 +106,12 @@ class Journal:
     def _lines(self) -> Iterator[tuple[bytes, str, int]]:
         """Each whole line's body, the chain's value after it, and the offset at which it ends."""
         try:
-            descriptor = open_regular(self.path, os.O_RDONLY)
+            opened = self.path.open("rb")
         except FileNotFoundError:
             return
-        with os.fdopen(descriptor, "rb") as handle:
-            if os.fstat(descriptor).st_size > sizes.JOURNAL:
-                raise self._altered(1, "larger than any journal of orch")
+        except OSError as error:
+            raise damaged(self.path, f"cannot be read: {error.strerror}") from error
+        with opened as handle:
             head, offset = "", 0
             for number, line in enumerate(iter(lambda: handle.readline(sizes.JOURNAL_LINE), b""), start=1):
                 body, chain = _unchained(line, head)
@@ -133,13 +133,8 @@ class Journal:
     def _drop_torn_line(self) -> str:
         """Cut what follows the last whole line; the chain's value there."""
         head, end = self._end()
-        try:
-            descriptor = open_regular(self.path, os.O_WRONLY)
-        except FileNotFoundError:
-            return head
-        with os.fdopen(descriptor, "ab") as handle:
-            if end != os.fstat(descriptor).st_size:
-                handle.truncate(end)
+        if self.path.exists() and end != self.path.stat().st_size:
+            os.truncate(self.path, end)
         return head
 
     def _altered(self, line: int, trouble: str) -> InvalidMeasurement:
@@ -161,15 +156,14 @@ class Tail:
     def look(self, most_bytes: int = sizes.JOURNAL_LINE) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
 
-        FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, for a
-        journal that became shorter than what was read, and for one that is larger than any.
+        FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
+        journal that became shorter than what was read.
         """
         found: list[dict[str, Any]] = []
-        with os.fdopen(open_regular(self.path, os.O_RDONLY), "rb") as handle:
+        with self.path.open("rb") as handle:
             size = os.fstat(handle.fileno()).st_size
-            if not self.offset <= size <= sizes.JOURNAL:
-                trouble = "larger than any journal of orch" if size > self.offset else "shorter than it was"
-                raise damaged(self.path, trouble)
+            if size < self.offset:
+                raise damaged(self.path, "shorter than it was")
             handle.seek(self.offset)
             last = min(size, self.offset + most_bytes)
             while self.offset < last and not _is_torn(line := handle.readline(sizes.JOURNAL_LINE)):
@@ -204,7 +198,7 @@ def _unchained(line: bytes, before: str) -> tuple[bytes | None, str]:
 def _event(body: bytes, chain: str) -> Event | None:
     """The event of a line; None for what orch does not write."""
     try:
-        content = parse_json(body + b"}")
+        content = parse_own_json(body + b"}")
     except ValueError:
         return None
     is_event = isinstance(content, dict) and isinstance(content.get("event"), str)

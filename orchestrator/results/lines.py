@@ -20,11 +20,14 @@ from services.python.contract.strict import decode
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Why a trial gave no samples: where it ended, a short word for why, a sentence, and what the processes said last."""
+    """Why a trial gave no samples: where it ended, and a short word for why.
+
+    The journal also has a sentence, and what the processes wrote last; the manifest has neither.
+    """
 
     stage: str
     kind: str
-    message: str
+    message: str = ""
     last_words: str = ""
 
 

@@ -4,7 +4,6 @@ results/<run-id>/
   experiment.yaml  plan.json         what was asked, frozen
   journal.jsonl                      one line per event, synced as it happens; survives a kill; a hash chain
   manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
-  manifest.json.sig                  a signature over it, where somebody signed it (`orch sign`)
   samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
   baselines/{ping,tcp}/*.parquet     the floors, same columns
   referee/*.txt                      what independent load generators printed, a file for each turn (`orch referee`)
@@ -29,9 +28,8 @@ from services.python.contract.responder_lines import Stats
 
 SCHEMA_VERSION = 1
 
-SHARED_WITH = "shared the machine with"
-"""How the warning of a run begins that was not alone on its machine."""
-SHARED = f"{SHARED_WITH} another measurement"
+SHARED = "shared the machine with another measurement, which disturbs both"
+"""The warning of a run that was not alone on its machine."""
 REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
 """The warning of a run of which a block was made again; with the block's number, counted from one."""
 
@@ -110,6 +108,9 @@ class TrialRecord:
     stats_before: KeptStats = None
     stats_warm: KeptStats = None  # when the warm-up was over and nothing was measured yet; of older runs None
     requesters: tuple[RequesterRecord, ...] = ()
+    beside_cpu_s: float | None = (
+        None  # what orch and a link's program used of the hosts' machine while requests counted
+    )
     failure: Failure | None = None
     probe: Probe | None = None  # of a cell whose rate is searched for
 
@@ -240,7 +241,6 @@ class Manifest:
     state: Literal["running", "interrupted", "complete"]
     started_at: str  # ISO 8601, UTC
     ended_at: str | None
-    command: tuple[str, ...]
     fleet: dict[str, Any]
     hosts: dict[str, KeptDescription]  # facts by host name
     trials: tuple[TrialRecord, ...]
@@ -257,4 +257,4 @@ class Manifest:
 
 def is_shared(warnings: Iterable[str]) -> bool:
     """Whether a run's warnings say that it was not alone on its machine."""
-    return any(warning.startswith(SHARED_WITH) for warning in warnings)
+    return SHARED in warnings

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from orchestrator import record_layout as layout
 from orchestrator.results import sizes
-from orchestrator.results.paths import damaged, open_regular
+from orchestrator.results.paths import damaged
 from services.python.contract.limits import Recorded
 
 _KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
@@ -24,35 +24,31 @@ def written(
     kind: Recorded | None = "call",
     parts: int | None = None,
     at_once: bool = False,
-    most_rows: int | None = None,
 ) -> Iterator[bytes]:
     """The rows of a record without its header, many at a time, up to the first one never written.
 
-    It is read no further than that: a record is made larger than it needs, and one from elsewhere may be of any size.
-    FileNotFoundError when there is no such file; InvalidMeasurement when it is a link or no regular file, is larger than
-    any record, is no record of this version with these columns, or holds more than `most_rows`. `kind` is the kind of work
-    that was timed, and `parts` how many a right sample of it has, where that is known: other rows than it has are refused
-    (`results.rows`); None takes them unseen. Rows of work in parts, which refer to each other, come all at once.
+    It is read no further than that: a record is made larger than it needs. FileNotFoundError when there is no such file;
+    InvalidMeasurement when it is larger than any record, or no record of this version with these columns.
+
+    `kind` is the kind of work that was timed, and `parts` how many a right sample of it has, where that is known: other
+    rows than it has are refused (`results.rows`); None takes them unseen. Rows of work in parts come all at once.
     """
     if kind is None or (kind == "call" and not parts):
-        yield from _written(path, most_rows, looks=kind is not None)
+        yield from _written(path, looks=kind is not None)
         return
-    content = b"".join(_written(path, most_rows, looks=False))
+    content = b"".join(_written(path, looks=False))
     if (why := _strange_clock(content) or _strange_belongings(content, kind, parts, at_once=at_once)) is not None:
         raise damaged(path, why)
     yield content
 
 
-def _written(path: Path, most_rows: int | None, *, looks: bool) -> Iterator[bytes]:
-    count, size = 0, layout.ROW.size
+def _written(path: Path, *, looks: bool) -> Iterator[bytes]:
+    size = layout.ROW.size
     with _opened(path) as record:
         while content := record.read(_BYTES_AT_ONCE):
             whole = content[: len(content) // size * size]
             sequences = memoryview(whole).cast("q")[:: len(layout.COLUMNS)].tolist() if whole else []
             rows = sequences.index(0) if 0 in sequences else len(sequences)
-            count += rows
-            if most_rows is not None and count > most_rows:
-                raise damaged(path, f"it holds more than {most_rows:,} rows, the most that this trial can have")
             if looks and (why := _strange(whole[: rows * size])) is not None:
                 raise damaged(path, why)
             yield whole[: rows * size]
@@ -102,7 +98,7 @@ def sha256_of_rows(path: Path) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """The file, its header read and found right."""
-    with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as record:
+    with path.open("rb") as record:
         size = os.fstat(record.fileno()).st_size
         if size > sizes.RECORD:
             raise damaged(path, "larger than any record of orch")

@@ -63,13 +63,11 @@ def refusal(
     parts: int | None = None,
     at_once: bool = False,
     in_order: bool = False,
-    subscriptions: int | None = None,
 ) -> str | None:
     """Why these rows are not those of a cell of that kind; None where they are. `columns` has `COLUMNS`.
 
     `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `at_once`: they may
-    overlap. `in_order`: rows stand as they were stored, so that a sample's parts directly follow it. `subscriptions`: how
-    many a stream has at most, None where that is not known.
+    overlap. `in_order`: rows stand as they were stored, so that a sample's parts directly follow it.
     """
     rules, kinds, parents = rows_of(kind, parts), columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
@@ -83,8 +81,6 @@ def refusal(
         return f"a row of kind {rules.sample} has a parent"
     if belonging is None:
         return None
-    if subscriptions is not None and (made := int(is_sample.sum())) > subscriptions:
-        return f"it holds {made:,} subscriptions, and this trial has at most {subscriptions:,}"
     of = _places_of_parents(columns["sequence"], is_sample, parents[~is_sample])
     if of is None:
         return f"the parent of a row of kind {rules.belonging} is no {rules.sample} of this record, or several of them"

@@ -1,4 +1,4 @@
-"""manifest.json, derived from plan and journal, and held byte for byte against what it is derived from."""
+"""manifest.json: derived from plan and journal, and stored with its own digest (`seal`)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.results import derive, sizes
-from orchestrator.results.documents import json_bytes, manifest_from_dict, manifest_to_dict
+from orchestrator.results import derive
+from orchestrator.results.documents import (
+    manifest_from_dict,
+    manifest_to_dict,
+    require_readable,
+    sealed,
+    unsealed,
+    write_json,
+)
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import damaged, digest, inside, read_bytes
-from orchestrator.results.plans import require_of_plan, require_turns_of_plan
-from orchestrator.strict_json import parse_json
+from orchestrator.results.paths import damaged
+from orchestrator.strict_json import parse_own_json
 
 NAME = "manifest.json"
 
@@ -28,99 +33,59 @@ class Stored:
     content: bytes
 
 
-def derived(
-    journal: Journal, plan: Callable[[], Plan], *, upto: str | None = None, state: derive.State | None = None
-) -> Manifest:
-    """The manifest that plan and journal give, the journal read to its end or to a chain value of it.
+def derived(journal: Journal, plan: Callable[[], Plan], *, state: derive.State | None = None) -> Manifest:
+    """Return the manifest that plan and journal give.
 
     `state` counts only of a run that was cut before it could say how it ended. InvalidMeasurement names what is damaged.
     """
-    events: list[Event] = []
-    for event in journal.chain():
-        events.append(event)
-        if event.chain == upto:
-            break
+    events: list[Event] = list(journal.chain())
     try:
         journal_state = derive.read(event.content for event in events)
     except ValueError as error:
         raise damaged(journal.path, f"cannot be read: {error}") from error
     if not journal_state.begin:
         raise damaged(journal.path, "damaged: it does not say how the run began")
-    planned = plan()
-    try:
-        require_of_plan(planned, journal_state.every_trial, journal_state.every_baseline)
-        require_turns_of_plan(planned, journal_state.referee, journal_state.every_turn)
-    except ValueError as error:
-        raise damaged(journal.path, f"does not belong to plan.json: {error}") from error
     if journal_state.state != "running" or state == "complete":
         state = None
-    return derive.manifest(journal_state, planned.to_dict(), state=state, journal=events[-1].chain)
+    return derive.manifest(journal_state, plan().to_dict(), state=state, journal=events[-1].chain)
 
 
-class Holder:
-    """manifest.json of a folder, held against plan and journal; once, while none of them changes by a byte."""
-
-    def __init__(self, folder: Path, journal: Journal, plan: Callable[[], Plan]) -> None:
-        self._folder, self._journal, self._plan = folder, journal, plan
-        self._found: tuple[tuple[str, ...], Stored] | None = None
-
-    def stored(self) -> Stored | None:
-        """As `stored`."""
-        digests = self._digests()
-        if self._found is not None and self._found[0] == digests:
-            return self._found[1]
-        found = stored(self._folder, self._journal, self._plan)
-        self._found = (digests, found) if digests and found is not None else None
-        return found
-
-    def _digests(self) -> tuple[str, ...]:
-        """The SHA-256 of every file that `stored` reads; () where one cannot be read, which `stored` will say."""
-        try:
-            begin = next(self._journal.events(), {})
-            most = dict.fromkeys(begin.get("files", {}), sizes.EXPERIMENT)
-            most |= {NAME: sizes.MANIFEST, self._journal.path.name: sizes.JOURNAL, "plan.json": sizes.PLAN}
-            return tuple(digest(inside(self._folder, name), limit) for name, limit in most.items())
-        except (InvalidMeasurement, OSError, AttributeError, TypeError):
-            return ()
+def write(folder: Path, manifest: Manifest) -> None:
+    """Replace manifest.json, whole or not at all. MissingError when the disk is full."""
+    write_json(folder / NAME, sealed(manifest_to_dict(manifest)))
 
 
-def stored(folder: Path, journal: Journal, plan: Callable[[], Plan]) -> Stored | None:
-    """manifest.json, once it is sure that plan and journal give the very same bytes; None where there is none.
+def stored(folder: Path) -> Stored | None:
+    """Return manifest.json; None where there is none.
 
-    InvalidMeasurement when they do not; UsageError when it is of a newer schema version.
+    InvalidMeasurement when it is not as it was written; UsageError when it is of a newer schema version.
     """
     path = folder / NAME
     content = content_of(folder)
     if content is None:
         return None
-    manifest = manifest_from_dict(document_in(content, path), path)
-    expected = derived(journal, plan, upto=manifest.journal, state=manifest.state)
-    if json_bytes(manifest_to_dict(expected)) != content:
-        same = expected == manifest
-        what = "the same data in other bytes" if same else "plan.json and journal.jsonl say something else"
-        raise damaged(path, f"not as it was written: {what}")
-    return Stored(manifest=manifest, content=content)
+    document = document_in(content, path)
+    require_readable(document, path)
+    try:
+        plain, _ = unsealed(document)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    return Stored(manifest=manifest_from_dict(plain, path), content=content)
 
 
 def content_of(folder: Path) -> bytes | None:
-    """The bytes of manifest.json, no more than plan and journal can give; None where there is none."""
-    most = sizes.manifest(_size(folder / "journal.jsonl"), _size(folder / "plan.json"))
+    """Return the bytes of manifest.json; None where there is none."""
     try:
-        return read_bytes(folder / NAME, most)
+        return (folder / NAME).read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise damaged(folder / NAME, f"cannot be read: {error.strerror}") from error
 
 
 def document_in(content: bytes, path: Path) -> Any:
-    """These bytes as JSON, of whatever version; InvalidMeasurement where they are none."""
+    """Return these bytes as JSON, of whatever version; InvalidMeasurement where they are none."""
     try:
-        return parse_json(content)
+        return parse_own_json(content)
     except ValueError as error:
         raise damaged(path, f"not as it was written: {error}") from error
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0

@@ -7,6 +7,7 @@ dataset itself begins with `_`, which readers of datasets pass over.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -32,7 +33,7 @@ RUNS: tuple[Column, ...] = (
     *(column for column in RUN_COLUMNS if column.name not in PARTITIONS),
     _text("validity", "valid, warned or invalid"),
     _text("provider", "who made the hosts"),
-    _text("hosts", "JSON: names (replaced), CPUs and machine types of the hosts"),
+    _text("hosts", "JSON: roles, CPUs and machine types of the hosts"),
     Column(name="trials", type="whole", meaning="trials that succeeded"),
     Column(name="requests", type="whole", meaning="measured requests"),
     _text("orch_version", "the orch that made it"),
@@ -48,6 +49,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "runs": RUNS,
 }
 """The columns of each table's files; partitions are columns besides, and stand in no file."""
+
+_PARTITION = r"experiment=[^/]+/date=[^/]+/run={}/part-\d{{5}}\.parquet"
 
 
 def about() -> dict[str, Any]:
@@ -71,9 +74,10 @@ def file(table: str, experiment: str, started: str, run: str, number: int) -> st
     return f"{folder(table, experiment, started, run)}/part-{number:05}.parquet"
 
 
-def claim(run: str) -> str:
-    """The path of what orch notes of a run's files."""
-    return f"_orch/{in_path(run)}.json"
+def is_of(path: str, run: str) -> bool:
+    """Whether a path is one that a file of this run has."""
+    tables = "|".join(TABLES)
+    return re.fullmatch(f"(?:{tables})/{_PARTITION.format(re.escape(in_path(run)))}", path) is not None
 
 
 def in_path(value: str) -> str:

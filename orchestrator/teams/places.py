@@ -45,24 +45,20 @@ class Place:
     is_local: bool
     files_of: FileSystem
 
-    def read(self, path: str, most_bytes: int) -> bytes | None:
-        """A file's content; None where there is none. MissingError for one that is larger, or cannot be read."""
+    def read(self, path: str) -> bytes | None:
+        """A file's content; None where there is none. MissingError where it cannot be read."""
         import pyarrow.fs as fs
 
         with self._explained():
             (about,) = self.files_of.get_file_info([self._at(path)])
             if about.type == fs.FileType.NotFound:
                 return None
-            if about.type != fs.FileType.File or (about.size or 0) > most_bytes:
-                raise MissingError(
-                    f"{self.told}/{path} is no file of at most {most_bytes:,} bytes", hint="name another dataset"
-                )
             with self.files_of.open_input_stream(self._at(path)) as opened:
-                content = opened.read(most_bytes + 1)
+                content = opened.read()
         return bytes(content)
 
     def put(self, path: str, source: Path) -> None:
-        """Have a file with the content of `source`, whole or not at all; what lies there is replaced."""
+        """Have a file with the content of `source`, whole or not at all; what is there is replaced."""
         if self.is_local:
             with self._explained(), whole_file(Path(self._at(path))) as partial:
                 shutil.copyfile(source, partial)
@@ -84,18 +80,17 @@ class Place:
                     break
                 try:
                     above.rmdir()
-                except OSError:  # something lies there, or somebody has taken it out just now
+                except OSError:  # it is not empty, or another process has removed it just now
                     break
 
-    def sizes(self, folder: str = "") -> dict[str, int]:
-        """Files below a folder by path, with their sizes in bytes; none where there is no such folder."""
+    def files(self, folder: str) -> list[str]:
+        """The paths of the files below a folder; none where there is no such folder."""
         import pyarrow.fs as fs
 
-        chosen = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
+        below = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
         with self._explained():
-            found = self.files_of.get_file_info(chosen)
-        files = (info for info in found if info.type == fs.FileType.File)
-        return {posixpath.relpath(info.path, self.root): int(info.size or 0) for info in files}
+            every = self.files_of.get_file_info(below)
+        return sorted(posixpath.relpath(file.path, self.root) for file in every if file.type == fs.FileType.File)
 
     def is_empty(self, coming: str) -> bool:
         """Whether nothing lies there, but for a file `coming` that is being written just now.

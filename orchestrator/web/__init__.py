@@ -1,1 +1,1 @@
-"""The local web page: runs, comparisons, trends and a run while it happens, in a browser (`docs/serve.md`)."""
+"""The web page of `orch serve`: runs, comparisons, trends and runs in progress, to look at (`docs/serve.md`)."""

@@ -1,52 +1,79 @@
-"""The application: its routers, its templates, and what stands around every request."""
+"""The application: its pages, its assets, and what a request gets that has no answer."""
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from collections.abc import Sequence
 
-from orchestrator import __version__
-from orchestrator.web import api, assets, jobs, live, problems
-from orchestrator.web.context import Context
-from orchestrator.web.guard import Guard
-from orchestrator.web.index import Runs
-from orchestrator.web.judged import JudgedRuns
-from orchestrator.web.names import Names
-from orchestrator.web.pages import changes, compare, documentation, files, run, runs, trends
-from orchestrator.web.templating import templates
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
+from orchestrator.report import palette
+from orchestrator.report.page import plotly_library
+from orchestrator.web import compare_page, list_page, live_page, run_page, trend_page
+from orchestrator.web.site import Site
 from orchestrator.workspace import Workspace
 
-ABOUT = """What `orch serve` shows, for programs: runs, their cells and checks, comparisons, and cells over runs.
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_TITLES = {400: "Not possible", 404: "Not found", 422: "This run cannot be judged"}
+_A_DAY = {"cache-control": "max-age=86400"}
+_assets = APIRouter(prefix="/assets")
 
-Reading is free on loopback, and needs `Authorization: Bearer TOKEN` elsewhere; whatever changes something always does. A
-request that cannot be answered gets `application/problem+json` with `message` and `hint`."""
 
+def create_app(workspace: Workspace, hosts: Sequence[str] = LOOPBACK) -> FastAPI:
+    """Return the pages over these folders, which change nothing but add reports.
 
-def create_app(workspace: Workspace, token: str, *, is_loopback: bool = True, names: Names | None = None) -> FastAPI:
-    """The page over these folders. It reads them at each request, and keeps nothing but what it started.
-
-    `names`: what it answers to; by default this machine's own, at any port.
+    `hosts`: the names in a Host header that get an answer; others come from DNS rebinding. `state.is_ending` may be set:
+    it says that streams of events must end.
     """
-    app = FastAPI(
-        title="orch",
-        version=__version__,
-        description=ABOUT,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/api/openapi.json",
-    )
-    found = Context(
-        workspace=workspace,
-        token=token,
-        templates=templates(),
-        is_loopback=is_loopback,
-        names=names or Names(),
-        runs=Runs(workspace),
-        judged=JudgedRuns(workspace),
-    )
-    app.state.context = found
-    app.state.jobs = jobs.Jobs(workspace)
-    for part in (assets, runs, run, changes, files, compare, trends, documentation, live, jobs, api):
-        app.include_router(part.router)
-    problems.handle(app)
-    app.add_middleware(Guard, context=found)
+    app = FastAPI(title="orch", openapi_url=None)
+    app.state.site = Site(workspace)
+    app.state.is_ending = lambda: False
+    for part in (_assets, list_page.router, run_page.router, compare_page.router, trend_page.router, live_page.router):
+        app.include_router(part)
+    app.mount("/assets", StaticFiles(packages=[("orchestrator.web", "assets")]))
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_exception_handler(OrchError, _orch_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid_value)
     return app
+
+
+@_assets.get("/colours.css")
+def colours() -> Response:
+    """Return the colours of reports, light and dark."""
+    return Response(palette.css(), media_type="text/css", headers=_A_DAY)
+
+
+@_assets.get("/plotly.js")
+def plotly() -> Response:
+    """Return the chart library of reports, compressed as it is stored."""
+    headers = {**_A_DAY, "content-encoding": "gzip"}
+    return Response(plotly_library(), media_type="text/javascript", headers=headers)
+
+
+def _problem(request: Request, status: int, message: str, hint: str | None) -> Response:
+    site: Site = request.app.state.site
+    title = _TITLES.get(status, "Not possible")
+    return site.page(request, "problem.html", status=status, title=title, message=message, hint=hint)
+
+
+def _orch_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OrchError)  # noqa: S101 - as it is registered
+    status = 400 if isinstance(error, UsageError) else 422 if isinstance(error, InvalidMeasurement) else 500
+    return _problem(request, status, error.message, error.hint)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    return _problem(request, error.status_code, str(error.detail), None)
+
+
+def _invalid_value(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    first = error.errors()[0]
+    return _problem(request, 400, f"{first['loc'][-1]}: {first['msg']}", None)

@@ -1,4 +1,4 @@
-"""The templates: everything is escaped, what a reader cannot see is shown, and all pages know a few things."""
+"""The templates of the pages, and the functions that they use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from orchestrator.analysis import words
-from orchestrator.report import quantities
+from orchestrator.report import quantities, rows
 from orchestrator.report.page import shown
-from orchestrator.web import assets
 
 
 def templates() -> Jinja2Templates:
-    """Templates of the folder `templates`; each has `request`, `form_token`, `may_change` and `here`."""
+    """Return the templates; all text is escaped, and invisible characters appear as their codes."""
     environment = Environment(
         loader=PackageLoader("orchestrator.web"),
         autoescape=True,
@@ -27,19 +26,23 @@ def templates() -> Jinja2Templates:
         finalize=_visible,
     )
     environment.globals.update(
-        asset=assets.address,
         run_at=run_at,
-        count=words.count,
-        moment=quantities.moment,
-        prose=quantities.prose,
-        minute=minute,
+        live_at=live_at,
         query=query,
+        count=words.count,
+        percent=words.percent,
+        ms=words.ms,
+        minute=minute,
+        prose=quantities.prose,
+        row_ratio=rows.ratio,
+        row_interval=rows.interval,
+        row_values=rows.values,
     )
-    return Jinja2Templates(env=environment, context_processors=[_of_every_page])
+    return Jinja2Templates(env=environment, context_processors=[_here])
 
 
 def run_at(run: str, below: str = "") -> str:
-    """The address of a run's page, or of one below it.
+    """Return the address of a run's page, or of one below it.
 
     >>> run_at("a b", "report")
     '/runs/a%20b/report'
@@ -47,8 +50,13 @@ def run_at(run: str, below: str = "") -> str:
     return f"/runs/{quote(run, safe='')}" + (f"/{below}" if below else "")
 
 
+def live_at(run: str) -> str:
+    """Return the address of the page that follows a run."""
+    return f"/live/{quote(run, safe='')}"
+
+
 def minute(stamp: str) -> str:
-    """A time in UTC to the minute; a dash where there is none.
+    """Return a time in UTC to the minute; a dash for no time.
 
     >>> minute("2026-11-21T10:11:12+00:00")
     '2026-11-21 10:11'
@@ -57,19 +65,16 @@ def minute(stamp: str) -> str:
 
 
 def query(**values: Any) -> str:
-    """The part of an address behind its question mark, of the values that are given; a list gives one each."""
+    """Return the query of an address, without empty values; a list gives a parameter for each entry.
+
+    >>> query(run=["a", "b"], tag="")
+    'run=a&run=b'
+    """
     return urlencode({name: value for name, value in values.items() if value not in (None, "", [], ())}, doseq=True)
 
 
-def _of_every_page(request: Request) -> dict[str, Any]:
-    state = request.scope["state"]
-    context = request.app.state.context
-    may_change = bool(state.get("may_change"))
-    return {
-        "may_change": may_change,
-        "form_token": context.form_token if may_change else "",
-        "here": request.scope["path"],
-    }
+def _here(request: Request) -> dict[str, Any]:
+    return {"here": request.url.path}
 
 
 def _visible(value: Any) -> Any:

@@ -33,9 +33,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     as_from_a_terminal()
-    with tempfile.TemporaryDirectory(prefix="orch-attack-") as state:
-        os.environ["XDG_STATE_HOME"] = state  # the key is made for the attacks, not taken from whoever starts them
-        return _run(options)
+    return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.hosts.provision.registry import deployment_id, mark_of
+from orchestrator.hosts.provision.registry import deployment_id
 from orchestrator.workspace import Workspace
 from tests.attacks.base import Attack, Tally
 from tests.infra.cloud_faults import (
@@ -292,7 +292,7 @@ def _write_intent(scene: Scene) -> None:
         "state": scene.state,
         "target": {"project": "demo", "endpoint": scene.fake.url},
     }
-    (folder / "deployment.json").write_text(json.dumps({**document, "mark": mark_of(document, folder)}))
+    (folder / "deployment.json").write_text(json.dumps(document))
 
 
 ATTACKS = (Attack(name="faults of the cloud, then teardown", many=len(CASES), few=len(CASES), run=cloud_faults),)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tests.attacks import cloud, endings, experiments, forged_kinds, kills, misbehaving, run_folders
+from tests.attacks import cloud, damage, endings, experiments, kills, misbehaving
 from tests.attacks.base import Attack
 
 ATTACKS: tuple[Attack, ...] = (
-    *run_folders.ATTACKS,
-    *forged_kinds.ATTACKS,
+    *damage.ATTACKS,
     *experiments.ATTACKS,
     *kills.ATTACKS,
     *endings.ATTACKS,

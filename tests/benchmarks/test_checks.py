@@ -11,7 +11,8 @@ import pytest
 from benchmarks.checks import __main__ as program
 from benchmarks.checks import alarms, power, table
 from benchmarks.checks.__main__ import DOCUMENT, STORED
-from benchmarks.checks.faults import FAULTS, Fault
+from benchmarks.checks.fault import Fault
+from benchmarks.checks.faults import FAULTS
 from benchmarks.checks.injections import nothing
 from benchmarks.checks.power import Tried
 from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run, latencies

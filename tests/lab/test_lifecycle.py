@@ -273,7 +273,7 @@ def test_of_two_requesters_one_that_is_killed_voids_its_trial_and_a_host_that_is
     assert process.returncode == 4, err
     assert "requester-2" in err.split("error:")[1]
     lab.assert_nothing_left()
-    first, second, *others = lab.run.manifest().trials
+    first, second, *others = lab.run.journal_state().trials
     assert (first.outcome, second.outcome) == ("ok", "failed")
     assert second.failure is not None
     assert (second.failure.kind, second.failure.message) == ("requester-died", "the requester on requester-2 died")
@@ -399,7 +399,7 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 7, err
     lab.assert_nothing_left()
-    first, second, third = lab.run.manifest().trials
+    first, second, third = lab.run.journal_state().trials
     assert first.outcome == "ok"
     assert second.failure is not None
     assert second.failure.kind in ("responder-died", "refused", "reset", "connection")

@@ -20,6 +20,8 @@ from services.python.contract.responder_lines import Serve
 from tests.support.built import why_not
 from tests.support.ends import Program
 
+pytestmark = pytest.mark.busy
+
 LANGUAGES = ("go", "node", "rust")
 ERROR = 255
 FEW = 64

@@ -14,7 +14,6 @@ from orchestrator.errors import MissingError
 from orchestrator.experiment.plan import store
 from orchestrator.report.page import write_page
 from orchestrator.report.picture_files import write_pictures
-from orchestrator.report.render import default_path
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run
 
@@ -34,41 +33,6 @@ def test_a_file_in_the_way_of_plans_is_named(tmp_path: Path) -> None:
     (tmp_path / ".orch").write_text("")
     with pytest.raises(MissingError, match=r"\.orch/plans/"):
         store.save(a_plan(), tmp_path / ".orch" / "plans")
-
-
-def test_a_run_that_cannot_begin_leaves_no_folder_and_names_no_resume(tmp_path: Path) -> None:
-    (tmp_path / ".orch").write_text("in the way of the note that the run is ours")
-    with pytest.raises(MissingError) as error:
-        RunFolder.create(a_plan(), command=[], root=tmp_path / "results")
-    assert list((tmp_path / "results").iterdir()) == []
-    assert "--resume" not in f"{error.value.message} {error.value.hint}"
-
-
-@pytest.mark.parametrize("name", [".orch/plans", ".orch/made"])
-def test_a_link_in_the_place_of_a_folder_of_ours_is_not_written_through(tmp_path: Path, name: str) -> None:
-    (tmp_path / ".orch").mkdir()
-    (tmp_path / "outside").mkdir()
-    (tmp_path / name).symlink_to(tmp_path / "outside")
-    save = {
-        ".orch/plans": lambda: store.save(a_plan(), tmp_path / name),
-        ".orch/made": lambda: RunFolder.create(a_plan(), command=[], root=tmp_path / "results"),
-    }
-    with pytest.raises(MissingError, match=f"{name} is a link"):
-        save[name]()
-    assert list((tmp_path / "outside").iterdir()) == []
-
-
-def test_reports_of_runs_from_elsewhere_are_not_written_through_a_link(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "reports").mkdir()
-    (tmp_path / "reports" / "elsewhere").symlink_to(tmp_path / "outside")
-    summary = summarise(a_run(blocks=3))
-    assert default_path(summary, Path("reports")).parent == Path("reports")
-    with pytest.raises(MissingError, match="reports/elsewhere is a link"):
-        default_path(summary, Path("reports"), "0123456789ab")
 
 
 def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
     here = Workspace()
-    places = [here.results, here.reports, here.exports, here.state, here.plans, here.deployments, here.made]
+    places = [here.results, here.reports, here.exports, here.state, here.plans, here.deployments]
     assert [str(place) for place in places] == [
         "results",
         "reports",
@@ -48,7 +48,6 @@ def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
         ".orch",
         ".orch/plans",
         ".orch/deployments",
-        ".orch/made",
     ]
     assert list(Path().iterdir()) == []
 
@@ -61,10 +60,9 @@ def test_a_plan_is_kept_and_found_there_alone(elsewhere: Workspace) -> None:
         store.current(Workspace().plans)
 
 
-def test_a_run_is_made_noted_and_found_there_alone(elsewhere: Workspace) -> None:
+def test_a_run_is_made_and_found_there_alone(elsewhere: Workspace) -> None:
     folder = finished(elsewhere.results)
     assert folder.is_ours
-    assert [note.stem for note in elsewhere.made.iterdir()] == [folder.id]
     assert [run.id for run in runs(elsewhere.results)] == [folder.id]
     newest = latest_of_ours(elsewhere.results)
     assert newest is not None
@@ -74,13 +72,10 @@ def test_a_run_is_made_noted_and_found_there_alone(elsewhere: Workspace) -> None
         RunFolder.open("latest", root=Workspace().results)
 
 
-def test_a_run_that_is_opened_without_a_workspace_is_only_read(elsewhere: Workspace) -> None:
+def test_a_run_that_is_opened_without_a_workspace_is_named_by_its_path(elsewhere: Workspace) -> None:
     folder = finished(elsewhere.results)
     read = RunFolder.open(folder.path)
     assert read.manifest().state == "complete"
-    assert not read.is_ours
-    with pytest.raises(UsageError, match="cannot write to run"):
-        read.append({"event": "warning", "text": "x"})
     with pytest.raises(UsageError, match="is not a run folder"):
         RunFolder.open(folder.id)
 

@@ -12,8 +12,6 @@ from tests.support.certificates import HOST, TLS, Made, certificates
 from tests.support.ends import make_trial, responder
 from tests.support.matrix import others_slow
 
-pytestmark = pytest.mark.busy
-
 REQUESTS = 12
 TELLS_BOTH = [("tcp", "socket"), ("tcp", "uvloop"), ("json", "raw"), ("json", "pycurl"), ("json", "pycurl-multi")]
 TELLS_TLS_ALONE = [("json", "requests"), ("json", "httpx"), ("json", "aiohttp"), ("websocket", "websocket-client")]
@@ -62,10 +60,17 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
 
 @pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
 def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client: str, tmp_path: Path) -> None:
-    kept = told(protocol, client, None, tmp_path, connection="reuse", load=Load(requests=REQUESTS, concurrency=2))
+    kept = told(protocol, client, None, tmp_path, connection="reuse", load=Load(requests=REQUESTS))
     assert kept is not None
-    assert kept["connections"] == 2
+    assert kept["connections"] == 1
     assert kept["connect_s"] > 0
+
+
+def test_kept_connections_are_noted_where_several_requests_are_in_flight(tmp_path: Path) -> None:
+    load = Load(requests=REQUESTS, concurrency=2)
+    kept = told("json", "pycurl", None, tmp_path, connection="reuse", load=load)
+    assert kept is not None
+    assert kept["connections"] in (1, 2)  # one of two threads may make all requests: pycurl connects at the first one
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ from services.python.load.record import CLOCKS, KINDS, Row, read_record
 from tests.support.ends import Program, make_trial, program, responder
 from tests.support.event_relay import CHUNKS, FRAMES, GRPC, Faults, Framing, event_relay
 
+pytestmark = pytest.mark.busy
+
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 PAIRS = [
     ("websocket", "uvicorn", "aiohttp"),

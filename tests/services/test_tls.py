@@ -12,6 +12,7 @@ from services.python.contract.offers import Client, protocols
 from services.python.programs.run_trial import CannotTry, Parts, check, load_parts
 from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
 from tests.support.ends import make_trial, program, responder
+from tests.support.matrix import others_slow
 from tests.support.tap import tapped
 
 NONCE = "a-nonce-that-anybody-could-read"
@@ -85,7 +86,10 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
                 assert parts.tls.has_resumed, client.name
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), SERVERS)
+@pytest.mark.parametrize(
+    ("protocol", "implementation"),
+    others_slow(SERVERS, lambda *server: server in [("tcp", "threads"), ("cbor", "asgi")]),
+)
 def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority(
     protocol: str, implementation: str, made: Made, tmp_path: Path
 ) -> None:

@@ -98,24 +98,11 @@ class Page:
         """It as a PDF, on A4."""
         return self._shown.pdf(format="A4", prefer_css_page_size=True)
 
-    def reload(self) -> None:
-        """Load the page again, as the browser's button does."""
-        self._shown.reload()
-
-    def submit(self, button: str) -> None:
-        """Press the button of a form, by its selector, and wait for the page that follows."""
-        with self._shown.expect_navigation():
-            self._shown.locator(button).click()
-
     def download(self, button: str) -> tuple[str, bytes]:
         """Press a button, by its selector: name and content of the file that it saves."""
         with self._shown.expect_download() as saved:
             self._shown.locator(button).first.click()
         return saved.value.suggested_filename, saved.value.path().read_bytes()
-
-    def wait_for_text(self, text: str) -> None:
-        """Return when a reader sees this text, also where the page's scripts do not run; an error after a minute."""
-        self._shown.get_by_text(text).first.wait_for()
 
     def close(self) -> None:
         """Leave the page, and all that it has stored."""

@@ -378,7 +378,6 @@ def _empty(plan: p.Plan) -> Manifest:
         state="complete",
         started_at="2024-01-01T00:00:00Z",
         ended_at=None,
-        command=("orch", "run"),
         fleet={"requester_cpus": "1" if hasattr(os, "sched_setaffinity") else None},
         hosts={},
         trials=(),

@@ -246,6 +246,9 @@ class FakeFleet:
     def hosts(self) -> Sequence[FakeHost]:
         return (*self.requesters, self.responder)
 
+    def beside_cpu_s(self) -> float | None:
+        return None
+
     def fault(self) -> str | None:
         return self.gone
 

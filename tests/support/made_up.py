@@ -205,13 +205,6 @@ def cold_start(draft):
     draft.done["anchor_end"]["wall_ns"] += S
 
 
-def one_hiccup(draft):
-    draft.columns["received_ns"][-1] += 2 * S
-    draft.done["anchor_end"]["monotonic_ns"] += 2 * S
-    draft.done["anchor_end"]["wall_ns"] += 2 * S
-    draft.done["cpu_s"] += 2.0
-
-
 def clipped_tail(draft):
     rows = draft.columns
     latency = rows["received_ns"] - rows["sent_ns"]
@@ -311,7 +304,6 @@ FAULTS = [
     (one_stack_decodes_late, "requester's own work", "pass", {"connection": "per-request"}),
     (one_stack_decodes_later_than_it_waits, "requester's own work", "warn", {"connection": "per-request"}),
     (cold_start, "steady state", "warn", {}),
-    (one_hiccup, "tail shape", "warn", {}),
     (clipped_tail, "tail shape", "warn", {}),
     (steal, "noise", "warn", {}),
     (throttling, "noise", "warn", {}),

@@ -1,11 +1,10 @@
 """Distance in user space: a relay that holds every message for half a round trip each way, and a new one's first for one.
 
-    python -m tests.support.relay PORT [--rtt-ms 5] [--grows-us 0] [--stalls-at 0] [--closes-after 0] [--loses 0]
+    python -m tests.support.relay PORT [--rtt-ms 5] [--grows-us 0] [--closes-after 0] [--loses 0]
 
 It prints the port on which it listens, passes on what comes to PORT of this machine, and ends when its stdin does. With
-`--grows-us` each request is held longer than the one before it; the request numbered `--stalls-at` of a connection
-waits for half a second. With `--closes-after` it ends every connection after so many answers. Of the segments that come
-to it, the kernel drops the share `--loses`, so that they are sent again.
+`--grows-us` each request is held longer than the one before it. With `--closes-after` it ends every connection after so
+many answers. Of the segments that come to it, the kernel drops the share `--loses`, so that they are sent again.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-_STALL_S = 0.5
 
 
 async def _relay(options: argparse.Namespace) -> None:
@@ -56,7 +53,6 @@ async def _pass_on(
         hold_s = half_s
         if options is not None:
             hold_s += number * options.grows_us / 1e6
-            hold_s += _STALL_S if number == options.stalls_at else 0.0
         await asyncio.sleep(hold_s)
         sink.write(chunk)
         if number == closes_after:
@@ -106,7 +102,6 @@ def main() -> None:
     parser.add_argument("port", type=int)
     parser.add_argument("--rtt-ms", type=float, default=0.0)
     parser.add_argument("--grows-us", type=float, default=0.0)
-    parser.add_argument("--stalls-at", type=int, default=0)
     parser.add_argument("--closes-after", type=int, default=0)
     parser.add_argument("--loses", type=float, default=0.0)
     asyncio.run(_relay(parser.parse_args()))

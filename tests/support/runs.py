@@ -27,11 +27,13 @@ from orchestrator.experiment.plan.cell_ids import cell_id
 from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.requesters import share_of
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.results import ownership
-from orchestrator.results.documents import sha256_of, write_json
+from orchestrator.record_layout import COLUMNS as RECORDED
+from orchestrator.results import label
+from orchestrator.results.documents import write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.results.paths import digest as sha256_of
 from services.python.contract.description import Description
 from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
@@ -367,7 +369,6 @@ def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRe
         state="complete",
         started_at="2023-11-14T22:13:20Z",
         ended_at="2023-11-14T22:23:20Z",
-        command=("orch", "run"),
         fleet={"provider": plan.provider},
         hosts={"localhost": Description(cpu="Synthetic 3000", kernel="6.1")},
         trials=tuple(trials),
@@ -382,7 +383,9 @@ def write_run(run: MemoryRun, folder: Path) -> Path:
     for relative, columns in run.files.items():
         target = folder / relative
         target.parent.mkdir(parents=True, exist_ok=True)
-        content, digests[relative] = _parquet({k: columns[k] for k in SAMPLE_COLUMNS if k in columns})
+        absent = {name: np.zeros(columns["sequence"].size, dtype=np.int64) for name in RECORDED if name not in columns}
+        every = {**columns, **absent}
+        content, digests[relative] = _parquet({k: every[k] for k in SAMPLE_COLUMNS if k in every})
         target.write_bytes(content)
     write_documents(replace(run.stored, files=digests, run_id=folder.name), folder)
     return folder
@@ -420,7 +423,7 @@ def write_documents(stored: Manifest, folder: Path) -> None:
             "run_id": stored.run_id,
             "plan_id": stored.plan_id,
             "orch_version": stored.orch_version,
-            "command": list(stored.command),
+            "command": ["orch", "run"],
             "at": stored.started_at,
             "files": {"plan.json": sha256_of(folder / "plan.json")},
         },
@@ -439,5 +442,5 @@ def write_documents(stored: Manifest, folder: Path) -> None:
     events += [{"event": "warning", "text": text} for text in stored.warnings]
     for event in [*events, {"event": "end", "state": stored.state, "at": stored.ended_at}]:
         journal.append(event, sync=False)
-    ownership.note(folder.parent, folder, [journal.end()])
-    RunFolder(folder, root=folder.parent).write_manifest()
+    label.put(folder)
+    RunFolder(folder).write_manifest()

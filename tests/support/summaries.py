@@ -133,7 +133,7 @@ def failed_run() -> RunSummary:
         overhead_s=20.0,
         failure={
             "stage": "start",
-            "kind": "not ready",
+            "kind": "responder-hung",
             "message": "the responder was not ready within 20 s",
             "last_words": "Traceback (most recent call last):\nOSError: [Errno 98] Address already in use",
         },

@@ -54,5 +54,5 @@ def push(url: URL, results: Path) -> None:
     with shared.shared(url, makes=True) as index:
         for path in sorted(results.iterdir()):
             written = noted.read(results.parent / ".orch" / "notes", path.name)
-            record = read.read_run(RunFolder(path, root=results))
+            record = read.read_run(RunFolder(path))
             shared.publish(index, record, tags=written.tags, notes=written.notes, replace=True)

@@ -1,31 +1,34 @@
-"""The web page over a folder of made-up runs: asked as programs and browsers ask, and served to a real browser."""
+"""The web page over a folder of made-up runs, for a client in the test's process and for a real browser."""
 
 from __future__ import annotations
 
-import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import uvicorn
 from starlette.testclient import TestClient
 
-from orchestrator.web import connections, listening
+from orchestrator.cli.serve import listen
 from orchestrator.web.app import create_app
 from orchestrator.workspace import Workspace
 from tests.support.past import a_past_run, slower, with_samples
 
-TOKEN = "a-token-of-tests"
-BEARER = {"Authorization": f"Bearer {TOKEN}"}
 EVIL = "<script>alert(1)</script>"
-HERE = "http://127.0.0.1:8000"
 RUNS = tuple(f"2026111{day}-025500-made-{day:04x}" for day in range(6))
 WITH_SAMPLES = "20261109-025500-samples-00ff"
+OLDER = "20261108-025500-samples-00fe"
+_PATIENCE_S = 60.0
 
 
-def made_up(root: Path, runs: int = len(RUNS)) -> Workspace:
-    """Judged runs, each a day later, every other one with a hostile name, the sixth slower; and one with samples."""
-    for day, name in enumerate(RUNS[:runs]):
+def made_up(root: Path) -> Workspace:
+    """Make runs a day apart: six judged ones without samples, of which the sixth is slower, and two with samples.
+
+    Every other one has a hostile name.
+    """
+    for day, name in enumerate(RUNS):
         a_past_run(
             root / "results" / name,
             started=f"2026-11-1{day}T02:55:00+00:00",
@@ -33,36 +36,31 @@ def made_up(root: Path, runs: int = len(RUNS)) -> Workspace:
             change=slower(1.4 if day == 5 else 1.0, noise=0.001 * day),
         )
     with_samples(root / "results" / WITH_SAMPLES)
+    with_samples(root / "results" / OLDER)
     return Workspace(root)
 
 
-def client(workspace: Workspace, *, is_loopback: bool = True, session: bool = False) -> TestClient:
-    """One that asks as a browser does; with `session` it was shown the token."""
-    found = TestClient(create_app(workspace, TOKEN, is_loopback=is_loopback), base_url=HERE, follow_redirects=False)
-    if session:
-        assert found.get(f"/?token={TOKEN}").status_code == 303
-    return found
-
-
-def form_token(asked: TestClient, page: str) -> str:
-    """What a form of that page carries."""
-    found = re.search(r'name="form_token" value="(\w+)"', asked.get(page).text)
-    assert found, f"{page} has no form"
-    return found[1]
+def client(workspace: Workspace) -> TestClient:
+    """Return a client that names loopback in its Host header; `context` of an answer has what its template got."""
+    return TestClient(create_app(workspace), base_url="http://127.0.0.1:8000", follow_redirects=False)
 
 
 @contextmanager
 def served(workspace: Workspace) -> Iterator[str]:
-    """The page on a free port of loopback; its address, without the token."""
-    bound = listening.listen("127.0.0.1", 0)
-    names = listening.names("127.0.0.1", bound, ())
-    app = create_app(workspace, TOKEN, names=names)
-    server = connections.server(app)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{names.port}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        bound.close()
+    """Serve the page on a free port of loopback, and give its address."""
+    app = create_app(workspace)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
+    app.state.is_ending = lambda: server.should_exit
+    with listen("127.0.0.1", 0) as bound:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        deadline = time.monotonic() + _PATIENCE_S
+        while not server.started:
+            assert thread.is_alive()
+            assert time.monotonic() < deadline, "the page did not start"
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(_PATIENCE_S)

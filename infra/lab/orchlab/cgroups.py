@@ -17,6 +17,7 @@ from orchlab.errors import LabError
 
 PERIOD_US = 100_000
 _CONTROLLERS = ("cpu", "memory")
+_COUNTER = "cpuacct"  # of version 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +45,21 @@ class Tree:
     version: Literal[1, 2]
     cpu: Path
     memory: Path
+    counting: Path | None = None  # where version 1 counts CPU time, if apart from its limits; version 2 does both
 
     def group(self, name: str) -> Group:
         """The group of that name, whether it is there or not."""
-        return Group(version=self.version, cpu=self.cpu / name, memory=self.memory / name)
+        counting = self.counting / name if self.counting else None
+        return Group(version=self.version, cpu=self.cpu / name, memory=self.memory / name, counting=counting)
 
     def group_names(self) -> set[str]:
         """The names of the groups directly below."""
         return {
-            path.name for root in (self.cpu, self.memory) if root.is_dir() for path in root.iterdir() if path.is_dir()
+            path.name
+            for root in (self.cpu, self.memory, self.counting)
+            if root and root.is_dir()
+            for path in root.iterdir()
+            if path.is_dir()
         }
 
 
@@ -63,22 +70,25 @@ class Group:
     version: Literal[1, 2]
     cpu: Path
     memory: Path
+    counting: Path | None = None
 
     @property
     def folders(self) -> list[Path]:
         """Each folder once."""
-        return list(dict.fromkeys([self.cpu, self.memory]))
+        return list(dict.fromkeys(filter(None, [self.cpu, self.memory, self.counting])))
 
     def to_dict(self) -> dict[str, Any]:
         """For a record."""
-        return {"version": self.version, "cpu": str(self.cpu), "memory": str(self.memory)}
+        counting = str(self.counting) if self.counting else None
+        return {"version": self.version, "cpu": str(self.cpu), "memory": str(self.memory), "counting": counting}
 
 
 def group_from_record(record: dict[str, Any] | None) -> Group | None:
     """What `Group.to_dict` gave; None when nothing was recorded."""
     if not record:
         return None
-    return Group(version=record["version"], cpu=Path(record["cpu"]), memory=Path(record["memory"]))
+    counting = Path(record["counting"]) if record["counting"] else None
+    return Group(version=record["version"], cpu=Path(record["cpu"]), memory=Path(record["memory"]), counting=counting)
 
 
 def find_tree(mounts: str) -> Tree:
@@ -94,7 +104,7 @@ def find_tree(mounts: str) -> Tree:
     found: dict[str, Path] = {}
     for row in rows:
         if row[2] == "cgroup":
-            for controller in set(_CONTROLLERS) & set(row[3].split(",")):
+            for controller in {*_CONTROLLERS, _COUNTER} & set(row[3].split(",")):
                 found.setdefault(controller, Path(row[1]))
     missing = [controller for controller in _CONTROLLERS if controller not in found]
     if missing:
@@ -103,7 +113,7 @@ def find_tree(mounts: str) -> Tree:
             hint="mount cgroup2 on /sys/fs/cgroup; for memory boot with cgroup_enable=memory",
             exit_code=3,
         )
-    return Tree(version=1, cpu=found["cpu"], memory=found["memory"])
+    return Tree(version=1, cpu=found["cpu"], memory=found["memory"], counting=found.get(_COUNTER))
 
 
 def _has_controllers(root: Path) -> bool:

@@ -45,6 +45,7 @@ class Link(Protocol):
 
     kind: str
     scheduler: str | None
+    emulator_pid: int | None
 
     def start(self) -> None:
         """Give each host its device and address. LabError when that fails."""
@@ -61,6 +62,7 @@ class NetemLink:
 
     kind = "netem"
     scheduler: str | None = None
+    emulator_pid: int | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
         self._run_id = run_id
@@ -86,6 +88,7 @@ class UserSpaceLink:
 
     kind = "user-space"
     scheduler: str | None = None
+    emulator_pid: int | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
         self._run_id = run_id
@@ -106,6 +109,7 @@ class UserSpaceLink:
             self._process = subprocess.Popen(
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True, cwd="/"
             )
+        self.emulator_pid = self._process.pid
         emulator = processes.handle(self._process.pid).to_dict()
         layout.write_record(folder / "process.json", {"emulator": emulator})
         self.scheduler = self._answer()["scheduler"]
@@ -150,7 +154,13 @@ def up(spec: Spec) -> None:
         achieved = calibrate(link, _ends(spec), wanted, ping)
         netem.run(paths.initial_windows(_ends(spec), wanted))
         link.detach()
-        record = {"kind": link.kind, "mtu": paths.MTU_BYTES, "scheduler": link.scheduler, "paths": achieved}
+        record = {
+            "kind": link.kind,
+            "mtu": paths.MTU_BYTES,
+            "scheduler": link.scheduler,
+            "emulator_pid": link.emulator_pid,
+            "paths": achieved,
+        }
         layout.write_record(layout.link_dir(spec.run_id) / "link.json", record)
     except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
         interrupts.ignore_interrupts()

@@ -4,17 +4,23 @@
 needs was not measured. A noisy machine is a warning, never a failure. A finding gives the numbers it used, says in one or
 two short sentences what was measured, what was expected and what follows, and names an action that the reader can take.
 `not applicable` is not a pass: nothing was checked.
+
+What judges absolute times or shares fails by one rule: the stack, and not the machine, must be the cause. `in_most` makes a
+warning of what only some of a cell's trials show; `is_of_the_stack` also holds each block against its other cells, as
+a machine that is disturbed disturbs them, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any, Literal
 
-from orchestrator.analysis.check_result import CheckResult, CheckVerdict
+from orchestrator.analysis.check_result import CheckResult, CheckVerdict, Overload
 from orchestrator.analysis.counts import WORST_FIRST
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]
@@ -31,10 +37,6 @@ STREAMS: frozenset[Kind] = frozenset({"stream"})
 """The events of subscriptions."""
 
 
-BEYOND_CAPACITY = "beyond_capacity"
-"""The key of evidence for a fail whose only cause is a rate above what can be answered: a point of a series all the same."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
@@ -44,6 +46,7 @@ class Finding:
     evidence: dict[str, Any] = field(default_factory=dict)
     action: str = "Nothing to do."
     weight: float = 0.0
+    overload: Overload | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,7 @@ class Check:
             evidence=_as_json_has_it(finding.evidence),
             explanation=finding.explanation,
             action=finding.action,
+            overload=finding.overload,
         )
 
 
@@ -84,6 +88,38 @@ def _as_json_has_it(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_json_has_it(item) for key, item in value.items()}
     return [_as_json_has_it(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def is_of_the_stack(by_block: Mapping[int, float], limit: float, beside: Sequence[Mapping[int, float]] = ()) -> bool:
+    """Whether most of a cell's blocks, three or more, lie beyond the limit on top of what is typical of the block's others.
+
+    `by_block`: a share of the cell by the number of the block; `beside`: the same of the cells that it is compared with.
+    """
+    own = 0
+    for block, share in by_block.items():
+        others = [other[block] for other in beside if block in other]
+        own += share - max(0.0, median(others) if others else 0.0) > limit
+    return len(by_block) >= FEWEST_BLOCKS and 2 * own > len(by_block)
+
+
+def in_most(findings: Sequence[Finding], trials: int) -> list[Finding]:
+    """Findings of one kind from single trials: failures of no more than half of the trials are warnings."""
+    failed = {finding.evidence["trial"] for finding in findings if finding.verdict == "fail"}
+    if 2 * len(failed) > trials:
+        return list(findings)
+    return [
+        replace(
+            finding,
+            verdict="warn",
+            overload=None,
+            evidence={**finding.evidence, "trials": len(failed), "of_trials": trials},
+            explanation=f"{finding.explanation} So it was in {len(failed)} of {trials} trials.",
+            action="Repeat it on a quiet machine: in most trials it would be a failure.",
+        )
+        if finding.verdict == "fail"
+        else finding
+        for finding in findings
+    ]
 
 
 def worst(findings: Iterable[Finding]) -> Finding | None:

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.analysis import store_times, words
-from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
+from orchestrator.analysis.check_result import Overload
+from orchestrator.analysis.checks.base import STREAMS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
 from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
@@ -37,7 +38,7 @@ _BEGUN_LATE, _BEGUN_TOO_LATE = (
 _BEGUN_NS = 250_000_000  # what no client waits for unless somebody else is served first
 _LONGER_GAPS = 1.5  # times as long as they would be without the sender's lateness: a third of them is its doing
 _LONG_READING = 0.5  # of the interval between two events, which is all the time that there is for it
-_NS_PER_MS = 1e6
+_NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _FASTEST = 0.25  # of TCP's own round trip: no event is under way for less
 _CHECK_REQUESTS = 2  # of each requester, before it begins: identity, and one event
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
@@ -71,7 +72,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The worst of all trials, and all of them together."""
     findings = [_disagreement(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
     findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
-    findings += [finding for trial in cell.trials if trial.stream for finding in _of_trial(trial, trial.stream)]
+    streams = [(trial, trial.stream) for trial in cell.trials if trial.stream]
+    findings += [finding for trial, stream in streams for finding in _of_trial(trial, stream)]
+    for of_schedule in (_rate, _begin):
+        seen = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
+        findings += in_most(seen, len(streams))
     findings += [_of_cell(cell)] if cell.stream else []
     return worst(findings)
 
@@ -141,19 +146,9 @@ def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
 
 
 def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
-    """What the sender did, and how its streams began and ended."""
-    evidence: dict[str, Any] = {
-        "trial": trial.record.index,
-        "interval_ns": stream.interval_ns,
-        "late_p99_ns": stream.late_p99_ns,
-        "worst_late_ns": stream.worst_late_ns,
-        "begun_ns": stream.begun_ns,
-        "rate_kept": stream.rate_kept,
-        "sent": stream.sent,
-        "offered": stream.counts.offered,
-    }
+    """What the sender's stamps and counts say, and how its streams ended."""
+    evidence = _evidence(trial, stream)
     yield from _of_stamps(trial, stream, evidence)
-    yield from _of_schedule(trial, stream, evidence)
     yield from _of_counts(trial, stream, evidence)
     if stream.unended:
         ended = words.listed([f"{number:,} with {status}" for status, number in stream.unended.items()])
@@ -165,6 +160,19 @@ def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
             f"does: {ended}.",
             action="Find out why: what is missing of these streams counts as dropped.",
         )
+
+
+def _evidence(trial: TrialEvidence, stream: StreamTrial) -> dict[str, Any]:
+    return {
+        "trial": trial.record.index,
+        "interval_ns": stream.interval_ns,
+        "late_p99_ns": stream.late_p99_ns,
+        "worst_late_ns": stream.worst_late_ns,
+        "begun_ns": stream.begun_ns,
+        "rate_kept": stream.rate_kept,
+        "sent": stream.sent,
+        "offered": stream.counts.offered,
+    }
 
 
 def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
@@ -217,25 +225,28 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
         )
 
 
-def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
-    """Whether the load was offered as planned: its rate, each event's time, and all clients at once."""
-    kept, late = stream.rate_kept, stream.late_p99_ns
+def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Finding | None:
+    """Whether events were sent at the planned rate, and each in time; None where they were."""
+    evidence, kept, late = _evidence(trial, stream), stream.rate_kept, stream.late_p99_ns
     gap, on_time = stream.gap_p99_ns, stream.gap_p99_on_time_ns
     is_slowed = stream.reading_ns > stream.interval_ns  # by its clients, as they were told
     wanted = stream.interval_ns / stream.reading_ns if is_slowed else 1.0
     if kept is not None and kept < _FEW_KEPT * wanted:
-        yield Finding(
-            verdict="fail" if kept < _FEWEST_KEPT * wanted else "warn",
+        is_overload = kept < _FEWEST_KEPT * wanted
+        planned = cell.cell.load.concurrency * _NS_PER_S / stream.interval_ns * wanted
+        return Finding(
+            verdict="fail" if is_overload else "warn",
             evidence={**evidence, "wanted": wanted},
-            weight=1 - kept,
+            overload=Overload(planned_per_s=planned, delivered_per_s=kept / wanted * planned) if is_overload else None,
+            weight=-kept if is_overload else 1 - kept,
             explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: "
             f"{_why_slow(trial, stream)}.",
             action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
         )
-    elif is_slowed:
-        pass  # late as its readers have it, which is what is measured
-    elif late is not None and late > stream.interval_ns:
-        yield Finding(
+    if is_slowed:
+        return None  # late as its readers have it, which is what is measured
+    if late is not None and late > stream.interval_ns:
+        return Finding(
             verdict="warn",
             evidence=evidence,
             weight=late / stream.interval_ns / 1e6,
@@ -244,8 +255,8 @@ def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, 
             "delivery.",
             action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
         )
-    elif gap is not None and on_time is not None and gap > _LONGER_GAPS * on_time:
-        yield Finding(
+    if gap is not None and on_time is not None and gap > _LONGER_GAPS * on_time:
+        return Finding(
             verdict="warn",
             evidence={**evidence, "gap_p99_ns": gap, "gap_p99_on_time_ns": on_time},
             weight=gap / on_time / 1e9,
@@ -253,16 +264,22 @@ def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, 
             "each event been sent when it was due: the gaps are the sender's timer's as much as the stack's.",
             action="Take the gaps for the sender's; deliveries have none of it. Or measure on a quiet machine.",
         )
+    return None
+
+
+def _begin(_cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Finding | None:
+    """Whether all clients were sent events at once; None where they were."""
     begun = stream.begun_ns
-    if begun is not None and begun > max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
-        yield Finding(
-            verdict="fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
-            evidence=evidence,
-            weight=begun / stream.lasts_ns,
-            explanation=f"In {trial.called} a stream of {words.ns(stream.lasts_ns)} began {words.ns(begun)} after its "
-            "request: not all clients were sent events at once.",
-            action="Ask with fewer clients, or a responder that serves as many at once.",
-        )
+    if begun is None or begun <= max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
+        return None
+    return Finding(
+        verdict="fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
+        evidence=_evidence(trial, stream),
+        weight=begun / stream.lasts_ns,
+        explanation=f"In {trial.called} a stream of {words.ns(stream.lasts_ns)} began {words.ns(begun)} after its "
+        "request: not all clients were sent events at once.",
+        action="Ask with fewer clients, or a responder that serves as many at once.",
+    )
 
 
 def _why_slow(trial: TrialEvidence, stream: StreamTrial) -> str:

@@ -37,10 +37,10 @@ from statistics import median
 from typing import Any
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks import noise
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
 from orchestrator.analysis.evidence import CellEvidence, Part, TrialEvidence
+from orchestrator.analysis.host_noise import noises
 
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
@@ -125,14 +125,16 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
     if of_all > limit:
         held_up = sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in found}.values()) / requests
-        is_noise = of_typical <= limit and of_all - of_typical <= held_up
+        beyond = sum(
+            s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in found
+        )
+        is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(found))
         findings.append(_stops_early(of_all, calls / requests, {"trials": len(found)}, "", is_noise=is_noise))
     for trial, seen, unknown_s, typically_s in found:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
         limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
         if each > limit:
-            held_up = _held_up_s(cell, trial) / seen.requests
-            is_noise = typically_s / seen.requests <= limit and each - typically_s / seen.requests <= held_up
+            is_noise = typically_s / seen.requests <= limit  # of a single trial, the middle pause says whose they are
             where = f"In {trial.called}, between"
             findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise))
     return findings
@@ -146,7 +148,7 @@ def _typically_unknown_s(part: Part, seen: Busy) -> float:
 
 def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
     """How long a noisy host kept processes from running in a trial, by its own counters: others ran, or nobody could."""
-    return max((seen.held_up * seen.elapsed_s for seen in noise.noises(cell, trial) if seen.is_loud), default=0.0)
+    return max((seen.held_up * seen.elapsed_s for seen in noises(cell, trial) if seen.is_loud), default=0.0)
 
 
 def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
@@ -167,14 +169,14 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
 def _stops_early(
     unknown_s: float, latency_s: float, of: dict[str, Any], where: str, *, is_noise: bool = False
 ) -> Finding:
-    """`is_noise`: the typical pause is the requester's own, and the host says that it was busy for as long as is missing."""
+    """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
     if is_noise:
         return Finding(
             verdict="warn",
             evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
             weight=unknown_s,
             explanation=f"{where or 'Between'} a reply and the next request, {words.ns(unknown_s * 1e9)} on average are not"
-            " the requester's own work, but not in most pauses, and the host kept processes waiting for a CPU for as long.",
+            " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
             action="See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
         )
     return Finding(

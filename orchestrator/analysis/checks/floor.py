@@ -23,6 +23,9 @@ kernel's round trip.
 A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
 connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
 
+A ping or an exchange was measured beside the calls and may have been disturbed where they were not: below these a cell fails
+where most of its trials are, and warns otherwise.
+
 What a client library says of TCP's, TLS's and QUIC's handshakes is held against the same bounds, and on a connection for
 each request against the requests that they are a part of: a warning, as no latency rests on it.
 
@@ -41,12 +44,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.page_factors import is_in_pieces
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
-_EXCHANGE = "tcp exchange"
+_EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"
 _PINGED_ANOTHER = "who answers a ping to the address of a service that is not ours may be another, or in no hurry"
 
 _ACTION = (
@@ -150,6 +153,9 @@ def judge(cell: CellEvidence) -> Finding | None:
             explanation=f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
             action="See the run's warnings for the reason.",
         )
+    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
+    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
+    findings = [*exact, *in_most(beside, len(cell.trials))]
     return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
 
 
@@ -178,7 +184,7 @@ def _bounds(
     """Of the tcp exchanges given, or else of all that stand beside the cell."""
     rtt_us = part.done.min_rtt_us
     if rtt_us:
-        yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
+        yield _Bound(name=_MIN_RTT, least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))
     if pings and not (cell.is_external and cell.placement.kind == "local"):
         minima = [reading.minimum_ns or 0 for reading in pings]

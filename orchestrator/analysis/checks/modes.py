@@ -4,7 +4,7 @@ A histogram of the logs in steps of 5 %, three steps taken together, is split wh
 lower of the peaks on both sides, and less by three standard deviations of a Poisson count. Modes lie at least half as far
 apart again as the lower one is long, and hold one per cent and ten requests. What a mode waits for is known for a few
 times that are constants of Linux's TCP (include/net/tcp.h): TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms) and
-TCP_TIMEOUT_INIT (1 s).
+TCP_TIMEOUT_INIT (1 s). Modes of other lengths, as a scheduler's time slices make, are shown and no warning: nothing follows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, quantile
 
@@ -121,9 +121,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     is_here = cell.placement.kind == "local"
     several = [entry for entry in found if len(entry[2]) > 1]
     if 2 * len(several) >= len(found):
-        return _finding(
-            *max(several, key=lambda entry: entry[2][-1].median_ns / entry[2][0].median_ns), len(several), is_here
-        )
+        return worst(_finding(*entry, len(several), is_here) for entry in several)
     measured = f"; in {len(several)} of {len(found)} trials there are more" if several else ""
     return Finding(
         verdict="pass",
@@ -140,7 +138,7 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
     clues += [f"TCP sent {words.count(retransmits, 'packet')} again"] if retransmits else []
     because = f" {'; '.join(clues)}." if clues else ""
     return Finding(
-        verdict="warn",
+        verdict="warn" if causes else "pass",
         evidence={
             "trial": trial.record.index,
             "trials_with_several": trials,
@@ -152,7 +150,9 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
         explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
         action="Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
-        + " Against Nagle's algorithm, set TCP_NODELAY or write each message at once." * _is_delayed(causes),
+        + " Against Nagle's algorithm, set TCP_NODELAY or write each message at once." * _is_delayed(causes)
+        if causes
+        else "Nothing to do.",
     )
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, Check, Finding, worst
+from orchestrator.analysis.check_result import Overload
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, in_most, worst
 from orchestrator.analysis.checks.together import NAME as WINDOW
 from orchestrator.analysis.checks.workers import cut_rests
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
@@ -159,14 +160,15 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial, part, seen in cell.parts(NAME):
         if isinstance(seen, Schedule):
-            findings.append(_schedule(trial, part, seen))
+            findings.append(_schedule(cell, trial, part, seen))
         elif seen is not None:
             findings.append(_think_time(cell, trial, seen))
         if not cell.is_open_loop and (unlike := _unlike_its_load(trial, part)):
             findings.append(unlike)
         findings.append(_requester(cell, trial, part))
     findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
-    return worst(findings)
+    overloads = in_most([finding for finding in findings if finding.overload], len(cell.trials))
+    return worst([*(finding for finding in findings if not finding.overload), *overloads])
 
 
 def _who(trial: TrialEvidence, part: Part) -> str:
@@ -225,7 +227,7 @@ def _has_room(trial: TrialEvidence) -> bool:
     return share is not None and share <= SATURATED
 
 
-def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
+def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
     why = words.not_sent(part.done)
     rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
@@ -265,9 +267,12 @@ def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
     if seen.never_sent:
         measured += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
     if delivered < 0.9:
+        planned = cell.cell.load.rate_per_s or rate
         return Finding(
             verdict="fail",
-            evidence={**evidence, BEYOND_CAPACITY: True},
+            evidence=evidence,
+            overload=Overload(planned_per_s=planned, delivered_per_s=delivered * planned),
+            weight=-delivered,
             explanation=f"Only {measured}: not the declared load.",
             action="Lower the rate, raise the concurrency, or add requesters (`processes`).",
         )

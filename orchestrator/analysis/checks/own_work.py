@@ -25,8 +25,8 @@ Limits: honest clients that keep their connections came to 12 µs and less than 
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
 closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
 does later shows only as far as it delays the next request. The three longest pauses of a trial are left out, as a machine
-may stand still there, too, and a failure takes the middle pause as well as their mean: work put off until every tenth
-request, say, is a warning.
+may stand still there, too, and a failure takes the middle pause as well as their mean, in most of three blocks or more: work
+put off until every tenth request, say, is a warning.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, is_of_the_stack, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import languages
 
@@ -85,6 +85,8 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     findings = []
     if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
         findings.append(_alone_in_flight(cell, run))
+    others = [other for other in run.cells if other is not cell and other.cell.setting == cell.cell.setting]
+    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in others])
     for trial in cell.trials:
         for part in trial.parts:
             if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
@@ -100,18 +102,29 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
                     )
                 )
             else:
-                findings.append(_judged(trial.record.index, entering_s / measured_s))
+                findings.append(_judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong))
     return worst(findings)
 
 
-def _judged(trial: int, share: float) -> Finding:
+def _entering(cell: CellEvidence) -> dict[int, float]:
+    """By block the share of the time that a requester with several in flight verified and recorded."""
+    shares = [
+        (trial.record.block, (part.done.entering_s or 0.0) / part.done.measured_s)
+        for trial in cell.trials
+        for part in trial.parts
+        if part.load.concurrency > 1 and part.done.measured_s
+    ]
+    return {block: max(share for of, share in shares if of == block) for block, _ in shares}
+
+
+def _judged(trial: int, share: float, *, is_wrong: bool) -> Finding:
     measured = f"{words.percent(share)} of the time went into verifying and recording"
     if share <= _MOST_UNNOTICED:
         return Finding(
             verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{measured}."
         )
     return Finding(
-        verdict="fail" if share > _MOST else "warn",
+        verdict="fail" if share > _MOST and is_wrong else "warn",
         evidence={"trial": trial, "share": share},
         weight=share,
         explanation=f"{measured}: up to that share of latency and throughput is the requester's own.",
@@ -127,8 +140,8 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
             explanation=f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
             action="Ask for more requests per trial.",
         )
-    beside = [(other.stack.label, of) for other in _beside(cell, run) if (of := _typical(other)) is not None]
-    label, least = min(beside, key=lambda entry: entry[1].pause_s, default=("", mine))
+    beside = [(other, pauses) for other in _beside(cell, run) if (pauses := _typical(other)) is not None]
+    least_cell, least = min(beside, key=lambda entry: entry[1].pause_s, default=(cell, mine))
     excess_s = mine.pause_s - least.pause_s
     share, excess = mine.pause_s / mine.cycle_s, excess_s / mine.cycle_s
     evidence = {
@@ -147,9 +160,10 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     if not is_out and not is_much:
         return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
     omitted = _omitted(cell, run) if is_out else ""
-    is_wrong = not omitted and ((is_out and excess > wrong) or (is_much and share > _MOST_ALONE))
-    is_wrong = is_wrong and (cell.cell.kind == "codec" or _is_typical(cell, wrong, least))
-    more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
+    is_wrong = not omitted and (
+        (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
+    )
+    more = f", {words.ns(excess_s * 1e9)} more than with {least_cell.stack.label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
         evidence=evidence,
@@ -161,13 +175,25 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     )
 
 
-def _is_typical(cell: CellEvidence, wrong: float, least: Pauses) -> bool:
-    """Whether the middle pause is as much out of line: a busy machine makes long ones of a few, which is a warning."""
-    seen = [pauses.typical for *_, pauses in cell.parts(NAME) if pauses is not None and pauses.typical]
-    if not seen:
-        return True
-    pause_s, cycle_s = (median(getattr(p, name) for p in seen) for name in ("pause_s", "cycle_s"))
-    return bool(pause_s - least.pause_s > wrong * cycle_s or pause_s > _MOST_ALONE * cycle_s)
+def _is_wrong(cell: CellEvidence, limit: float, least: CellEvidence | None) -> bool:
+    """Whether in most blocks the pauses take more than this share beyond those of the other cell, in mean and middle.
+
+    A busy machine makes long ones of a few, which is a warning.
+    """
+    kinds = (True,) if cell.cell.kind == "codec" else (False, True)
+    for is_typical in kinds:
+        mine, theirs = _in_blocks(cell, is_typical), _in_blocks(least, is_typical) if least else {}
+        shares = {block: pauses.pause_s / pauses.cycle_s for block, pauses in mine.items()}
+        beside = {block: pauses.pause_s / mine[block].cycle_s for block, pauses in theirs.items() if block in mine}
+        if not is_of_the_stack(shares, limit, [beside]):
+            return False
+    return True
+
+
+def _in_blocks(cell: CellEvidence, is_typical: bool) -> dict[int, Pauses]:
+    """By block the pauses of its requester: on average, or as their medians."""
+    seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME) if pauses is not None]
+    return {block: pauses.typical or pauses if is_typical else pauses for block, pauses in seen}
 
 
 def _omitted(cell: CellEvidence, run: RunEvidence) -> str:

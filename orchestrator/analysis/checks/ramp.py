@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.check_result import Overload
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _FEWEST = 100
@@ -70,6 +71,8 @@ def _rank_correlation(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> flo
 def judge(cell: CellEvidence) -> Finding | None:
     """The steepest ramp of the cell's trials."""
     findings: list[Finding] = []
+    rate = cell.cell.load.rate_per_s
+    overload = Overload(planned_per_s=rate, delivered_per_s=None) if rate else None
     for trial, _part, ramps in cell.parts(NAME):
         for ramp in ramps:
             evidence = {
@@ -84,7 +87,8 @@ def judge(cell: CellEvidence) -> Finding | None:
                 findings.append(
                     Finding(
                         verdict="fail" if certain else "warn",
-                        evidence={**evidence, BEYOND_CAPACITY: True} if certain and cell.is_open_loop else evidence,
+                        evidence=evidence,
+                        overload=overload if certain else None,
                         explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
                         action="Lower the offered rate below the responder's capacity."
                         if cell.is_open_loop
@@ -94,7 +98,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             else:
                 measured = f"Latency does not grow {where}."
                 findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
-    return worst(findings) or Finding(
+    return worst(in_most(findings, len(cell.trials))) or Finding(
         verdict="cannot tell",
         explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.",
         action="Ask for more requests per trial.",

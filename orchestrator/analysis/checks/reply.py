@@ -113,7 +113,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             verdict="fail",
             evidence=evidence,
             explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
-            action="See `error_examples` in the manifest for one, fix the responder, and measure again.",
+            action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
         )
     if cell.stack.external is not None and cell.stack.external.is_anonymous:
         return Finding(

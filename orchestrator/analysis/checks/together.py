@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.two_clocks import DRIFT
 
@@ -71,7 +71,9 @@ def judge(cell: CellEvidence) -> Finding | None:
     for trial in cell.trials:
         windows = [(part, seen) for of, part, seen in cell.parts(NAME) if of is trial and seen is not None]
         findings.append(_finding(cell, trial, windows))
-    return worst(findings)
+    early = [finding for finding in findings if "early_s" in finding.evidence]
+    apart = [finding for finding in findings if "early_s" not in finding.evidence]
+    return worst([*early, *in_most(apart, len(cell.trials))])
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[Part, Window]]) -> Finding:

@@ -173,11 +173,21 @@ def arenas(summary: RunSummary) -> tuple[Arena, ...]:
 
 
 def questions(found: Sequence[Arena]) -> list[tuple[Arena, ...]]:
-    """Those by each factor that was asked about, in the order of the comparisons, beside the first reference of each."""
+    """Those by each factor that was asked about, in the order of the comparisons, beside the first reference of each.
+
+    A setting without that reference, as its cell is invalid, is beside its own.
+    """
     asked = []
     for factor in dict.fromkeys(arena.factor for arena in found):
-        of = [arena for arena in found if arena.factor == factor]
-        asked.append(tuple(arena for arena in of if arena.names[arena.reference] == of[0].names[of[0].reference]))
+        arenas_ = [arena for arena in found if arena.factor == factor]
+        first = arenas_[0].names[arenas_[0].reference]
+        usual = {(arena.group, arena.subject) for arena in arenas_ if arena.names[arena.reference] == first}
+        own: dict[tuple[str, str], Arena] = {}
+        for arena in arenas_:
+            own.setdefault((arena.group, arena.subject), arena)
+        kept = [a for a in arenas_ if a.names[a.reference] == first]
+        kept += [arena for setting, arena in own.items() if setting not in usual]
+        asked.append(tuple(sorted(kept, key=arenas_.index)))
     return asked
 
 

@@ -1,98 +1,92 @@
-"""Why a run, or part of it, cannot answer: checks that failed, other programs that took the CPUs, an end before its time."""
+"""Why a run, or part of it, cannot answer: checks that failed, noise that resolves nothing, an end before its time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis import unresolved, validity, words
+from orchestrator.analysis.check_result import Overloaded
 from orchestrator.analysis.conclusion.arena import Arena
-from orchestrator.analysis.conclusion.plain import named, some
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.results.manifest import is_shared
+from orchestrator.analysis.conclusion.plain import fitting, some
+from orchestrator.analysis.overloads import clause as overload_clause
+from orchestrator.analysis.overloads import overloads
+from orchestrator.analysis.summary import CellSummary, RunSummary
 
-_MOST_LETTERS = 100  # of whose checks failed: the answer of the others stands behind it
-
-# From which share on noise is so loud that no figure is worth a sentence, and how it is said. In CPUs, or of the time.
-_OF_CPUS = {"steal": (0.10, "the hypervisor took {} away"), "foreign": (0.50, "other programs took {}")}
-_OF_TIME = {
-    "throttled": (0.10, "a CPU quota stopped it for {} of the time"),
-    "pressure": (0.40, "something waited for a CPU that others used for {} of the time"),
-}
+_MOST_LETTERS = 150  # of whose checks failed
 
 
-@dataclass(frozen=True)
-class Noise:
-    """What else the machine did, as a clause; `is_bad` where that leaves no answer. Empty of a quiet one."""
+def noise(arenas: Sequence[Arena], busy: str) -> str:
+    """Why a run resolves nothing, where that is because others held up its trials, as a clause; empty else.
 
-    text: str = ""
-    is_bad: bool = False
-
-
-def noise(summary: RunSummary, compared: set[str]) -> Noise:
-    """By the check *noise*: what a third of the trials of a compared cell reached at least."""
-    if is_shared(summary.warnings):
-        return Noise("another measurement ran on this machine at the same time", is_bad=True)
-    found: list[tuple[float, str]] = []
-    labels = {cell.id: cell.stack_label for cell in summary.cells}
-    for check in summary.checks:
-        if (
-            check.name != "noise"
-            or check.cell not in compared
-            or not isinstance(check.evidence.get("in_a_third"), dict)
-        ):
-            continue
-        reached = check.evidence["in_a_third"]
-        for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():
-            if (share := float(reached.get(key) or 0.0)) >= limit:
-                amount = _of_cpus(share) if key in _OF_CPUS else words.percent(min(share, 1.0))
-                while_ = f" while {named(labels[str(check.cell)])} was measured"
-                found.append((share / limit, f"{text.format(amount)}{while_}"))
-    if found:
-        return Noise(max(found)[1], is_bad=True)
-    loud = unresolved.busy(summary.checks, {}, compared)
-    return Noise(loud)
-
-
-def _of_cpus(share: float) -> str:
-    """`half of a CPU`, `0.7 of a CPU`, `1.5 CPUs`."""
-    if abs(share - 0.5) < 0.05:
-        return "half of a CPU"
-    return f"{share:.1f} of a CPU" if share < 0.95 else "a CPU" if share < 1.05 else f"{share:.1f} CPUs"
+    `busy`: what else the machine did (`unresolved.busy`).
+    """
+    members = [member for arena in arenas for member in arena.members]
+    standings = {member.standing for member in members}
+    if standings & {*unresolved.DECIDED} or "not resolved" not in standings:
+        return ""
+    if busy:
+        return busy
+    unequal = any(member.reason == "disturbed unequally" for member in members)
+    return "others held up the compared sides unequally" if unequal else ""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The checks that failed: whether they leave nothing, a clause that says it, and what becomes of what they name."""
+    """What failed checks leave out. `text` names it as a clause; `left_out` is a sentence to follow the answer.
 
-    cells: frozenset[str]
+    `is_everywhere`: no comparison is valid, or without comparisons no cell. `is_checked`: something other than overload.
+    """
+
     is_everywhere: bool
-    is_in_part: bool  # some of what was measured of a stack, and not all
+    is_checked: bool
     text: str
-    left_out: str  # `which is left out`
+    left_out: str
+    overloads: tuple[Overloaded, ...]
 
 
-def failed(summary: RunSummary, arenas: Sequence[Arena]) -> Failed | None:
-    """What failed checks of this run forbid; None where none does."""
+def failed(summary: RunSummary) -> Failed | None:
+    """Return what failed checks of this run leave out; None where none failed."""
     invalid = validity.invalid_cells(summary.cells, summary.checks)
     if not invalid:
         return None
-    checks = list(dict.fromkeys(name for names in invalid.values() for name in names))
-    by_id = {cell.id: cell for cell in summary.cells}
-    stacks = list(dict.fromkeys(by_id[cell].stack_label for cell in invalid))
-    is_everywhere = validity.is_everywhere(summary.cells, invalid) or (
-        bool(arenas) and not any(arena.tiers for arena in arenas)
+    over = overloads(summary.cells, summary.checks)
+    overloaded = {cell.cell for cell in over}
+    checked = {cell: names for cell, names in invalid.items() if cell not in overloaded}
+    clauses = [text for text in (overload_clause(over), _checked(summary.cells, checked)) if text]
+    compared = [c for c in summary.comparisons if not c.control]
+    valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
+    missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
+    missing -= {cell for c in valid for cell in (c.cell, c.reference_cell)}
+    if missing:
+        clauses.append(
+            f"{words.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
+        )
+    text = "; ".join(clauses[:-1] if missing else clauses)
+    return Failed(
+        is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
+        is_checked=bool(checked),
+        text=text,
+        left_out=fitting(f"Left out: {'; '.join(clauses)}.", f"Left out: {text}."),
+        overloads=over,
     )
-    measured = sum(1 for cell in summary.cells if cell.distribution or cell.id in invalid)
-    is_in_part = not all(cell.id in invalid for cell in summary.cells if cell.stack_label in stacks)
+
+
+def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> str:
+    """Which checks failed for which stacks, as a clause; empty where none did."""
+    if not invalid:
+        return ""
+    checks = list(dict.fromkeys(name for names in invalid.values() for name in names))
+    stacks = list(dict.fromkeys(cell.stack_label for cell in cells if cell.id in invalid))
+    measured = sum(1 for cell in cells if cell.distribution or cell.id in invalid)
+    is_in_part = not all(cell.id in invalid for cell in cells if cell.stack_label in stacks)
     where = f" in {len(invalid)} of {words.count(measured, 'measurement')}" if is_in_part else ""
     noun = "check" if len(checks) == 1 else "checks"
-    text = f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}"
-    if len(text) > _MOST_LETTERS:
-        text = f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}"
-    is_one = len(invalid if is_in_part else stacks) == 1  # of measurements, or of stacks
-    left_out = "which is left out" if is_one else "which are left out"
-    return Failed(frozenset(invalid), is_everywhere, is_in_part, text, left_out)
+    return fitting(
+        f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}",
+        f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}",
+        most=_MOST_LETTERS,
+    )
 
 
 def cut(summary: RunSummary) -> str:

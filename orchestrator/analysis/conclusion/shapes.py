@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from orchestrator.analysis.check_result import Overloaded
+
 CANNOT = "This run cannot answer: "
 """How the sentence of a run begins that is of no use."""
 
@@ -37,15 +39,17 @@ class Figure:
 class Conclusion:
     """One plain sentence, at most 240 characters, and what stands behind it, a sentence each; empty where there is nothing.
 
+    `left_out`: what failed checks leave out of the answer, and `overloads` the rates in it that a stack did not carry.
     `besides`: the answer to what else was asked about, read in place of `matters_from`: what the difference is worth, and up
     to which call. `sure`: from how many repeats, how small a difference they could have found, and what was not measured.
-    `advice`: what to do. `invalid_because`: why the run cannot answer, or which part of it cannot; then `sentence` says so
-    too. `ahead`: who leads, by the names of the figures: one, or several that are equal or cannot be told apart; none where
-    settings differ.
+    `advice`: what to do. `invalid_because`: why the run, or part of it, cannot answer. `ahead`: who leads, by the names of
+    the figures: one, or several that are equal or cannot be told apart; none where settings differ.
     """
 
     sentence: str
     figures: tuple[Figure, ...] = ()
+    left_out: str = ""
+    overloads: tuple[Overloaded, ...] = ()
     besides: str = ""
     matters_from: str = ""
     sure: str = ""
@@ -60,5 +64,7 @@ class Conclusion:
 
     @property
     def more(self) -> tuple[str, ...]:
-        """The sentences behind the first, three at most, in the order in which they are read."""
-        return tuple(text for text in (self.besides or self.matters_from, self.sure, self.advice) if text)
+        """The sentences behind the first, four at most, in the order in which they are read."""
+        return tuple(
+            text for text in (self.left_out, self.besides or self.matters_from, self.sure, self.advice) if text
+        )

@@ -9,10 +9,10 @@ import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.noise import noises
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.analysis.cost import PER
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence
+from orchestrator.analysis.host_noise import noises
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.model.network import HEADERS, SEGMENT, SEGMENTS_AT_FIRST, on_the_wire
 from orchestrator.analysis.model.shapes import ModelCell, Series

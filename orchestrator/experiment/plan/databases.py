@@ -46,11 +46,6 @@ def by_own_driver(call: Values, responder: Responder | None) -> Values:
     return {**call, DRIVER: responder.drivers[0]}
 
 
-def has_no_driver(name: str, values: Values) -> bool:
-    """Whether a cell may have no value of a factor of the call: of the library, where it asks no PostgreSQL."""
-    return name == DRIVER and values.get(STORE) != POSTGRESQL
-
-
 def refusal_of_driver(protocol: str, responder: Responder | None, call: Values) -> str | None:
     """Why a responder cannot ask PostgreSQL by the library of a cell; None where it can, or its libraries are not known."""
     if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:

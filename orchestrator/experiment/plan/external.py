@@ -150,9 +150,8 @@ def behind_loopback(stacks: Iterable[Stack]) -> str:
 
 
 def address(external: External) -> str:
-    """The address as the experiment names it, with what it stood for: `db.example:80 (198.18.0.9)`."""
-    told = f"{external.given}:{external.port}"
-    return told if external.given == external.host else f"{told} ({external.host})"
+    """The address as the experiment names it, `db.example:80`; of a manifest's plan the role with the port."""
+    return f"{external.given}:{external.port}"
 
 
 def announcements(plan: Plan) -> list[str]:
@@ -163,6 +162,7 @@ def announcements(plan: Plan) -> list[str]:
             by_address.setdefault(stack.external, []).append(stack)
     return [
         f"{', '.join(given(stacks))}: about {requests_of(plan, {s.id for s in stacks}):,} requests go to"
-        f" {address(external)}, which runs already; orch starts nothing there, and ends nothing"
+        f" {address(external)}{'' if external.given == external.host else f' ({external.host})'}, which runs already;"
+        " orch starts nothing there, and ends nothing"
         for external, stacks in by_address.items()
     ]

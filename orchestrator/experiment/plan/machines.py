@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+from orchestrator.experiment.providers import PROVIDERS
 
 PRICES_AS_OF = "2025-03-06"
 ADDRESS_USD_PER_H = 0.005
@@ -26,22 +29,45 @@ class Machine:
     name: str
     cores: float
     memory_mb: int
+    is_shared_core: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
+
+    cores: float
+    by: Literal["quota", "hypervisor"]
 
 
 MACHINES: dict[str, Machine] = {
     machine.name: machine
     for machine in (
-        Machine(name="f1-micro", cores=0.2, memory_mb=614),
-        Machine(name="g1-small", cores=0.5, memory_mb=1740),
-        Machine(name="e2-micro", cores=0.25, memory_mb=1024),
-        Machine(name="e2-small", cores=0.5, memory_mb=2048),
-        Machine(name="e2-medium", cores=1.0, memory_mb=4096),
+        Machine(name="f1-micro", cores=0.2, memory_mb=614, is_shared_core=True),
+        Machine(name="g1-small", cores=0.5, memory_mb=1740, is_shared_core=True),
+        Machine(name="e2-micro", cores=0.25, memory_mb=1024, is_shared_core=True),
+        Machine(name="e2-small", cores=0.5, memory_mb=2048, is_shared_core=True),
+        Machine(name="e2-medium", cores=1.0, memory_mb=4096, is_shared_core=True),
         Machine(name="n1-standard-1", cores=1.0, memory_mb=3840),
         Machine(name="e2-standard-2", cores=2.0, memory_mb=8192),
         Machine(name="e2-standard-4", cores=4.0, memory_mb=16384),
         Machine(name="e2-standard-8", cores=8.0, memory_mb=32768),
     )
 }
+
+
+def limit_of(provider: str, machine: str | None) -> Limit | None:
+    """What a machine type intends that a host cannot have; None where a host has all of its CPUs.
+
+    In the lab a quota holds every type to its size. In a cloud the hypervisor takes time from the shared-core types.
+    """
+    size, made_by = MACHINES.get(machine or ""), PROVIDERS[provider]
+    if size is None or not made_by.makes_hosts:
+        return None
+    if made_by.hosts_are_this_machine:
+        return Limit(cores=size.cores, by="quota")
+    return Limit(cores=size.cores, by="hypervisor") if size.is_shared_core else None
+
 
 # E2 types are billed by the same rates per core and per GB, and all have 4 GB per core: one price per region says all.
 _E2_PER_CORE_USD: dict[str, float] = {

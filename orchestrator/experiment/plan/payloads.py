@@ -359,7 +359,7 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
 
 def _is_right(file: PayloadFile, target: Path) -> bool:
     try:
-        return hashlib.sha256(read_file(target, MAX_PAYLOAD_BYTES, follow=False)).hexdigest() == file.sha256
+        return hashlib.sha256(read_file(target, MAX_PAYLOAD_BYTES)).hexdigest() == file.sha256
     except (FileNotFoundError, UnreadableFile):
         return False
 

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
-from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.process_factors import requesters_of
 from orchestrator.experiment.model.store_factors import resources
@@ -352,40 +351,6 @@ class Plan:
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
 
-    @classmethod
-    def from_dict(cls, raw: dict[str, Any]) -> Plan:
-        """The plan that `to_dict` gave, after its way through JSON.
-
-        ValueError when it is of another schema version; TypeError or KeyError name a key that is unknown or missing.
-        """
-        version = raw.get("schema_version") if isinstance(raw, dict) else None
-        if version != SCHEMA_VERSION:
-            raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
-        parts = dict(raw)
-        parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
-        parts["operations"] = tuple(
-            Operation(
-                **{
-                    **o,
-                    "shape": None if o.get("shape") is None else Shape(**o["shape"]),
-                    "made_of": tuple(o.get("made_of", ())),
-                    "mix": tuple(Mixed(**mixed) for mixed in o.get("mix", ())),
-                }
-            )
-            for o in raw["operations"]
-        )
-        parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
-        parts["cells"] = tuple(_cell_of(cell) for cell in raw["cells"])
-        parts["contrasts"] = tuple(
-            Contrast(**{**contrast, "references": tuple(contrast["references"])}) for contrast in raw["contrasts"]
-        )
-        parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
-        parts["limits"] = Limits(**raw["limits"])
-        parts["until"] = None if raw.get("until") is None else Until(**raw["until"])
-        parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
-        parts["overrides"], parts["sealed"] = tuple(raw["overrides"]), tuple(raw.get("sealed", ()))
-        return cls(**parts)
-
     @property
     def pins(self) -> tuple[Pin, ...]:
         """How both ends of one machine are pinned, each way once."""
@@ -433,13 +398,6 @@ def _cell_to_dict(cell: Cell) -> dict[str, Any]:
     if cell.find is not None:
         document["find"] = {**vars(cell.find), "goals": [dict(vars(goal)) for goal in cell.find.goals]}
     return document
-
-
-def _cell_of(raw: dict[str, Any]) -> Cell:
-    find = raw.get("find")
-    if find is not None:
-        find = Find(**{**find, "goals": tuple(Goal(**goal) for goal in find["goals"])})
-    return Cell(**{**raw, "load": Load(**raw["load"]), "warmup": Warmup(**raw["warmup"]), "find": find})
 
 
 def _plain(value: Any) -> Any:

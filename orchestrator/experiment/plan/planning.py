@@ -77,7 +77,7 @@ def make_plan(
         sealed=sealed,
         payload_files=matrix.payload_files,
         makes_stores=makes_stores(experiment.provider, matrix.cells),
-        experiment_path=str(path),
+        experiment_path=_as_named(path),
         experiment_sha256=located.sha256,
         overrides=tuple(overrides),
         resolved=matrix.resolved,
@@ -88,6 +88,12 @@ def make_plan(
     _check_requests(located, plan)
     _check_cost(located, plan)
     return plan
+
+
+def _as_named(path: Path) -> str:
+    """A file in the working folder relative to it, so that its path names no other folder."""
+    here, absolute = Path.cwd(), path.absolute()
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else path)
 
 
 def _check_provider(located: Located) -> None:

@@ -7,17 +7,16 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.disk import own_folder, whole_file, writing
+from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.plan.payloads import GENERATED, payload_path
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
-from orchestrator.strict_json import read_json
+from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 _CURRENT = "current"
-MOST_BYTES = 64 * 2**20  # several times what the largest plan takes
 
 
 def save(plan: Plan, folder: Path) -> Path:
@@ -28,7 +27,6 @@ def save(plan: Plan, folder: Path) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
-        own_folder(folder)
         _write(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
         _write(folder / _CURRENT, identity + "\n")
     return target
@@ -38,7 +36,7 @@ def _write(path: Path, text: str) -> None:
     """Make it hold this text; a file that does is left as it is, and whatever else stands there is replaced."""
     content = text.encode()
     with suppress(FileNotFoundError, UnreadableFile):
-        if read_file(path, len(content), follow=False) == content:
+        if read_file(path, len(content)) == content:
             return
     with whole_file(path) as partial:
         partial.write_bytes(content)
@@ -48,7 +46,7 @@ def load(identity: str, folder: Path) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
-        plan = read_plan(read_json(path, MOST_BYTES))
+        plan = read_plan(read_own_json(path))
     except FileNotFoundError as error:
         known = [p.stem for p in folder.glob("*.json")]
         hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
@@ -73,7 +71,7 @@ def forget_current(folder: Path) -> None:
 def current(folder: Path) -> Plan:
     """The plan that was made last. UsageError when there is none."""
     try:
-        identity = read_file(folder / _CURRENT, 100, follow=False).decode(errors="replace").strip()
+        identity = read_file(folder / _CURRENT, 100).decode(errors="replace").strip()
     except FileNotFoundError as error:
         raise UsageError(
             "there is no current plan",

@@ -8,7 +8,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.process_factors import requesters_of
-from orchestrator.experiment.plan.plan import Operation, Plan
+from orchestrator.experiment.plan.plan import Operation
 from orchestrator.experiment.plan.processes import processes_of
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import MISLEADING, are_asked_for
@@ -52,21 +52,6 @@ def refuse_beside_others(located: Located) -> None:
             f"no figure of a misleading rule is a latency, so nothing is compared by `{FACTOR}`: leave it out; {_ASKED} has"
             " a table of its own.",
         )
-
-
-def strange_in(plan: Plan) -> tuple[str, object] | None:
-    """The place in a plan that `refuse_overrides` or `refuse_beside_others` never lets come about, and what is there."""
-    first, *others = [are_asked_for(cell.factors) for cell in plan.cells]
-    for number, asked in enumerate(others, start=1):
-        if asked != first:
-            return f"cells.{number}.factors.{FACTOR}", plan.cells[number].factors[FACTOR]
-    for number, contrast in enumerate(plan.contrasts):
-        if contrast.factor == FACTOR:
-            return f"contrasts.{number}.factor", FACTOR
-    for number, override in enumerate(plan.overrides):
-        if _is_of_rules(override):
-            return f"overrides.{number}", override
-    return None
 
 
 def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, is_search: bool) -> str | None:

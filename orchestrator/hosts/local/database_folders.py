@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -22,7 +23,6 @@ from typing import Final
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts import processes
 from orchestrator.hosts.processes import Known
-from orchestrator.own_mark import why_not_private
 
 _PREFIX: Final = "orch-postgresql-"
 _NOTE: Final = "made-by-orch.json"
@@ -80,15 +80,22 @@ def _is_left(folder: Path) -> bool:
     """Whether this user's orch has made it and is gone."""
     try:
         note = folder / _NOTE
-        if not folder.is_dir() or why_not_private(folder) is not None or why_not_private(note) is not None:
+        if not (folder.is_dir() and _is_private(folder) and _is_private(note)):
             return False
-        found = json.loads(read_file(note, _MOST_BYTES, follow=False))
+        found = json.loads(read_file(note, _MOST_BYTES))
         pid, started, seen = found["pid"], found["started"], found["processes"]
     except (OSError, UnreadableFile, ValueError, KeyError, TypeError):
         return False
     if not isinstance(pid, int) or not isinstance(started, str) or seen != _processes_seen():
         return False
     return not Known(pid=pid, started=started).is_alive
+
+
+def _is_private(path: Path) -> bool:
+    """Whether this user alone can change it, and it is no link: anybody may put something into the folder of all."""
+    status = path.lstat()
+    is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return not (stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid() or is_open)
 
 
 def _processes_seen() -> str:
@@ -103,7 +110,7 @@ def _servers_of(data: Path) -> list[Known]:
     """The server that works in this folder, by the file it keeps there; none where another process has its id by now."""
     try:
         owner = data.lstat().st_uid
-        text = read_file(data / "postmaster.pid", _MOST_BYTES, follow=False).decode()
+        text = read_file(data / "postmaster.pid", _MOST_BYTES).decode()
         process = processes.known(int(text.partition("\n")[0]))
     except (OSError, UnreadableFile, ValueError):
         return []

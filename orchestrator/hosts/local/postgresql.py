@@ -219,7 +219,7 @@ def _accepts(folder: Path) -> bool:
     """Whether the server is ready, by the last line of the file that it keeps for this."""
     try:
         pid_file = database_folders.data_in(folder) / "postmaster.pid"
-        lines = read_file(pid_file, _PID_FILE_BYTES, follow=False).decode(errors="replace").splitlines()
+        lines = read_file(pid_file, _PID_FILE_BYTES).decode(errors="replace").splitlines()
     except (OSError, UnreadableFile):
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"

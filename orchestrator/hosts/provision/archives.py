@@ -1,7 +1,7 @@
 """Archives that orch made once and sends again: kept in a folder that nobody else can write to, and verified on each use.
 
-What is in them runs as root on hosts, so each carries this user's own mark (`own_mark`) on its name and SHA-256. The
-folder is the user's own cache, not part of a checkout: a checkout, or an archive of one, may come from somebody else.
+What is in them runs as root on hosts, so other users must not be able to write to the folder. The SHA-256 of
+each lies beside it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator import own_mark
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.files import UnreadableFile, read_file
-
-_MARK_BYTES = 200
 
 
 def cache_folder() -> Path:
@@ -33,18 +29,17 @@ def cache_folder() -> Path:
 def kept(path: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool]) -> Path:
     """The archive at `path`, as it was made: by `make` now, or earlier and not changed since.
 
-    A mark of another key, or none, counts as a change. `is_sound` says whether its content is what its name promises; one
-    that was changed, or is not sound, is made again.
+    `is_sound` says whether its content is what its name promises; one that was changed, or is not sound, is made again.
     ProvisionError when others can write to the folder, or what was made is not sound.
     """
     private(path.parent)
     if not (_is_unchanged(path) and is_sound(path)):
-        _mark_file(path).unlink(missing_ok=True)
+        _digest_file(path).unlink(missing_ok=True)
         make(path)
         if not is_sound(path):
             path.unlink(missing_ok=True)
             raise ProvisionError(f"{path} is not what it was made from", hint="check the disk, and try again")
-        _mark_file(path).write_text(own_mark.mark("archive", [path.name, _sha256(path)]) + "\n", encoding="utf-8")
+        _digest_file(path).write_text(_sha256(path) + "\n", encoding="ascii")
     return path
 
 
@@ -60,18 +55,14 @@ def private(folder: Path) -> None:
 
 
 def _is_unchanged(path: Path) -> bool:
-    """Whether it is a file of this user's that carries our mark: one without it, or with another key's, is made again."""
     try:
-        if own_mark.why_not_private(path) is not None:
-            return False
-        claimed = read_file(_mark_file(path), _MARK_BYTES, follow=False).decode("ascii").strip()
-        return own_mark.is_ours("archive", [path.name, _sha256(path)], claimed)
-    except (OSError, UnreadableFile, UnicodeDecodeError):
+        return _digest_file(path).read_text(encoding="ascii").strip() == _sha256(path)
+    except (OSError, UnicodeDecodeError):
         return False
 
 
-def _mark_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.mark")
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
 
 
 def _sha256(path: Path) -> str:

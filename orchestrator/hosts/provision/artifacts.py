@@ -71,7 +71,7 @@ def programs(plan: Plan, target: Target, cache: Path) -> Bundle | None:
 
 def _content(path: Path) -> bytes:
     try:
-        return read_file(path, MOST_FILE, follow=False)
+        return read_file(path, MOST_FILE)
     except (FileNotFoundError, UnreadableFile) as error:
         why = "is gone" if isinstance(error, FileNotFoundError) else str(error)
         raise ProvisionError(f"{path} {why}", hint="`orch services` shows what is built") from error

@@ -1,29 +1,25 @@
 """Which deployments there are: a folder each in one place (`Workspace.deployments`); its `deployment.json` comes first.
 
 That file and the provider's own sweep are all that teardown needs; plans, state and keys of several deployments stand
-side by side. What lies in such a folder says what is run and deleted, so it is only believed where this user's orch made
-it (`own_mark`).
+side by side.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from orchestrator import own_mark
+from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.hosts.provision.infra import MODULES
 from orchestrator.strict_json import read_json
 
 FILE = "deployment.json"
-_PARTIAL = f"{FILE}.partial"
-_MARK = "mark"
 _BY_LABEL = "ends what it made, found by its label"
 
 _Id: TypeAlias = Annotated[str, Field(pattern=r"\Ao[0-9a-f]{9}\z")]
@@ -69,51 +65,29 @@ class Registry:
         return self.place / identity
 
     def write(self, intent: Intent) -> None:
-        """Put the intent on the disk, whole and marked as ours, before this returns.
-
-        UsageError when its folder is there already, and is not one that this user's orch made.
-        """
+        """Put the intent on the disk, whole, before this returns."""
         folder = self.folder_of(intent.id)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            folder.mkdir(mode=0o700)
-        except FileExistsError:
-            _require_private(folder)
-            if self.read(intent.id) is None and any(item.name != _PARTIAL for item in folder.iterdir()):
-                raise _foreign(folder, "it was there before, with something in it") from None
-        document = json.loads(json.dumps(asdict(intent)))
-        partial = folder / _PARTIAL
-        partial.unlink(missing_ok=True)  # never written through, should it be a link
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump({**document, _MARK: mark_of(document, folder)}, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(folder / FILE)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with whole_file(folder / FILE, mode=0o600) as partial:
+            partial.write_text(json.dumps(asdict(intent), indent=2))
 
     def read(self, identity: str) -> Intent | None:
         """The intent of a deployment; None when there never was one.
 
-        UsageError when it was not written here by this user's orch, and when what was written is damaged.
+        UsageError when what was written is damaged.
         """
-        folder = self.folder_of(identity)
-        path = folder / FILE
-        if not os.path.lexists(path):
-            return None
-        _require_private(folder)
+        path = self.folder_of(identity) / FILE
         try:
             document = read_json(path)
-            if not isinstance(document, dict):
-                raise ValueError("it holds no object")
-            claimed = document.pop(_MARK, None)
             intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
             _require_its_own(intent, identity)
+        except FileNotFoundError:
+            return None
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
         except (OSError, ValueError) as error:
             raise _damaged(path, str(error)) from error
-        if not own_mark.is_ours("deployment", _about(document, folder), claimed):
-            raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
         return intent
 
     def intents(self) -> list[Intent]:
@@ -142,36 +116,12 @@ class Registry:
         return up[0]
 
 
-def mark_of(document: dict[str, Any], folder: Path) -> str:
-    """The mark of what is written down of a deployment, in this folder and no other."""
-    return own_mark.mark("deployment", _about(document, folder))
-
-
-def _about(document: dict[str, Any], folder: Path) -> list[Any]:
-    """The device's number is left out: it may be another one after a restart, and hosts must still be taken down then."""
-    return [str(folder.resolve()), folder.stat().st_ino, document]
-
-
 def _require_its_own(intent: Intent, identity: str) -> None:
     """ValueError when the intent speaks of another folder, or of a provider that is not one of `infra/`."""
     if identity != intent.id or intent.id != deployment_id(intent.run_id):
         raise ValueError("id or run_id: they do not belong to each other and to this folder")
     if intent.provider not in MODULES:
         raise ValueError(f"provider: there is none of that name; known: {', '.join(MODULES)}")
-
-
-def _require_private(folder: Path) -> None:
-    for path in (folder, folder / FILE):
-        why = own_mark.why_not_private(path) if os.path.lexists(path) else None
-        if why is not None:
-            raise _foreign(folder, f"{path.name}: {why}")
-
-
-def _foreign(folder: Path, why: str) -> UsageError:
-    return UsageError(
-        f"{folder} was not made here by this user's orch, so nothing in it is believed: {why}",
-        hint=f"move it away; if it was yours (the checkout was moved, say), `orch teardown --all` {_BY_LABEL}",
-    )
 
 
 def _damaged(path: Path, why: str) -> UsageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -10,9 +11,11 @@ from typing import Any
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
 from orchestrator.hosts.pinning import Pinning, choose, told
+from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
@@ -58,6 +61,13 @@ class RemoteFleet:
         pinnings = {name: self._pinning_on(host, self.pins.get(name, self.pin)) for name in self.topology.ends}
         is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
         return {**self.about, **told(pinnings), **({} if is_shared else {"warnings": []})}
+
+    def beside_cpu_s(self) -> float | None:
+        """See `Fleet.beside_cpu_s`."""
+        if not PROVIDERS[self.about["provider"]].hosts_are_this_machine:
+            return None
+        emulator_pid = self.about["link"].get("emulator_pid")
+        return time.process_time() + (cpu_s(emulator_pid) if emulator_pid else 0.0)
 
     def fault(self) -> str | None:
         """See `Fleet.fault`."""

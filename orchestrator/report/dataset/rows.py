@@ -29,7 +29,7 @@ _STEPS = ("step_ns", "late_ns", "took_ns")
 _STAMPS = ("intended_ns", "sent_ns", "received_ns")
 _AS_THEY_ARE = tuple(name for name in COLUMNS if name not in _STAMPS)
 PACKED = (*_STEPS, *_AS_THEY_ARE)
-"""The columns of the packed file, all int64. A column that a file of samples does not have is zero there."""
+"""The columns of the packed file, all int64."""
 _LEVEL = 19  # of zstd: three per cent smaller than 12
 _ENCODINGS = ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
 _GOLDEN = 0.6180339887498949
@@ -39,8 +39,8 @@ _GOLDEN = 0.6180339887498949
 class FileOfRows:
     """One samples or baselines file of the run: `rows` are inside, `of` it has; `sha256` is of the values inside.
 
-    The digest is over the columns that the file has, in the order of `record_layout.COLUMNS`, each as little-endian int64:
-    it depends on no library. `base_ns` is where the first step begins.
+    The digest is over the columns in the order of `record_layout.COLUMNS`, each as little-endian int64: it depends on no
+    library. `base_ns` is where the first step begins.
     """
 
     path: str
@@ -49,15 +49,13 @@ class FileOfRows:
     sha256: str
     base_ns: int
     order: Order
-    columns: tuple[str, ...] = COLUMNS
 
 
 def sha256_of(columns: Columns) -> str:
     """See `FileOfRows.sha256`."""
     digest = hashlib.sha256()
     for name in COLUMNS:
-        if name in columns:
-            digest.update(np.ascontiguousarray(columns[name], dtype="<i8").tobytes())
+        digest.update(np.ascontiguousarray(columns[name], dtype="<i8").tobytes())
     return digest.hexdigest()
 
 
@@ -86,7 +84,6 @@ def pack(files: Mapping[str, Columns], of: Mapping[str, int]) -> tuple[tuple[Fil
                 sha256=sha256_of(columns),
                 base_ns=base_ns,
                 order=order,
-                columns=tuple(name for name in COLUMNS if name in columns),
             )
         )
     every = {name: np.concatenate([part[name] for part in parts]) for name in PACKED} if parts else {}
@@ -105,17 +102,14 @@ def unpack(about: Sequence[FileOfRows], packed: Columns) -> Iterator[tuple[FileO
         part = {name: packed[name][start : start + of.rows].astype(np.int64) for name in PACKED}
         start += of.rows
         found = _stamps(of.order, of.base_ns, part)
-        yield of, {name: found[name] if name in _STAMPS else part[name] for name in of.columns}
+        yield of, {name: found[name] if name in _STAMPS else part[name] for name in COLUMNS}
 
 
 def _steps(columns: Columns) -> tuple[Order, int, dict[str, Numbers]]:
     """The way in which steps are smaller, where they begin, and the columns of `PACKED`."""
     intended, sent, received = (columns[name].astype(np.int64) for name in _STAMPS)
     rows = sent.size
-    plain = {
-        name: columns[name].astype(np.int64) if name in columns else np.zeros(rows, dtype=np.int64)
-        for name in _AS_THEY_ARE
-    }
+    plain = {name: columns[name].astype(np.int64) for name in _AS_THEY_ARE}
     base_ns = int(sent[0]) if rows else 0
     before = np.full(rows, base_ns, dtype=np.int64)
     order, is_next = _by_connection(plain["connection"])

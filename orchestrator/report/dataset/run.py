@@ -14,45 +14,37 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis.expanded import expanded
-from orchestrator.analysis.model.possible import require_possible
 from orchestrator.analysis.summarise import judged, summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.errors import InvalidMeasurement, UsageError, on_one_line
+from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
 from orchestrator.report.dataset.rows import FileOfRows
 from orchestrator.results import sizes
-from orchestrator.results.columns import read_numbers, require_rows
+from orchestrator.results.columns import read_numbers
 from orchestrator.results.documents import manifest_from_dict
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import samples_path
-from orchestrator.results.plans import require_of_plan, require_turns_of_plan
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
 
-FORMAT = 1
-_NOT_JUDGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of a summary that somebody wrote
+FORMAT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
     """What a dataset says of itself.
 
-    `orch` and `program`: the version that wrote it, and the digest of its code (`program.digest`). `manifest_sha256`: of
-    the run's own manifest.json, names and all; "" where there was none. `documents`: SHA-256 of the other entries as they
-    are inside, so of the text without names unless `names_kept`.
+    `orch`: the version that wrote it. `manifest_sha256`: of the run's manifest.json; "" where there was none. `documents`:
+    SHA-256 of the other entries as they are inside.
     """
 
     format: int
     orch: str
-    program: str
     run_id: str
     manifest_sha256: str
     remarks: tuple[str, ...]
-    names_kept: bool
     documents: dict[str, str]
     rows: tuple[FileOfRows, ...]
 
@@ -65,7 +57,6 @@ class Dataset:
     documents: dict[str, bytes]  # all entries but the first and the samples
     columns: dict[str, dict[str, npt.NDArray[Any]]] = field(repr=False)
     packed: bytes = field(repr=False)
-    signed: dict[str, bytes] = field(default_factory=dict)  # what somebody signed, and the signature
 
     @property
     def path(self) -> Path:
@@ -75,29 +66,24 @@ class Dataset:
     @property
     def inside(self) -> int:
         """How many samples are inside: rows of all files, warm-up and baselines included."""
-        return sum(of.rows for of in self.about.rows)
+        return sum(file.rows for file in self.about.rows)
 
     @property
     def of(self) -> int:
         """How many the run has."""
-        return sum(of.of for of in self.about.rows)
+        return sum(file.of for file in self.about.rows)
 
     @property
     def is_whole(self) -> bool:
         """Whether all of them are inside, so that the figures can be computed again."""
         return self.inside == self.of
 
-    @property
-    def experiment(self) -> str:
-        """The experiment file; "" where the run has none."""
-        return self.documents.get(container.EXPERIMENT, b"").decode(errors="replace")
-
     def manifest(self) -> Manifest:
         """The run in one document."""
         return self._manifest
 
     def manifest_bytes(self) -> bytes:
-        """Never there: the run's own manifest.json has names that are not inside."""
+        """Never there: what is inside is the manifest's content, not its file."""
         raise InvalidMeasurement(f"{self.path}: manifest.json itself is not inside a report")
 
     def remarks(self) -> tuple[str, ...]:
@@ -106,10 +92,10 @@ class Dataset:
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one file; InvalidMeasurement when they are not inside."""
-        found = self.columns.get(relative_path, {})
-        if not set(columns) <= found.keys():
+        known = self.columns.get(relative_path, {})
+        if not set(columns) <= known.keys():
             raise InvalidMeasurement(f"{relative_path}: its samples are not inside this report")
-        return {name: found[name] for name in columns}
+        return {name: known[name] for name in columns}
 
     def summary(self) -> RunSummary:
         """What the samples say; computed once.
@@ -123,30 +109,18 @@ class Dataset:
         if self.is_whole:
             return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
         try:
-            found = RunSummary.from_json(self.documents[container.SUMMARY])
-            if found.prediction is not None:
-                require_possible(found.prediction, {cell.stack for cell in found.cells})
+            stored = RunSummary.from_json(self.documents[container.SUMMARY])
         except (KeyError, ValueError) as error:
             raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
         plan, manifest = expanded(self.plan, self._manifest)
-        searched = self.plan if any(cell.find is not None for cell in self.plan.cells) else None
-        try:
-            return judged(found, manifest, plan, searched)
-        except _NOT_JUDGED as error:
-            what = f"{type(error).__name__}: {on_one_line(str(error), 200)}"
-            raise InvalidMeasurement(f"{self.path}: its summary is not one that orch makes: {what}") from error
+        has_searches = any(cell.find is not None for cell in self.plan.cells)
+        return judged(stored, manifest, plan, self.plan if has_searches else None)
 
-    def core(self) -> bytes:
-        """What a signature of the dataset covers: every document and every sample, by digest; nothing of the program."""
-        about = self.about
-        content = {
-            "run_id": about.run_id,
-            "manifest_sha256": about.manifest_sha256,
-            "names_kept": about.names_kept,
-            "documents": about.documents,
-            "rows": [[of.path, of.rows, of.of, of.sha256] for of in about.rows],
-        }
-        return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    def digest(self) -> str:
+        """SHA-256 of every document and every sample, by their digests; nothing of the program that wrote it."""
+        samples = [[file.path, file.rows, file.of, file.sha256] for file in self.about.rows]
+        content = [self.about.run_id, self.about.manifest_sha256, sorted(self.about.documents.items()), samples]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def to_bytes(self) -> bytes:
         """The content of the data block."""
@@ -155,7 +129,6 @@ class Dataset:
                 container.ABOUT: json.dumps(asdict(self.about), separators=(",", ":"), ensure_ascii=False).encode(),
                 **self.documents,
                 container.SAMPLES: self.packed,
-                **self.signed,
             }
         )
 
@@ -172,24 +145,21 @@ class Dataset:
 def opened(content: bytes, where: Path) -> Dataset:
     """The dataset in a data block from the page at `where`.
 
-    InvalidMeasurement when it is damaged, or not what orch writes; UsageError when a newer orch wrote it.
+    InvalidMeasurement when it is damaged; UsageError when an orch with another format wrote it.
     """
     try:
         entries = container.unzipped(content)
         about = _about(entries.pop(container.ABOUT), where)
         packed = entries.pop(container.SAMPLES)
-        signed = {name: entries.pop(name) for name in (container.SIGNED, container.SIGNATURE) if name in entries}
-        if entries.keys() != about.documents.keys():
-            raise Broken("its documents are not those that it lists")
-        for name, document in entries.items():
-            if hashlib.sha256(document).hexdigest() != about.documents[name]:
+        for name, sha256 in about.documents.items():
+            if hashlib.sha256(entries.get(name, b"")).hexdigest() != sha256:
                 raise Broken(f"{name} is not as it was written")
-        if (declared := sum(max(0, of.rows) for of in about.rows)) > sizes.DATASET_ROWS:
+        if (declared := sum(max(0, file.rows) for file in about.rows)) > sizes.DATASET_ROWS:
             raise Broken(f"it declares {declared:,} samples; there are never more than {sizes.DATASET_ROWS:,}")
         numbers = read_numbers(packed, where, rows.PACKED, declared)
-        every = list(rows.unpack(about.rows, {name: of.astype(np.int64) for name, of in numbers.items()}))
-        dataset = Dataset(about, entries, {of.path: columns for of, columns in every}, packed, signed)
-        _require_possible(dataset, where)
+        every = list(rows.unpack(about.rows, {name: column.astype(np.int64) for name, column in numbers.items()}))
+        dataset = Dataset(about, entries, {file.path: columns for file, columns in every}, packed)
+        _require_as_written(dataset)
     except Broken as error:
         raise error.error(where) from error
     except ValueError as error:
@@ -202,31 +172,20 @@ def _about(content: bytes, where: Path) -> About:
     version = raw.get("format") if isinstance(raw, dict) else None
     if type(version) is not int:
         raise Broken("it does not say of which format it is")
-    if version > FORMAT:
+    if version != FORMAT:
         raise UsageError(
-            f"{where}: written by a newer orch (dataset format {version}; this one reads up to {FORMAT})",
-            hint="install that orch to read it; the page itself can be read meanwhile",
+            f"{where}: its samples are of format {version}; this orch reads format {FORMAT}",
+            hint="read it with the orch that wrote it; the page itself can be read by anything",
         )
     about: About = decode_json(About, raw)
     return about
 
 
-def _require_possible(dataset: Dataset, where: Path) -> None:
-    """Broken, ValueError or InvalidMeasurement for a manifest without its plan, or samples that no trial has."""
-    manifest, plan = dataset.manifest(), dataset.plan
-    require_of_plan(plan, manifest.trials, manifest.baselines)
-    require_turns_of_plan(plan, manifest.referee, manifest.turns)
-    held = sizes.held(plan, manifest.trials, manifest.baselines)
-    paths = [of.path for of in dataset.about.rows]
-    if len(set(paths)) != len(paths) or set(paths) != set(manifest.files):
+def _require_as_written(dataset: Dataset) -> None:
+    """Broken or ValueError for samples that are not those of the manifest's files, or not as they were written."""
+    paths = [file.path for file in dataset.about.rows]
+    if len(set(paths)) != len(paths) or set(paths) != set(dataset.manifest().files):
         raise Broken("the samples inside are not those of its trials")
-    for of in dataset.about.rows:
-        samples_path(where.parent, of.path)
-        if of.rows > of.of or of.of > held.get(of.path, sizes.Held()).most_rows:
-            raise Broken(f"{of.path} has more samples than its trial can have made")
-        if not set(of.columns) <= set(COLUMNS) or not {"sequence", "phase", "status"} <= set(of.columns):
-            raise Broken(f"{of.path} has other columns than orch writes")
-        columns = dataset.columns[of.path]
-        if rows.sha256_of(columns) != of.sha256:
-            raise Broken(f"samples of {of.path} were changed: their digest is another one")
-        require_rows(where / of.path, columns, held[of.path], is_whole=of.rows == of.of)
+    for file in dataset.about.rows:
+        if rows.sha256_of(dataset.columns[file.path]) != file.sha256:
+            raise Broken(f"samples of {file.path} were changed: their digest is another one")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,6 +13,7 @@ from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
 from orchestrator.analysis.words import Unit, significant, unit_for
 from orchestrator.report.figures.base import BETTER, INK, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
+from orchestrator.report.figures.scales import Range, bars, range_of
 from orchestrator.report.palette import dash, series
 from orchestrator.report.palette import text as text_colour
 
@@ -25,22 +25,6 @@ _MOST_TICKS = 8
 _OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
 _FLAT = 0.1  # of the height of all panels: one that is lower could not be read
-_BEYOND = 0.04  # of the axis on both sides of its points
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """One dimension that all pictures along an axis share."""
-
-    low: float
-    high: float
-    is_log: bool
-
-    def share(self, value: float) -> float:
-        """Where a value stands between both ends, from 0 to 1."""
-        if self.is_log:
-            return log(value / self.low) / log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +59,10 @@ def scales(curves: Curves) -> Scales:
         name=curves.axis,
         title=curves.title,
         with_unit=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
-        x=_range(places, is_log=is_log),
+        x=range_of(places, is_log=is_log),
         places=tuple(places),
-        latency=_range(latencies if is_log_up else [0.0, *latencies], is_log=is_log_up, is_from_zero=not is_log_up),
-        gap=_range([0.0, *gaps], is_log=False) if gaps else None,
+        latency=range_of(latencies if is_log_up else [0.0, *latencies], is_log=is_log_up, is_from_zero=not is_log_up),
+        gap=range_of([0.0, *gaps], is_log=False) if gaps else None,
         unit=unit_for(latencies),
         gap_unit=unit_for(abs(value) for value in gaps),
     )
@@ -160,17 +144,6 @@ def _is_said(curves: Curves) -> bool:
     return curves.unit in curves.title
 
 
-def _range(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False) -> Range:
-    """From the least to the largest, and a little beyond."""
-    ordered = sorted(values)
-    low, high = ordered[0], ordered[-1]
-    if is_log:
-        beyond = max((high / low) ** _BEYOND, 1.05)
-        return Range(low=low / beyond, high=high * beyond, is_log=True)
-    beyond = (high - low) * _BEYOND or abs(high) * _BEYOND or 1.0
-    return Range(low=0.0 if is_from_zero else low - beyond, high=high + beyond, is_log=False)
-
-
 def _places(shared: Scales) -> dict[str, Any]:
     """The axis itself: labelled at the places that were measured, each with its unit, where there is room for them."""
     text = TEXTS[shared.name]
@@ -192,19 +165,6 @@ def _places(shared: Scales) -> dict[str, Any]:
 def _values(title: str, of: Range, unit: Unit) -> dict[str, Any]:
     low, high = significant(of.low * unit.per_ms), significant(of.high * unit.per_ms)
     return logarithmic(title, low, high) if of.is_log else axis(title, range=[low, high])
-
-
-def _bars(points: Sequence[tuple[float, Interval | None]], per_ms: float, colour: str) -> dict[str, Any]:
-    """Whiskers of unequal arms; none where there is no interval."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [significant((i[1] - value) * per_ms) if i else 0.0 for value, i in points],
-        "arrayminus": [significant((value - i[0]) * per_ms) if i else 0.0 for value, i in points],
-        "color": colour,
-        "thickness": 1.5,
-        "width": 4,
-    }
 
 
 def _latencies(line: Line, shared: Scales, colours: dict[str, int]) -> go.Scatter:
@@ -248,7 +208,7 @@ def _scatter(
         mode="lines+markers",
         line={"color": colour, "width": 2, "dash": dash(number)},
         marker={"size": 7, "color": colour},
-        error_y=_bars(values, unit.per_ms, colour),
+        error_y=bars(values, unit.per_ms, colour),
         customdata=[plain(text(place)) for place in places],
         hovertemplate=f"{plain(name)}<br>%{{customdata}}: %{{y:,.4~r}} {unit.name}<extra></extra>",
     )

@@ -38,7 +38,19 @@ def test_version_2_is_taken_where_it_has_the_controllers(tmp_path: Path) -> None
 
 def test_a_hybrid_setup_has_its_controllers_in_version_1(tmp_path: Path) -> None:
     tree = cgroups.find_tree(version_2(tmp_path / "unified", "hugetlb") + version_1(tmp_path / "v1"))
-    assert tree == Tree(version=1, cpu=tmp_path / "v1" / "cpu,cpuacct", memory=tmp_path / "v1" / "memory")
+    limits = tmp_path / "v1" / "cpu,cpuacct"
+    assert tree == Tree(version=1, cpu=limits, memory=tmp_path / "v1" / "memory", counting=limits)
+
+
+def test_version_1_counts_a_hosts_cpu_time_where_that_is_a_tree_of_its_own(tmp_path: Path) -> None:
+    mounts = ""
+    for controller in ("cpu", "cpuacct", "memory"):
+        (tmp_path / controller).mkdir()
+        mounts += f"cgroup {tmp_path / controller} cgroup rw,{controller} 0 0\n"
+    group = cgroups.create(cgroups.find_tree(mounts), "host", UNLIMITED)
+    assert group.folders == [tmp_path / "cpu" / "host", tmp_path / "memory" / "host", tmp_path / "cpuacct" / "host"]
+    assert all(folder.is_dir() for folder in group.folders)
+    assert cgroups.group_from_record(group.to_dict()) == group
 
 
 def test_a_missing_controller_is_named(tmp_path: Path) -> None:

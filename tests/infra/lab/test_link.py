@@ -20,6 +20,7 @@ class FakeLink:
 
     kind = "user-space"
     scheduler: str | None = "fifo"
+    emulator_pid: int | None = None
 
     def __init__(self, own_ms: float) -> None:
         self.own_ms = own_ms

@@ -162,7 +162,6 @@ WARNED = {
         "responder's core",
         {"concurrency": 4, "requests": 2_000},
     ),
-    "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
 }
 
 

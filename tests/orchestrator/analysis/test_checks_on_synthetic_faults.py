@@ -132,8 +132,7 @@ def test_lost_packets_explain_a_mode_only_where_as_many_were_sent_again(again, i
         draft.done["wire"] = None if again is None else draft.done["wire"] | {"retransmits": again}
 
     (result, *_) = (r for r in summarise(a_run(spoil=spoil)).checks if r.name == "latency modes")
-    assert result.verdict == "warn"
-    assert ("a packet was lost" in result.explanation) == is_named
+    assert (result.verdict == "warn") == bool(result.evidence["causes"]) == is_named
 
 
 def requester_that_works_itself(share):
@@ -141,6 +140,24 @@ def requester_that_works_itself(share):
         draft.done["entering_s"] = share * draft.done["measured_s"]
 
     return spoil
+
+
+def in_grpc(spoil):
+    def only_there(draft):
+        if "grpc" in draft.cell.stack:
+            spoil(draft)
+
+    return only_there
+
+
+def in_a_block(spoil):
+    """In grpc, and in the first block alone."""
+
+    def only_there(draft):
+        if draft.block == 0:
+            in_grpc(spoil)(draft)
+
+    return only_there
 
 
 def requester_that_does_not_say_what_it_does(draft):
@@ -281,13 +298,15 @@ FAULTS = [
     (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
     (requester_that_works_itself(0.04), "requester's own work", "pass", EIGHT),
     (requester_that_works_itself(0.06), "requester's own work", "warn", EIGHT),
-    (requester_that_works_itself(0.25), "requester's own work", "fail", EIGHT),
+    (in_grpc(requester_that_works_itself(0.25)), "requester's own work", "fail", EIGHT),
+    (requester_that_works_itself(0.25), "requester's own work", "warn", EIGHT),
+    (in_a_block(requester_that_works_itself(0.25)), "requester's own work", "warn", EIGHT),
     (requester_that_works_itself(0.25), "requester's own work", "pass", {}),
     (requester_that_does_not_say_what_it_does, "requester's own work", "cannot tell", EIGHT),
     (longer_by(40, 0.1), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "tail shape", "pass", {}),
-    (longer_by(1, 0.3), "latency modes", "warn", {}),
+    (longer_by(1, 0.3), "latency modes", "pass", {}),
     (longer_by(0.05, 0.3), "latency modes", "pass", {}),
     (clipped_tail, "latency modes", "pass", {}),
 ]
@@ -343,8 +362,7 @@ def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
 @pytest.mark.parametrize("extra_ms", [200, 1000])
 def test_no_packet_is_said_to_be_lost_where_none_was_sent_again(extra_ms):
     (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
-    assert (first.verdict, first.evidence["causes"]) == ("warn", [])
-    assert "lost" not in first.explanation
+    assert (first.verdict, first.evidence["causes"]) == ("pass", [])
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])

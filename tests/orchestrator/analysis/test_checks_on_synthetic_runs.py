@@ -61,6 +61,10 @@ def expected_idle(planned):
         idle.add("requesters together")
     if "requesters" not in planned:
         idle.add("hosts alike")
+    load = planned.get("load")
+    processes = max((call.get("processes", 1) for call in planned.get("calls", ())), default=1)
+    if load is not None and (load.rate_per_s or load.concurrency > processes):
+        idle.add("tail shape")  # a queue shapes it, or too few requests for each in flight
     return idle
 
 
@@ -205,7 +209,7 @@ def test_a_failed_trial_is_a_warning_and_the_others_count():
     run.stored = replace(run.stored, trials=(failed, *rest))
     summary = summarise(run)
     assert [c.verdict for c in summary.checks if c.name == "completeness" and c.cell == failed.cell] == ["warn"]
-    assert summary.failed_trials[0]["failure"]["message"] == "it died"
+    assert summary.failed_trials[0]["failure"]["kind"] == "responder-died"
     assert [len(cell.trials) for cell in summary.cells if cell.id == failed.cell] == [4]
 
 
@@ -238,7 +242,7 @@ def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
         place = np.argsort(rows["sent_ns"])[-100:]
         rows["received_ns"][place] = rows["sent_ns"][place].max() + 500 * MS
 
-    assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "pass"
+    assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "not applicable"
 
 
 @pytest.mark.parametrize(("foreign_ticks", "verdict"), [(0, "pass"), (240, "warn")])
@@ -293,19 +297,6 @@ def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, stea
 
     plan = a_plan(calls=[{"connection": "reuse", "store": store}])
     assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
-
-
-@pytest.mark.parametrize(
-    ("kind", "steal", "verdict"), [("netem", 0, "warn"), ("user-space", 0, "cannot tell"), ("user-space", 50, "warn")]
-)
-def test_work_of_the_program_that_emulates_the_distance_is_not_told_from_that_of_others(kind, steal, verdict):
-    def spoil(draft):
-        draft.done["host_before"] = host_counters(0)
-        draft.done["host_after"] = host_counters(10 * S, busy=3_000 + steal, pressure_us=4_000_000, steal=steal)
-
-    run = a_run(replace(a_plan(placements=[WEST]), provider="lab"), spoil=spoil)
-    fleet = run.stored.fleet | {"link": {"kind": kind, "paths": []}}
-    assert verdicts(replace(run, stored=replace(run.stored, fleet=fleet)))["noise"] == verdict
 
 
 @pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])

@@ -143,7 +143,7 @@ def test_a_responder_that_calls_itself_differently_in_one_trial_is_told(stacks):
         result = next(r for r in of(run, "reply") if r.cell is None)
     assert result.verdict == "warn"
     assert result.explanation == (
-        "At localhost:8001 (127.0.0.1) answered 2 that call themselves differently: 'nonce' in"
+        "At localhost:8001 answered 2 that call themselves differently: 'nonce' in"
         f" {result.explanation.split(' in ', 1)[1]}"
     )
     assert "'another' in block 4" in result.explanation
@@ -171,7 +171,7 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     told = dict(summary.conditions)
     label = summary.plan["stacks"][0]["label"]
     assert told[f"Not started by orch: {label}"] == (
-        "localhost:8001 (127.0.0.1), called itself 'nonce'; version, CPU and settings are not known"
+        "localhost:8001, called itself 'nonce'; version, CPU and settings are not known"
     )
     assert told["Exchange floor"] == f"none for {label}: orch cannot start its own responder there"
     assert told["CPU pinning"].endswith("where orch starts both")
@@ -180,7 +180,7 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     assert dict(summarise(alone()).conditions)["Placement local"].endswith("who answers behind it is not known")
     assert "one host" not in dict(summarise(alone()).conditions)["Placement local"]
     sentence = (
-        f"Answered by a service that orch did not start: {label} at localhost:8001 (127.0.0.1). Its version, CPU,"
+        f"Answered by a service that orch did not start: {label} at localhost:8001. Its version, CPU,"
         " settings and own work are not known. Unlike the others it does not start afresh for every trial, is not pinned"
         " by orch, and may answer from farther away, through a tunnel, a container or a proxy: their difference may be"
         " that."
@@ -200,7 +200,7 @@ def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
     assert not are_alike(new.to_dict(), old.to_dict())
     assert changes(ours, ours) == []
     assert changes(new, old) == [
-        "what answered was not started by orch, and may have changed (localhost:8001 (127.0.0.1), called itself 'nonce';"
+        "what answered was not started by orch, and may have changed (localhost:8001, called itself 'nonce';"
         " version, CPU and settings are not known)"
     ]
 

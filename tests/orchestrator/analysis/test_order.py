@@ -56,11 +56,11 @@ def test_without_anchors_the_wall_clock_tells():
 def test_the_order_of_a_stored_journal_is_that_in_which_trials_ended(tmp_path):
     run = a_run(stacks=STACKS, blocks=3)
     path = write_run(run, tmp_path / "results" / "sound")
-    assert verdicts(RunFolder(path, root=path.parent))[ORDER] == "pass"
+    assert verdicts(RunFolder(path))[ORDER] == "pass"
     first, second, *others = run.stored.trials
     run.stored = replace(run.stored, trials=(second, first, *others))
     path = write_run(run, tmp_path / "results" / "swapped")
-    (result,) = of(RunFolder(path, root=path.parent), ORDER)
+    (result,) = of(RunFolder(path), ORDER)
     assert (result.verdict, result.evidence["witness"]) == ("fail", "the journal")
 
 

@@ -122,7 +122,7 @@ def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
 
 def test_a_spread_is_never_that_of_a_disturbed_or_an_unlike_run():
     plan, summary = a_plan(blocks=5), summarise(a_run(between=0.01, blocks=5)).to_dict()
-    shared = {**summary, "run_id": "shared", "warnings": [f"{SHARED}, which disturbs both: process 7"]}
+    shared = {**summary, "run_id": "shared", "warnings": [SHARED]}
     named = {**summary, "run_id": "named", "name": "another"}
     afar = {**named, "run_id": "afar", "plan": {**summary["plan"], "provider": "gcp"}}
     assert power.describe(plan, [shared, afar, named, summary]).sd_source == f"run {summary['run_id']}"

@@ -11,8 +11,7 @@ import pytest
 
 from benchmarks import knees
 from orchestrator.analysis import load_tables
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks.base import BEYOND_CAPACITY
+from orchestrator.analysis.check_result import CheckResult, Overload
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.summary import CellSummary
@@ -60,6 +59,9 @@ def closed(by_load: Mapping[int, float], **options: object) -> list[CellSummary]
     return [a_cell(drifting(value), concurrency=load, **options) for load, value in by_load.items()]  # type: ignore[arg-type]
 
 
+OVERLOAD = Overload(planned_per_s=1000.0, delivered_per_s=None)
+
+
 def only(cells: Sequence[CellSummary], checks: Sequence[CheckResult] = (), *, matters: float = 0.05) -> LoadSeries:
     (series,) = find_series(cells, checks, matters=matters)
     return series
@@ -69,15 +71,16 @@ def load_at(series: LoadSeries, place: int | None) -> float | None:
     return None if place is None else series.points[place].load
 
 
-def failed(cell: CellSummary, name: str, evidence: Mapping[str, object] | None = None) -> CheckResult:
+def failed(cell: CellSummary, name: str, overload: Overload | None = None) -> CheckResult:
     return CheckResult(
         name=name,
         verdict="fail",
         severity="serious",
         cell=cell.id,
-        evidence=dict(evidence or {}),
+        evidence={},
         explanation="It failed.",
         action="",
+        overload=overload,
     )
 
 
@@ -129,7 +132,9 @@ def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
 def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
     cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(0.3, 0.3))
     loud = {"foreign": 1.8, "in_a_third": {"foreign": 1.8}}
-    at_the_knee, elsewhere = (replace(failed(cells[n], "noise", loud), verdict="warn", severity="note") for n in (1, 2))
+    at_the_knee, elsewhere = (
+        replace(failed(cells[n], "noise"), verdict="warn", severity="note", evidence=loud) for n in (1, 2)
+    )
     told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
     assert f"{told}, but the machine was busy" in " ".join(only(cells, [at_the_knee]).sentences)
     assert f"{told}." in " ".join(only(cells, [elsewhere]).sentences)
@@ -252,19 +257,19 @@ def test_a_stack_that_answers_no_rate_is_said_so() -> None:
 
 def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_the_load_out() -> None:
     cells = a_ladder()
-    over = [failed(cell, "offered load", {BEYOND_CAPACITY: True}) for cell in cells[3:]]
+    over = [failed(cell, "offered load", OVERLOAD) for cell in cells[3:]]
     assert only(cells, over) == only(cells)
     series = only(cells, [*over, failed(cells[3], "reply")])
     assert [point.left_out for point in series.points] == ["", "", "", "reply failed", ""]
     assert load_at(series, series.highest) == 1000
     assert "Left out at 2000/s: reply failed." in series.sentences
-    moved = only(cells, [failed(cells[0], "offered load", {"early": 3})])
+    moved = only(cells, [failed(cells[0], "offered load")])
     assert moved.points[0].left_out == "offered load failed"
 
 
 def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_the_margin() -> None:
     cells = [a_cell([rate] * 3, rate=rate) for rate in (250.0, 500.0, 1000.0)]
-    growing = failed(cells[2], "queueing ramp", {BEYOND_CAPACITY: True})
+    growing = failed(cells[2], "queueing ramp", OVERLOAD)
     assert only(cells).keeps_up_to == 2
     assert [point.keeps_up for point in only(cells, [growing]).points] == [True, True, False]
     warned = replace(growing, verdict="warn")

@@ -322,19 +322,9 @@ def test_latencies_of_nothing_are_no_traceback():
     assert "are invalid" in summary.verdicts[0]
 
 
-@pytest.mark.parametrize(
-    ("experiment", "told"),
-    [
-        ("experiments/here.yaml", "experiments/here.yaml"),
-        ("{cwd}/experiments/here.yaml", "experiments/here.yaml"),
-        ("/elsewhere/on/this/machine/there.yaml", "there.yaml"),
-        ("{cwd}/../there.yaml", "there.yaml"),
-    ],
-)
-def test_the_call_that_repeats_a_run_names_no_path_of_this_machine(experiment, told, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = replace(a_plan(), experiment_path=experiment.format(cwd=tmp_path), overrides=("load.requests=10",))
-    assert summarise(a_run(plan)).repeat_command == f"orch run {told} --set load.requests=10"
+def test_the_call_that_repeats_a_run_has_its_file_and_its_overrides():
+    plan = replace(a_plan(), experiment_path="experiments/here.yaml", overrides=("load.requests=10",))
+    assert summarise(a_run(plan)).repeat_command == "orch run experiments/here.yaml --set load.requests=10"
 
 
 def test_the_clients_part_is_told_of_every_stack_whose_responder_was_asked_over_a_bare_socket_too():

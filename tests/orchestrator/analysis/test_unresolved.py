@@ -210,10 +210,16 @@ def test_a_resolved_answer_begins_with_what_was_busy(monkeypatch):
 
 def test_a_run_that_shared_its_machine_says_so_before_its_answer():
     run = a_run()
-    run.stored = replace(run.stored, warnings=(f"{SHARED}, which disturbs both: process 7",))
+    run.stored = replace(run.stored, warnings=(SHARED,))
     found = summarise(run)
     assert found.verdicts[0].startswith("The machine was busy (shared with another measurement): repeat this")
     assert summarise(a_run()).busy == ""
+
+
+def test_what_was_disturbed_unequally_is_the_cause(unsure):
+    unequal = tuple(replace(c, reason="disturbed unequally", why="WHY") for c in unsure.comparisons)
+    assert sentences(unsure.cells, unequal, (), HOSTS).startswith("Not resolved: WHY. ")
+    assert "WHY" not in sentences(unsure.cells, unsure.comparisons, (), HOSTS)
 
 
 def test_a_run_that_shared_its_machine_and_resolves_nothing_puts_it_down_to_that(unsure):

@@ -1,4 +1,4 @@
-"""`orch report`, `verify`, `sign` and `merge` of reports that carry their samples, as a person calls them."""
+"""`orch report`, `verify` and `merge` of reports that carry their samples, as a person calls them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import io
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import merge, report, sign, verify
+from orchestrator.cli import merge, report, verify
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.report.dataset import figures
+from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run, write_run
 
@@ -59,10 +60,11 @@ def made(printer, /, **options) -> Path:
 def test_a_report_is_written_verified_and_written_again(here, out):
     path = made(out)
     assert path.parent == Path("reports")
-    verify.command(str(path))
-    text = said(out)
-    assert "its figures follow from all 7,620 samples" in text
-    assert "the whole page was compared" in text
+    verify.command(str(path), as_json=True)
+    document = printed(out)
+    assert document["samples"] == {"inside": 7_620, "of": 7_620}
+    assert (document["differences"], document["page_as_written"]) == ([], True)
+    assert document["figures"] > 100
     shutil.rmtree(here / "results")
     report.command([str(path)], as_json=True)
     again = Path(printed(out)["reports"][0]["report"])
@@ -70,71 +72,45 @@ def test_a_report_is_written_verified_and_written_again(here, out):
     assert again.read_text() == path.read_text()
 
 
-def test_an_edited_figure_ends_with_5_and_is_named(here, out):
+def test_a_changed_figure_ends_with_5_and_is_named(here, out):
     path = made(out)
     text = path.read_text()
-    cell = re.search(r'<tr id="cell-grpc.*?<td class="key"><data value="[^"]*">([^<]*)', text, re.S)
-    assert cell is not None
-    path.write_text(text.replace(cell[0], cell[0].removesuffix(cell[1]) + "0.01"))
-    with pytest.raises(InvalidMeasurement, match="do not follow from the samples") as refused:
+    (cell, _), *_ = (item for item in figures.stated(text).items() if item[0][-1] == "median" and len(item[0]) == 3)
+    changed = re.sub(rf'("{re.escape(cell[1])}":{{[^{{}}]*{{[^}}]*}}.*?"median":)[0-9.]+', r"\g<1>0.5", text, count=1)
+    path.write_text(changed)
+    with pytest.raises(InvalidMeasurement) as refused:
         verify.command(str(path), as_json=True)
-    assert "shown 0.01, recomputed" in "\n".join(refused.value.lines)
-    assert refused.value.details["differences"][0]["shown"] == "0.01"
+    (difference,) = refused.value.details["differences"]
+    assert (difference["figure"], difference["stated"]) == (cell, 0.5)
+    assert refused.value.exit_code == 5
 
 
-def test_names_cannot_be_had_back(here, out):
+def test_a_changed_text_ends_with_5(here, out):
     path = made(out)
-    with pytest.raises(UsageError, match="carries no names"):
-        report.command([str(path)], keep_names=True)
-    kept = made(out, keep_names=True, out=Path("kept.html"))
-    report.command([str(kept)], keep_names=True, out=Path("again.html"))
-    assert Path("again.html").read_text() == kept.read_text()
+    path.write_text(path.read_text().replace("</main>", "1</main>"))
+    with pytest.raises(InvalidMeasurement) as refused:
+        verify.command(str(path), as_json=True)
+    assert (refused.value.details["differences"], refused.value.details["page_as_written"]) == ([], False)
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
-def test_a_signature_travels_with_the_samples_and_covers_them(here, out):
-    for name in ("me", "stranger"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name], check=True)
-    Path("signers").write_text(f"me@example.org {Path('me.pub').read_text()}")
-    unsigned = made(out, out=Path("unsigned.html"))
-    with pytest.raises(InvalidMeasurement, match="carries no signature"):
-        verify.command(str(unsigned), signers=Path("signers"), by="me@example.org")
-    sign.command(key=Path("me"))
-    said(out)
-    signed = made(out, out=Path("signed.html"))
-    verify.command(str(signed), signers=Path("signers"), by="me@example.org")
-    assert "signed by me@example.org" in said(out)
-    kept = made(out, keep_names=True, out=Path("kept.html"))
-    verify.command(str(kept), signers=Path("signers"), by="me@example.org")
-    said(out)
-    with pytest.raises(InvalidMeasurement, match="the signature is not other@"):
-        verify.command(str(signed), signers=Path("signers"), by="other@example.org")
-    sign.command(key=Path("stranger"))
-    said(out)
-    with pytest.raises(InvalidMeasurement, match="the signature is not me@"):
-        verify.command(str(made(out)), signers=Path("signers"), by="me@example.org")
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
-def test_samples_and_page_forged_alike_pass_all_but_the_signature(here, out, tmp_path):
-    from orchestrator.report.dataset import block, rows
-    from orchestrator.report.dataset.made import page
-
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "me"], check=True)
-    Path("signers").write_text(f"me@example.org {Path('me.pub').read_text()}")
-    sign.command(key=Path("me"))
-    said(out)
-    dataset = block.read_page(made(out)).dataset
-    columns = {path: dict(of) for path, of in dataset.columns.items()}
-    for path, of in columns.items():
-        if "cell=grpc" in path:
-            of["received_ns"] = of["received_ns"] - 1_000
-    about, packed = rows.pack(columns, {of.path: of.of for of in dataset.about.rows})
-    forged = replace(dataset, about=replace(dataset.about, rows=about), packed=packed, columns=columns)
-    Path("forged.html").write_text(page(forged))
-    verify.command("forged.html")
-    with pytest.raises(InvalidMeasurement, match="carries no signature of its samples"):
-        verify.command("forged.html", signers=Path("signers"), by="me@example.org")
+def test_the_figures_that_analysis_left_in_a_run_are_recomputed(here, out):
+    run = Path("results/20231114-221320-one-0000")
+    verify.command(run.name, as_json=True)
+    assert printed(out)["figures"] == 0
+    made(out)
+    verify.command(run.name, as_json=True)
+    assert printed(out)["figures"] > 100
+    document = json.loads((run / "summary.json").read_text())
+    document["cells"][0]["distribution"]["median"] *= 2
+    (run / "summary.json").write_text(json.dumps(document))
+    with pytest.raises(InvalidMeasurement, match="not as it was written"):
+        verify.command(run.name)
+    document.pop("seal")
+    (run / "summary.json").write_text(json.dumps(sealed(document)))
+    with pytest.raises(InvalidMeasurement) as refused:
+        verify.command(run.name)
+    (difference,) = refused.value.details["differences"]
+    assert difference["figure"] == ("cells", document["cells"][0]["id"], "median")
 
 
 def test_two_machines_are_merged_from_their_reports(here, out):

@@ -49,11 +49,34 @@ def test_as_many_stacks_as_the_quickstart_has_end_in_25_lines() -> None:
 
 
 def test_many_settings_are_cut_and_counted() -> None:
-    run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 2, 4, 8, 16, 32)))
+    ways = ("none", "gzip", "zstd")
+    run = summary(
+        *(setting({"rest": 0.3, "grpc": 0.2}, compression=way, tls=tls) for way in ways for tls in ("none", "tls1.3"))
+    )
     lines = list(short_lines(answer(run)))
     assert len(lines) <= 25
     assert any(line.startswith("... and ") and line.endswith(" more lines") for line in lines)
     assert lines[-1].startswith("everything else: the report, or `orch report latest --full`")
+
+
+def test_a_run_along_an_axis_has_a_table_for_its_operation() -> None:
+    run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 2, 4, 8)))
+    lines = list(short_lines(answer(run)))
+    assert [line.split() for line in lines if line.startswith(("  rest", "  grpc"))] == [
+        ["rest", *["300"] * 4],
+        ["grpc", *["200"] * 4],
+    ]
+    assert not any(line.startswith("... and ") for line in lines)
+
+
+def test_tables_without_room_are_counted() -> None:
+    loads = [(n, think) for n in (1, 4) for think in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]
+    run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n, think=think) for n, think in loads))
+    found = answer(run)
+    lines = list(short_lines(found))
+    shown = sum(line.startswith("add · ") for line in lines)
+    assert (len(found.axis_tables), shown) == (6, 4)
+    assert "... and 2 more tables" in lines
 
 
 def test_a_cell_that_failed_has_no_difference() -> None:

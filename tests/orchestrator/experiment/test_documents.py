@@ -49,7 +49,7 @@ def test_typed_is_the_default_where_there_are_protocol_buffers(tmp_path: Path) -
     shape = plan.operations[0].shape
     assert shape is not None
     assert (shape.values, shape.typed) == (61, 61)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan == Plan.from_dict(plan.to_dict())
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan == read_plan(plan.to_dict())
 
 
 @pytest.mark.parametrize("change", [{"proto_sha256": "../x"}, {"typed": 62}, {"typed": -1}, {"colour": "red"}])

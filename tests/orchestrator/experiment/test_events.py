@@ -17,9 +17,7 @@ from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.floors import floors
-from orchestrator.results import sizes
 from services.python.contract.lines import Payload
-from services.python.contract.streams import MOST_EVENTS
 
 TEXT = """
 name: streams
@@ -121,11 +119,6 @@ def test_a_stream_has_no_floor_and_its_schedule_says_how_many_rows_it_has(tmp_pa
     expected = estimate(plan)
     events = sum(rate * (4 + 1) * clients for rate in (100, 500) for clients in (1, 5)) * 2
     assert events * plan.repeats <= expected.requests <= events * plan.repeats * 1.01
-    (least, most) = (
-        min(plan.cells, key=lambda c: c.load.concurrency),
-        max(plan.cells, key=lambda c: c.load.concurrency),
-    )
-    assert sizes._rows_of(least) < sizes._rows_of(most)
 
 
 def test_all_stacks_are_those_that_carry_an_operation(tmp_path: Path) -> None:
@@ -202,11 +195,3 @@ def test_more_clients_than_a_responder_serves_at_once_are_refused(tmp_path: Path
 def test_more_events_than_a_trial_records_are_refused(tmp_path: Path) -> None:
     told = refused(tmp_path, TEXT.replace("500/s", "100000/s"))
     assert "2,500,000 events to the clients of one requester in a trial" in told
-
-
-def test_a_samples_file_holds_no_more_than_twice_the_events_that_are_due(tmp_path: Path) -> None:
-    plan = planned(tmp_path)
-    cell = plan.cells[-1]  # five clients, 500 a second, for 4 s and 1 s before
-    assert sizes._rows_of(cell) == 2 * 5 * 500 * (4 + 1) + 4 * 5
-    vast = replace(cell, load=replace(cell.load, duration_s=1_000_000.0))
-    assert sizes._rows_of(vast) == 2 * MOST_EVENTS + 4 * 5

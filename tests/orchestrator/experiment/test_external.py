@@ -261,7 +261,7 @@ def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known, mon
     monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", lambda h: h if "." in h else ADDRESSES[h])
     plan = planned(write, known, stacks, "control: true\n")
     document = json.loads(json.dumps(plan.to_dict()))
-    assert Plan.from_dict(document) == plan
+    assert read_plan(document) == plan
     assert read_plan(document) == plan
 
 

@@ -8,7 +8,6 @@ import pytest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec, Experiment, StackSpec
 from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS, FACTORS, OF_THE_CALL
-from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import SAMPLE_COLUMNS
@@ -46,7 +45,7 @@ def test_a_plan_from_elsewhere_whose_cell_denies_its_own_parts_is_refused(
     wrong = replace(plan, cells=(plan.cells[0].having(**change), *plan.cells[1:]))
     with pytest.raises(ValueError, match=r"cells\.0\.factors"):
         read_plan(wrong.to_dict())
-    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))).cells[0].factors == plan.cells[0].factors
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))).cells[0].factors == plan.cells[0].factors
 
 
 def test_what_is_at_its_default_is_said_of_connections_alone_and_told_to_nobody() -> None:

@@ -7,6 +7,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan import own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import MINIMAL, Write
 
 STACKS = (
@@ -77,5 +78,5 @@ def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
 def test_a_plan_of_before_these_declarations_still_reads(write: Write) -> None:
     plan = planned(write, STACKS)
     older = {stack: {k: v for k, v in facts.items() if k != "own_work"} for stack, facts in plan.resolved.items()}
-    read = Plan.from_dict(json.loads(json.dumps(replace(plan, resolved=older).to_dict())))
+    read = read_plan(json.loads(json.dumps(replace(plan, resolved=older).to_dict())))
     assert own_work.sentences(read.stacks, read.resolved) == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -36,7 +35,7 @@ def test_three_calls_are_a_task_and_one_is_a_call(write: Write) -> None:
 
 def test_a_plan_of_pages_is_what_it_was_after_its_way_through_a_file(write: Write) -> None:
     plan = make_plan(write(PAGES))
-    again = Plan.from_dict(plan.to_dict())
+    again = read_plan(plan.to_dict())
     assert again == plan
     assert again.digest() == plan.digest()
 

@@ -9,8 +9,8 @@ from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
-from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems
@@ -41,14 +41,25 @@ def test_a_plan_resolves_every_default(write: Write, known: Known) -> None:
     assert plan.experiment_sha256 == hashlib.sha256(MINIMAL.encode()).hexdigest()
 
 
+def test_an_experiment_in_the_working_folder_has_a_path_without_other_folders(
+    write: Write, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(MINIMAL)
+    monkeypatch.chdir(file.parent.parent)
+    assert make_plan(file, known=known).experiment_path == f"{file.parent.name}/{file.name}"
+    (file.parent / "beside").mkdir()
+    monkeypatch.chdir(file.parent / "beside")
+    assert make_plan(file, known=known).experiment_path == str(file)
+
+
 @pytest.mark.parametrize(("line", "share"), [("", 0.05), ("matters: 10%\n", 0.1), ("matters: 0.1\n", 0.1)])
 def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
     plan = make_plan(write(MINIMAL + line), known=known)
     assert plan.matters == pytest.approx(share)
-    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
     older = plan.to_dict()
     del older["matters"]
-    assert Plan.from_dict(older).matters == 0.05
+    assert read_plan(older).matters == 0.05
 
 
 def test_lists_multiply(write: Write, known: Known) -> None:
@@ -269,7 +280,7 @@ def test_an_override_of_fixed_repeats_says_how_they_become_as_many_as_it_takes(
 def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[add, {image: {bytes: 2 kB}}]").replace("[rest, grpc]", "rest")
     plan = make_plan(write(text + "control: true\n"), known=known)
-    again = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    again = read_plan(json.loads(json.dumps(plan.to_dict())))
     assert again == plan
     assert again.id == plan.id
     whole = json.loads(json.dumps(dataclasses.asdict(plan)))
@@ -283,4 +294,4 @@ def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> Non
 def test_a_plan_of_another_schema_is_not_read(write: Write, known: Known) -> None:
     raw: dict[str, Any] = make_plan(write(MINIMAL), known=known).to_dict()
     with pytest.raises(ValueError, match="schema version 99, not 1"):
-        Plan.from_dict({**raw, "schema_version": 99})
+        read_plan({**raw, "schema_version": 99})

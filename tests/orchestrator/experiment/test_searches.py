@@ -80,7 +80,7 @@ def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
     }
     assert (plan.blocks, len(plan.trials)) == (40, 80)
     assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):

@@ -99,9 +99,9 @@ def test_csv_holds_the_same_figures(root: Path, of_far: list[dict]) -> None:
 
 
 def test_text_that_begins_as_a_formula_is_harmless_in_csv_and_stays_itself_elsewhere(root: Path) -> None:
-    rows = pd.read_csv(exported(root, FORMULA, format="csv", out=root / "f.csv", keep_names=True)[0])
+    rows = pd.read_csv(exported(root, FORMULA, format="csv", out=root / "f.csv")[0])
     assert set(rows["experiment"]) == {f"'{EVIL}"}
-    stored = pq.read_table(exported(root, FORMULA, out=root / "f.parquet", keep_names=True)[0]).to_pylist()
+    stored = pq.read_table(exported(root, FORMULA, out=root / "f.parquet")[0]).to_pylist()
     assert {row["experiment"] for row in stored} == {EVIL}
 
 
@@ -131,7 +131,7 @@ def test_excel_has_a_sheet_of_all_cells_and_one_for_each_protocol(root: Path, of
 
 
 def test_excel_writes_a_formula_in_a_name_as_text(root: Path) -> None:
-    found = sheets(exported(root, FORMULA, format="excel", out=root / "f.xlsx", keep_names=True)[0])
+    found = sheets(exported(root, FORMULA, format="excel", out=root / "f.xlsx")[0])
     assert ["experiment", EVIL] in found["summary"]
 
 

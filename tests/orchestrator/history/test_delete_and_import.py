@@ -56,7 +56,6 @@ def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
     assert [path.name for path in RESULTS.iterdir()] == ["very-old"]
     assert [page.exists() for page in pages] == [False, True]
     assert not Path(".orch/notes/old.json").exists()
-    assert not Path(".orch/made/old.json").exists()
     assert listed().keys() == {"very-old"}
     assert str(pages[0]) in console.err.getvalue()
 

@@ -147,3 +147,16 @@ def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.Monk
     assert (of.pair("near").requester_cpus, of.pair("near").responder_cpus) == ("1", "0")
     assert (of.pair("one-cpu").requester_cpus, of.pair("one-cpu").responder_cpus) == ("0", "0")
     assert of.describe()["cpus_by_placement"]["one-cpu"] == {"requester": "0", "responder": "0"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "emulator", "expected"), [("lab", 7, 6.0), ("lab", None, 2.0), ("gcp", None, None)]
+)
+def test_what_orch_and_the_links_program_used_is_counted_where_the_hosts_are_this_machine(
+    monkeypatch: pytest.MonkeyPatch, provider: str, emulator: int | None, expected: float | None
+) -> None:
+    monkeypatch.setattr(module.time, "process_time", lambda: 2.0)
+    monkeypatch.setattr(module, "cpu_s", {7: 4.0}.__getitem__)
+    hosts = fleet()
+    hosts.about = {"provider": provider, "link": {"kind": "any", "emulator_pid": emulator}}
+    assert hosts.beside_cpu_s() == expected

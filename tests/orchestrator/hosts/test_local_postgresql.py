@@ -12,6 +12,7 @@ import pytest
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.hosts import probes
 from orchestrator.hosts.local import postgresql
 from orchestrator.measure import databases
@@ -114,7 +115,7 @@ def test_where_hosts_are_made_it_gets_one_of_its_own(tmp_path: Path, monkeypatch
     monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
     plan = planned(tmp_path, IN_THE_LAB)
     assert plan.makes_stores
-    assert Plan.from_dict(plan.to_dict()).makes_stores
+    assert read_plan(plan.to_dict()).makes_stores
     with databases.server(plan) as dsn:
         assert dsn == ""
     for more in ("store: sqlite\nprovider: lab\n", "store: postgresql\n"):

@@ -236,3 +236,11 @@ def test_a_command_that_ended_is_on_record_until_its_group_is_ended(monkeypatch)
     )
     assert capture([sys.executable, "-c", "print(1)"], timeout_s=60).stdout == "1\n"
     assert seen == [True]
+
+
+def test_the_cpu_time_of_a_process_is_read_from_the_kernels_table(tmp_path, monkeypatch):
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "stat").write_text("7 (a name) of) S " + " ".join(map(str, range(4, 50))))
+    monkeypatch.setattr(processes, "_PROC", tmp_path)
+    assert processes.cpu_s(7) == (14 + 15) / os.sysconf("SC_CLK_TCK")
+    assert processes.cpu_s(8) == 0.0

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import own_mark
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.provision import archives, wheelhouse
 from orchestrator.hosts.provision.wheelhouse import Target
@@ -152,52 +151,16 @@ def planted(tar: Path) -> None:
         archive.addfile(info, io.BytesIO(data))
 
 
-@pytest.mark.parametrize("with_digest", [False, True])
-def test_an_archive_that_was_changed_is_made_again(tmp_path: Path, with_digest: bool) -> None:
+def test_an_archive_that_was_changed_is_made_again(tmp_path: Path) -> None:
     root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
     tar = wheelhouse.code(root, cache).path
     sound = tar.read_bytes()
     planted(tar)
-    if with_digest:  # the one who changed it knows that there is a digest beside it
-        tar.with_name(f"{tar.name}.sha256").write_text(hashlib.sha256(tar.read_bytes()).hexdigest())
     assert wheelhouse.code(root, cache).path.read_bytes() == sound
 
 
 def made(path: Path) -> Path:
     return archives.kept(path, lambda place: place.write_bytes(b"sound") and None, lambda _place: True)
-
-
-@pytest.mark.parametrize(
-    "forged", ["its own digest", "another key's mark", "another archive's mark", "no mark", "a link"]
-)
-def test_an_archive_without_our_own_mark_is_made_again_though_nothing_speaks_against_its_content(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forged: str
-) -> None:
-    tar = made(tmp_path / "cache" / "a.tar")
-    mark = tar.with_name("a.tar.mark")
-    if forged == "a link":
-        tar.unlink()
-        (tmp_path / "evil").write_bytes(b"sound")
-        tar.symlink_to(tmp_path / "evil")
-    else:
-        tar.write_bytes(b"evil bytecode")
-    if forged == "its own digest":
-        mark.write_text(hashlib.sha256(b"evil bytecode").hexdigest())
-    elif forged == "another key's mark":
-        with monkeypatch.context() as patch:
-            patch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
-            mark.write_text(own_mark.mark("archive", ["a.tar", hashlib.sha256(b"evil bytecode").hexdigest()]))
-    elif forged == "another archive's mark":
-        mark.write_text(own_mark.mark("archive", ["b.tar", hashlib.sha256(b"evil bytecode").hexdigest()]))
-    elif forged == "no mark":
-        mark.unlink()
-    calls = []
-    archives.kept(
-        tar, lambda place: (calls.append(place), place.unlink(), place.write_bytes(b"new")), lambda _place: True
-    )
-    assert calls == [tar]
-    assert not tar.is_symlink()
-    assert archives.kept(tar, lambda place: pytest.fail("made again"), lambda _place: True).read_bytes() == b"new"
 
 
 def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def made(duration: str) -> RunFolder:
 
 def failures(run: RunFolder) -> dict[str, tuple[str, str]]:
     """Of each cell whose trial failed, the kind and what was said."""
-    return {t.cell: (t.failure.kind, t.failure.message) for t in run.manifest().trials if t.failure is not None}
+    return {t.cell: (t.failure.kind, t.failure.message) for t in run.journal_state().trials if t.failure is not None}
 
 
 @contextmanager

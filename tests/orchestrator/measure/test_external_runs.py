@@ -98,7 +98,7 @@ def test_one_started_by_hand_and_one_of_ours_are_measured_and_compared(folder):
     for again in (orch("check", "--json"), orch("report", "latest")):
         assert again.returncode in COMPLETED, again.stderr
     page = next((folder / "reports").rglob("*.html")).read_text()
-    assert f"localhost:{ready['port']} (127.0.0.1), called itself" in page
+    assert f"external:{ready['port']}, called itself" in page
     assert "orch cannot start its own responder there" in page
 
 
@@ -166,7 +166,7 @@ def test_a_query_that_the_schema_refuses_is_a_failed_cell_that_says_why_and_the_
     assert failures(run) == {"external": {("smoke", "protocol")}, "asgi": set()}
     why = "the service refuses the query: Cannot query field 'add' on type 'Sums'"
     assert any("graphql (external)" in text and why in text for text in told.warnings)
-    refused = [trial.failure.message for trial in run.manifest().trials if trial.failure is not None]
+    refused = [trial.failure.message for trial in run.journal_state().trials if trial.failure is not None]
     assert len(refused) == 2
     assert all(why in message for message in refused)
 

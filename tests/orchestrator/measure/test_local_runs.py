@@ -21,6 +21,7 @@ from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import is_shared
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
@@ -203,13 +204,12 @@ def test_a_run_that_shares_the_machine_says_so_and_so_does_the_other(folder, orc
     wait_for(folder, lambda events: is_measuring(events, trials=0))
     one = only_run(folder)
     second = orch("run", "tiny.yaml", "--share-machine", duration="300ms")
-    for process in (second, first):
+    for process, other in ((second, first), (first, second)):
         _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode in COMPLETED, err
+        assert f"process {other.pid}" in err
     (two,) = {path.name for path in (folder / "results").iterdir()} - {one.id}
-    for run, other in ((one.id, second.pid), (two, first.pid)):
-        warnings = RunFolder(folder / "results" / run).manifest().warnings
-        assert [f"process {other}" in text for text in warnings if "shared the machine" in text] == [True]
+    assert all(is_shared(RunFolder(folder / "results" / run).manifest().warnings) for run in (one.id, two))
 
 
 def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):

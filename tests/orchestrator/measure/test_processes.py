@@ -105,7 +105,7 @@ class Killing(Told):
 def test_a_process_that_is_killed_is_named_and_costs_its_own_trial() -> None:
     told = Killing()
     made = run("repeats: 2\nload: {concurrency: 3, duration: 2500ms}\n", told)
-    first, second = made.manifest().trials
+    first, second = made.journal_state().trials
     assert told.is_done
     assert (first.outcome, second.outcome) == ("failed", "ok")
     assert first.failure is not None

@@ -169,7 +169,7 @@ def test_a_run_goes_on_with_the_next_trial_and_never_counts_two_of_three(hosts, 
     # On each host: the smoke test, then (on the first one) the floor before the first block, the trial, ...
     hosts.requesters[1].requester = lambda number: dies_measuring if number == 1 else good_requester
     result, folder = run_of(hosts, tmp_path, monkeypatch, repeats=2)
-    first, second = folder.manifest().trials
+    first, second = folder.journal_state().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
     assert first.failure is not None
     assert first.failure.message == "the requester on requester-2 died"

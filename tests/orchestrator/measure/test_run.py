@@ -16,6 +16,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.lines import Failure
 from orchestrator.results.verification import verify
 from services.python.contract.description import Description
 from tests.support.hosts import (
@@ -128,8 +129,9 @@ def test_where_nobody_answers_a_ping_to_what_runs_already_the_run_says_what_is_l
     lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "no echo"})
     result = lab.run(given("tcp"))
     assert (result.is_complete, result.failed_trials) == (True, 0)
-    (told,) = [text for text in lab.told.warnings if "ping" in text]
-    assert "198.18.0.9: no echo; the floor is what TCP itself says of its connections" in told
+    (warning,) = lab.runs.manifest().warnings
+    assert warning.endswith("to the service; the floor is what TCP itself says of its connections")
+    assert f"{warning}: no echo" in lab.told.warnings
 
 
 def test_samples_become_one_tidy_table_and_staging_goes(lab):
@@ -172,7 +174,9 @@ def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
 def test_without_a_ping_the_run_says_so_and_goes_on(lab):
     lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "not permitted"})
     lab.run(plan("tcp", repeats=1))
-    assert "not permitted" in lab.runs.manifest().warnings[0]
+    (warning,) = [text for text in lab.told.warnings if "no ping" in text]
+    assert "not permitted" in warning
+    assert lab.runs.manifest().warnings == ("no ping from fake to fake; the floor is tcp alone",)
     assert {b.kind for b in lab.runs.manifest().baselines} == {"tcp"}
 
 
@@ -212,9 +216,10 @@ def test_a_trial_that_fails_is_recorded_with_last_words_and_the_others_go_on(lab
     lab.host.requester = fails_once
     result = lab.run(plan("tcp", repeats=2))
     assert (result.trials, result.failed_trials) == (2, 1)
-    failed = lab.runs.manifest().trials[0]
+    failed = lab.runs.journal_state().trials[0]
     assert failed.failure is not None
     assert "so long" in failed.failure.last_words
+    assert lab.runs.manifest().trials[0].failure == Failure(stage=failed.failure.stage, kind="requester-died")
     assert "so long" in (lab.runs.path / "logs" / "trial-0000-a0.txt").read_text()
 
 

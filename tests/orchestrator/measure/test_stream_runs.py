@@ -92,7 +92,7 @@ def test_what_a_relay_does_is_counted_and_cut_and_refused_streams_fail_their_cel
     run = RunFolder(result.folder)
     failed = {
         (ends_of(trial.cell), trial.failure.kind, trial.failure.message)
-        for trial in run.manifest().trials
+        for trial in run.journal_state().trials
         if trial.failure is not None
     }
     assert {stack for stack, _, _ in failed} == {"grpc-external", "sse-external"}, failed

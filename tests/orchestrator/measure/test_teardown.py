@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import UsageError
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
-from orchestrator.measure import in_progress
 from orchestrator.measure import teardown as ending
+from orchestrator.results import label
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
@@ -72,42 +70,10 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("is_deployed", [True, False])
-@pytest.mark.parametrize("is_live", [True, False])
-def test_a_copy_of_a_runs_folder_takes_nothing_down_and_nothing_is_written_into_it(down, is_deployed, is_live):
-    mine = killed()
-    copy = Path(shutil.copytree(mine.path, Path("sent") / mine.id))
-    if is_deployed:
-        deployed(mine)
-    if is_live:
-        mine.hold()
-    before = files(Path())
-    with pytest.raises(UsageError, match="was not made here"):
-        ending.end(HERE, str(copy))
-    assert (down, files(Path())) == ([], before)
-    mine.release()
-    assert ending.end(HERE, mine.id).receipt is not None
-    assert down == [mine.id]
-    assert (mine.path / "receipt.json").is_file()
-    assert not (copy / "receipt.json").exists()
-
-
-@pytest.mark.parametrize("end", [ending.end_what_is_up, ending.end_all])
-def test_a_link_of_that_name_in_results_hides_no_run_that_goes_on(down, monkeypatch, end):
-    monkeypatch.setattr(ending, "strays", lambda _: ending.Strays(strays=(), unasked={}))
+def test_a_run_that_goes_on_in_a_folder_without_our_label_is_not_taken_down(down):
     mine = killed()
     deployed(mine)
-    copy = shutil.copytree(mine.path, Path("sent") / mine.id)
-    Path("results/00-first").symlink_to(Path(copy).resolve())
-    mine.hold()
-    assert [(e.run, e.is_going_on) for e in end(HERE)] == [(mine.id, True)]
-    assert down == []
-
-
-def test_a_run_that_goes_on_in_a_folder_that_is_not_as_noted_is_not_taken_down(down):
-    mine = killed()
-    deployed(mine)
-    shutil.rmtree(".orch/made")
+    (mine.path / label.NAME).unlink()
     mine.hold()
     assert ending.end(HERE, mine.id).trouble is not None
     assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]
@@ -123,21 +89,3 @@ def test_a_folder_from_elsewhere_does_not_hide_the_latest_run(down):
     shutil.copytree(mine.path, "results/zz-sent")
     assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
     assert down == [mine.id]
-
-
-@pytest.mark.parametrize("kind", ["pipe", "dangling", "/dev/zero"])
-def test_a_bad_folder_stops_neither_teardown_nor_status_and_makes_no_file(down, kind):
-    mine = killed()
-    bad = Path("results/zz-bad")
-    bad.mkdir()
-    (bad / "manifest.json").write_text("{}")
-    if kind == "pipe":
-        os.mkfifo(bad / "journal.jsonl")
-    else:
-        (bad / "journal.jsonl").symlink_to("/dev/zero" if kind == "/dev/zero" else Path("made").resolve())
-    assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
-    with pytest.raises(UsageError, match="was not made here"):
-        ending.end(HERE, "zz-bad")
-    mine.hold()
-    assert [run.run for run in in_progress.in_progress(HERE.results)] == [mine.id]
-    assert not Path("made").exists()

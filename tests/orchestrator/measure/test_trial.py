@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,8 +40,8 @@ def host(tmp_path: Path) -> FakeHost:
     return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
 
 
-def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1) -> Outcome:
-    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
+def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, **more: Any) -> Outcome:
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None, **more)
     return bench.make(ask, Pair((host,) * requesters, host), "t0")
 
 
@@ -85,6 +86,11 @@ def test_a_trial_that_asks_nobody_has_a_requester_alone(host):
     assert outcome.failure is None
     assert host.diary == ["start requester", "end requester"]
     assert host.processes[0].trial["target"] is None
+
+
+@pytest.mark.parametrize(("readings", "used_s"), [([None] * 3, None), ([1.0, 3.0, 5.5], 2.5)])
+def test_what_is_used_beside_the_hosts_is_counted_from_the_warm_up_on(host, readings, used_s):
+    assert make(host, beside_cpu_s=iter(readings).__next__).beside_cpu_s == used_s
 
 
 def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):

@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_is_named_and_costs_its_own_trial() -> None:
         "stacks: {protocol: rest, responder: starlette-granian}\nrepeats: 2\nload: {concurrency: 3, duration: 2500ms}\n",
         told,
     )
-    first, second = made.manifest().trials
+    first, second = made.journal_state().trials
     assert told.killed
     assert (first.outcome, second.outcome) == ("failed", "ok")
     assert first.failure is not None

@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,11 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.short_answer import short_lines
-from orchestrator.errors import InvalidMeasurement
 from orchestrator.report import in_text, quantities, render
-from orchestrator.report.dataset import block, checked, made
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
-from orchestrator.results.folder import RunFolder
 from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
-from tests.support.runs import write_run
 from tests.support.summaries import a_run
 
 COLOURS = {"rest": 0, "grpc": 1}
@@ -79,19 +74,6 @@ def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -
         replace(summary, prediction=replace(summary.prediction, rules=(rule, *summary.prediction.rules)))
     )
     assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
-
-
-def test_a_model_in_the_summary_of_a_part_of_the_samples_is_held_against_what_a_fit_leaves(tmp_path: Path) -> None:
-    root = tmp_path / "results"
-    folder = RunFolder.open(write_run(a_mapped_run(), root / "mapped"), root=root)
-    whole = made.packed(folder, most_rows=1_500)
-    assert not whole.is_whole
-    assert "Decision map" in made.page(whole)
-    summary = json.loads(whole.documents["summary.json"])
-    summary["prediction"]["fits"][0]["in_flight_range"] = [1, 10**18]  # as many steps as that
-    forged = replace(whole, documents={**whole.documents, "summary.json": json.dumps(summary).encode()})
-    with pytest.raises(InvalidMeasurement, match=r"prediction: fit of .* in_flight_range: not as orch writes it"):
-        made.page(forged)
 
 
 def test_maps_have_a_title_a_description_letters_and_a_hatching(summary: RunSummary) -> None:
@@ -261,20 +243,6 @@ def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     assert found.prediction == found.to_dict()["prediction"] == (summary.prediction and summary.prediction.rules)
     assert "Prediction: From a round trip of" in " ".join(short_lines(found))
     assert " ".join(answer_lines(found)).count("Prediction: ") == 3
-
-
-@pytest.mark.slow
-def test_verify_computes_the_map_again_from_the_samples(tmp_path: Path) -> None:
-    folder = RunFolder.open(write_run(a_mapped_run(a_map()), tmp_path / "results" / "a-run"), root=tmp_path / "results")
-    text = made.page(made.packed(folder))
-    path = tmp_path / "report.html"
-    path.write_text(text, encoding="utf-8")
-    found = checked.check(block.read_page(path))
-    assert (found.compared, found.differences) == ("page", ())
-    path.write_text(text.replace("grpc (thin) is ahead</text>", "rest (thin) is ahead</text>", 1), encoding="utf-8")
-    changed = [str(each) for each in checked.check(block.read_page(path)).differences]
-    assert len(changed) == 1
-    assert changed[0].startswith("Prediction, Which stack is quickest: connections kept open")
 
 
 def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:

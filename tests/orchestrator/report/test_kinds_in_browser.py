@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.find import Find
 from orchestrator.report import render
 from orchestrator.report.page import write_page
 from tests.orchestrator.analysis.test_capacity import a_search, capacity
+from tests.orchestrator.report.test_short import many
 from tests.support.browser import PROGRAM, Page, browser
 from tests.support.codec_runs import a_codec_run
 from tests.support.curves import a_run_with_curves
@@ -256,7 +257,7 @@ def test_on_paper_no_chart_is_cut_in_two(page: Page, tmp_path: Path, kind: str) 
 
 
 def test_on_a_phone_a_matrix_of_settings_hides_no_figure(page: Page, tmp_path: Path) -> None:
-    page.open(written("settings", tmp_path), width=360)
+    page.open(write_page(render(many(4, stacks=6)), tmp_path / "report.html"), width=360)
     cells = "[...document.querySelectorAll('.matrix td')]"
     assert page.evaluate(f"{cells}.length") == 4 * 6
     assert page.evaluate(f"{cells}.every((one) => one.getBoundingClientRect().right <= 360)")

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.report import palette
+from orchestrator.report import palette, render
+from orchestrator.report.page import write_page
 from tests.orchestrator.report.test_kinds_in_browser import ALL, DRAW_ALL, OPEN, STOPS, written
+from tests.orchestrator.report.test_short import many
 from tests.support.browser import PROGRAM, Page, browser
 
 pytestmark = [
@@ -209,7 +211,7 @@ def test_no_title_stands_on_paper_without_what_it_is_of(page: Page, tmp_path: Pa
 
 @pytest.mark.parametrize(("stacks", "shown"), [(2, "inline"), (6, "block")])
 def test_on_paper_a_setting_of_few_stacks_is_a_line(page: Page, tmp_path: Path, stacks: int, shown: str) -> None:
-    page.open(written("settings", tmp_path), width=700)
+    page.open(write_page(render(many(4, stacks=6)), tmp_path / "report.html"), width=700)
     page.print()
     more = f".matrix td:nth-of-type(n+{stacks + 1}), .matrix thead th:nth-child(n+{stacks + 2})"
     page.evaluate(f"document.querySelectorAll('{more}').forEach((one) => one.remove())")

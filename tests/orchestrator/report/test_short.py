@@ -21,7 +21,12 @@ def many(settings: int, stacks: int = 2):
         for number in range(settings)
         for cell in run.cells
     )
-    return replace(run, cells=cells, comparisons=())
+    comparisons = tuple(
+        replace(row, cell=f"{row.cell}-{number}", reference_cell=f"{row.reference_cell}-{number}")
+        for number in range(settings)
+        for row in run.comparisons
+    )
+    return replace(run, cells=cells, comparisons=comparisons)
 
 
 def test_of_one_setting_every_cell_and_floor_is_listed():

@@ -15,10 +15,9 @@ from orchestrator.record_layout import COLUMNS, HEADER_BYTES, ROW
 from orchestrator.results import convert
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import Constants, read_record, to_parquet
-from orchestrator.results.documents import sha256_of
 from orchestrator.results.manifest import SAMPLE_COLUMNS
+from orchestrator.results.paths import digest as sha256_of
 from orchestrator.results.records import sha256_of_rows
-from orchestrator.results.sizes import Held
 from tests.support.hosts import rows
 
 CONSTANTS = Constants(
@@ -156,7 +155,7 @@ def test_a_folder_whose_name_is_not_utf8_is_written_to_and_read(tmp_path):
     folder.mkdir()
     (folder / "record").write_bytes(rows(3))
     digest = to_parquet(folder / "record", folder / "t.parquet", CONSTANTS, staging=folder)
-    found = read_columns(folder / "t.parquet", ["sequence"], Held(most_rows=3), sha256=digest)
+    found = read_columns(folder / "t.parquet", ["sequence"], sha256=digest)
     assert found["sequence"].tolist() == [1, 2, 3]
 
 

@@ -67,7 +67,9 @@ def test_a_warning_is_kept_once():
 
 def test_the_manifest_lists_only_files_that_count():
     events = [BEGIN, baseline(0, 0), *({"event": "file", "path": p, "sha256": "x"} for p in ("b0-a0", "b0-a9"))]
-    assert derive.manifest(derive.read(events), {}).files == {"b0-a0": "x"}
+    assert derive.manifest(derive.read(events), {"stacks": [], "experiment_path": "", "overrides": []}).files == {
+        "b0-a0": "x"
+    }
 
 
 def test_events_that_others_write_are_passed_over():

@@ -15,8 +15,7 @@ from orchestrator.results.folder import RunFolder, runs
 from orchestrator.results.journal import chained
 from orchestrator.results.verification import verify
 from services.python.contract.description import Description
-from tests.support.folders import CELL, PLAN, add_trial, begun, finished, killed, samples
-from tests.support.hosts import rows
+from tests.support.folders import PLAN, add_trial, begun, finished, samples
 
 
 @pytest.fixture
@@ -195,51 +194,6 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {
         str(p.relative_to(folder)): (p.stat().st_ino, p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()
     }
-
-
-def test_a_folder_from_elsewhere_is_read_and_not_written_to(root, tmp_path):
-    copy = tmp_path / "sent" / killed(root).id
-    shutil.copytree(next(root.iterdir()), copy)
-    before = snapshot(copy)
-    foreign = RunFolder.open(copy, root=root)
-    assert foreign.manifest().state == "interrupted"
-    assert len(foreign.samples(samples(0), ["sequence"])["sequence"]) == 10
-    assert snapshot(copy) == before
-    with pytest.raises(UsageError, match="was not made here"):
-        foreign.require_ours("resume")
-
-
-def test_a_copy_in_the_place_of_a_run_of_ours_is_from_elsewhere(root, tmp_path):
-    folder = killed(root)
-    assert folder.is_ours
-    shutil.copytree(folder.path, tmp_path / "copy")
-    folder.path.rename(tmp_path / "original")
-    (tmp_path / "copy").rename(folder.path)
-    assert not RunFolder.open(folder.path, root=root).is_ours
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "../../../escape.parquet",
-        "/tmp/escape.parquet",
-        f"samples/cell={CELL}/../../escape.parquet",
-        f"samples/cell={CELL}/link/escape.parquet",
-        "samples/x.parquet",
-        "plan.json",
-    ],
-)
-def test_a_path_that_leads_elsewhere_is_refused_and_nothing_is_written(root, tmp_path, path):
-    folder = begun(root)
-    add_trial(folder, 0, block=0, raw=False, path=path)
-    for staged in ("x", path.replace("/", "~")):
-        (folder.path / "staging" / "records").mkdir(parents=True, exist_ok=True)
-        (folder.path / "staging" / "records" / f"{staged}.timings").write_bytes(rows(10))
-    folder.release()
-    before = snapshot(tmp_path)
-    with pytest.raises(InvalidMeasurement, match=r"samples file|leads out"):
-        RunFolder.open(folder.path, root=root).manifest()
-    assert snapshot(tmp_path) == before
 
 
 def test_a_link_out_of_the_folder_is_not_followed(root, tmp_path):

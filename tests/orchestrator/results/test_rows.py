@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.record_layout import COLUMNS, KINDS
-from orchestrator.results.columns import read_columns
+from orchestrator.record_layout import KINDS
 from orchestrator.results.convert import read_record
-from orchestrator.results.sizes import Held
 from services.python.contract.timing_rules import RULES
 from services.python.load.record import Record, Row
 
@@ -72,28 +68,15 @@ def from_record(rows: list[Row], folder: Path, kind: Any, parts: int | None) -> 
     return len(read_record(folder / "record", kind=kind, parts=parts))
 
 
-def from_samples(rows: list[Row], folder: Path, kind: Any, parts: int | None) -> int:
-    ordered = sorted(rows, key=lambda r: r.received_ns)
-    path = folder / "a.parquet"
-    pq.write_table(pa.table({name: [getattr(r, name) for r in ordered] for name in COLUMNS}), path)
-    return len(read_columns(path, ["sequence"], Held(most_rows=100, kind=kind, parts=parts))["sequence"])
+def test_tasks_with_their_parts_are_read(tmp_path):
+    assert from_record([*RIGHT, *FAILED], tmp_path, "task", 2) == len(RIGHT) + len(FAILED)
+    assert from_record([*task(1, sample="codec")], tmp_path, "codec", None) == 3
 
 
-BOTH = pytest.mark.parametrize("read", [from_record, from_samples])
+def test_subscriptions_with_their_events_are_read(tmp_path):
+    assert from_record(STREAM, tmp_path, "stream", None) == 3 + 6
 
 
-@BOTH
-def test_tasks_with_their_parts_are_read(tmp_path, read):
-    assert read([*RIGHT, *FAILED], tmp_path, "task", 2) == len(RIGHT) + len(FAILED)
-    assert read([*task(1, sample="codec")], tmp_path, "codec", None) == 3
-
-
-@BOTH
-def test_subscriptions_with_their_events_are_read(tmp_path, read):
-    assert read(STREAM, tmp_path, "stream", None) == 3 + 6
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("rows", "kind", "why"),
     [
@@ -130,29 +113,23 @@ def test_subscriptions_with_their_events_are_read(tmp_path, read):
         ),
     ],
 )
-def test_what_is_not_of_the_kind_is_refused_by_name(tmp_path, read, rows, kind, why):
+def test_what_is_not_of_the_kind_is_refused_by_name(tmp_path, rows, kind, why):
     with pytest.raises(InvalidMeasurement, match=why):
-        read(rows, tmp_path, kind, 2)
+        from_record(rows, tmp_path, kind, 2)
 
 
 def test_parts_that_were_made_at_once_may_overlap_and_are_held_to_all_else(tmp_path):
-    at_once = Held(most_rows=100, kind="task", parts=2, at_once=True)
-
-    def read_both(rows: list[Row]) -> list[int]:
+    def read_at_once(rows: list[Row]) -> int:
         with Record(tmp_path / "record", len(rows)) as record:
             for values in rows:
                 record.append_row(values)
-        path = tmp_path / "a.parquet"
-        ordered = sorted(rows, key=lambda r: r.received_ns)
-        pq.write_table(pa.table({name: [getattr(r, name) for r in ordered] for name in COLUMNS}), path)
-        of_record = read_record(tmp_path / "record", kind="task", parts=2, at_once=True)
-        return [len(of_record), len(read_columns(path, ["sequence"], at_once)["sequence"])]
+        return len(read_record(tmp_path / "record", kind="task", parts=2, at_once=True))
 
-    assert read_both(changed(2, sent_ns=101)) == [len(RIGHT)] * 2
+    assert read_at_once(changed(2, sent_ns=101)) == len(RIGHT)
     with pytest.raises(InvalidMeasurement, match="not within the stamps"):
-        read_both(changed(2, sent_ns=99))
+        read_at_once(changed(2, sent_ns=99))
     with pytest.raises(InvalidMeasurement, match="not numbered 1, 2, 3"):
-        read_both(changed(2, sent_ns=101, sequence=1))
+        read_at_once(changed(2, sent_ns=101, sequence=1))
 
 
 def test_in_a_record_parts_directly_follow_their_task(tmp_path):
@@ -172,27 +149,23 @@ def with_rules(number: int, **of_last: int) -> list[Row]:
     return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
 
 
-@BOTH
-def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path, read):
+def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path):
     rows = [*with_rules(1), *with_rules(2), row("request", 3, 300, 340, status=TIMEOUT)]
-    assert read(rows, tmp_path, "call", 2) == len(rows)
+    assert from_record(rows, tmp_path, "call", 2) == len(rows)
 
 
-@BOTH
 @pytest.mark.parametrize("parts", [None, 0])
-def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, read, parts):
+def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, parts):
     with pytest.raises(InvalidMeasurement, match="rows of kind misleading, which no cell of kind call has"):
-        read(with_rules(1), tmp_path, "call", parts)
+        from_record(with_rules(1), tmp_path, "call", parts)
 
 
-@BOTH
 @pytest.mark.parametrize("kind", ["task", "codec", "stream"])
-def test_nor_any_other_kind_of_work(tmp_path, read, kind):
+def test_nor_any_other_kind_of_work(tmp_path, kind):
     with pytest.raises(InvalidMeasurement, match="which no cell of kind"):
-        read(with_rules(1)[1:], tmp_path, kind, 2)
+        from_record(with_rules(1)[1:], tmp_path, kind, 2)
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
@@ -203,18 +176,16 @@ def test_nor_any_other_kind_of_work(tmp_path, read, kind):
         (with_rules(1, phase=0), "a part is of another phase than its request"),
     ],
 )
-def test_a_request_has_what_each_rule_says_once(tmp_path, read, rows, why):
+def test_a_request_has_what_each_rule_says_once(tmp_path, rows, why):
     with pytest.raises(InvalidMeasurement, match=why):
-        read(rows, tmp_path, "call", 2)
+        from_record(rows, tmp_path, "call", 2)
 
 
 def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
     request = row("request", 1, 150, 149)
     rows = [request, row("misleading", 1, 150, 90, parent=1), row("misleading", 2, 1, 149, parent=1)]
     with pytest.raises(InvalidMeasurement, match="has stamps that"):
-        from_samples(rows, tmp_path, "call", 2)
-    with pytest.raises(InvalidMeasurement, match="a row ends"):
-        from_samples([request._replace(status=TIMEOUT)], tmp_path, "call", 2)
+        from_record(rows, tmp_path, "call", 2)
 
 
 STRANGE = {  # of a request from 100 to 150
@@ -234,16 +205,14 @@ def with_all_rules(**stamps: tuple[int, int]) -> list[Row]:
     return [row("request", 1, 100, 150), *rows]
 
 
-@BOTH
 @pytest.mark.parametrize("rule", STRANGE)
-def test_a_rule_has_stamps_that_it_can_take(tmp_path, read, rule):
-    assert read(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
+def test_a_rule_has_stamps_that_it_can_take(tmp_path, rule):
+    assert from_record(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
     with pytest.raises(InvalidMeasurement, match=f"has stamps that {rule} does not take"):
-        read(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
+        from_record(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
 
 
-@BOTH
-def test_no_rule_says_anything_of_a_request_that_failed(tmp_path, read):
+def test_no_rule_says_anything_of_a_request_that_failed(tmp_path):
     request, *said = with_rules(1)
     with pytest.raises(InvalidMeasurement, match="a request failed, and a rule says something of it"):
-        read([request._replace(status=TIMEOUT), *said], tmp_path, "call", 2)
+        from_record([request._replace(status=TIMEOUT), *said], tmp_path, "call", 2)

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.journal import Journal
 from orchestrator.results.verification import verify
-from tests.support.folders import CELL, PLAN, add_trial, begun, finished, samples
+from tests.support.folders import PLAN, add_trial, begun, finished, samples
 
 
 @pytest.fixture
@@ -46,45 +44,16 @@ def test_verify_names_a_file_that_was_removed(whole, name):
         verify(whole)
 
 
-@pytest.mark.parametrize(
-    "name", [f"samples/cell={CELL}/extra.parquet", "baselines/ping/x.parquet", "superseded/x", "experiment.yaml"]
-)
-def test_verify_names_a_file_that_the_journal_does_not_mention(whole, name):
-    (whole.path / name).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(whole.path / samples(0, 1), whole.path / name)
-    with pytest.raises(InvalidMeasurement, match=f"{re.escape(name)}: not part of this run"):
-        verify(whole)
-
-
-class Smuggling(RunFolder):
-    """Says of one more file that the run began with it."""
-
-    def append(self, event, *, sync=True):
-        if event["event"] == "begin":
-            path = self.path / "index.html"
-            path.write_text("<script>")
-            event = {**event, "files": {**event["files"], path.name: sha256_of(path)}}
-        super().append(event, sync=sync)
-
-
-def test_verify_names_a_file_that_no_run_begins_with(root):
-    folder = Smuggling.create(PLAN, command=["orch"], root=root)
-    folder.finish("complete", at="")
-    folder.release()
-    with pytest.raises(InvalidMeasurement, match=r"index\.html: not part of this run: no run begins with such a file"):
-        verify(RunFolder(folder.path))
-
-
 def test_verify_names_an_experiment_that_was_removed(root, tmp_path):
     (tmp_path / "x.yaml").write_text("name: x")
     made = replace(PLAN, experiment_path=str(tmp_path / "x.yaml"))
     folder = RunFolder.create(made, command=["orch"], root=root)
     folder.finish("complete", at="")
     folder.release()
-    assert "experiment.yaml" in verify(RunFolder(folder.path, root=root))
+    assert "experiment.yaml" in verify(RunFolder(folder.path))
     (folder.path / "experiment.yaml").unlink()
     with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml: the file is missing"):
-        verify(RunFolder(folder.path, root=root))
+        verify(RunFolder(folder.path))
 
 
 def test_verify_names_samples_whose_digest_was_never_written_down(root):
@@ -93,26 +62,6 @@ def test_verify_names_samples_whose_digest_was_never_written_down(root):
     folder.finish("complete", at="")
     with pytest.raises(InvalidMeasurement, match=r"t0-a0\.parquet: no SHA-256 of it"):
         verify(folder)
-
-
-@pytest.mark.parametrize("kept", [1, 3, 5])
-def test_a_journal_that_was_cut_is_not_verified_without_its_manifest_either(whole, kept):
-    lines = (whole.path / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    (whole.path / "journal.jsonl").write_bytes(b"".join(lines[:kept]))
-    (whole.path / "manifest.json").unlink()
-    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
-        verify(whole)
-
-
-@pytest.mark.parametrize("rest", [{"event": "warning", "text": "added"}, {"event": "stage", "stage": "x"}, None])
-def test_verify_names_a_journal_that_goes_on_after_the_manifest(whole, rest):
-    if rest:
-        Journal(whole.path / "journal.jsonl").append(rest)
-    else:
-        with (whole.path / "journal.jsonl").open("ab") as journal:
-            journal.write(b'{"event":"torn')
-    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: .*continues after"):
-        verify(whole)
 
 
 def test_a_run_that_was_killed_is_verified_as_interrupted_and_one_in_progress_is_not(root):
@@ -125,3 +74,10 @@ def test_a_run_that_was_killed_is_verified_as_interrupted_and_one_in_progress_is
     folder.release()
     assert samples(0) in verify(other)
     assert other.manifest().state == "interrupted"
+
+
+def test_verify_names_a_journal_with_a_torn_line_after_the_manifest(whole):
+    with (whole.path / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"event":"torn')
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl"):
+        verify(whole)

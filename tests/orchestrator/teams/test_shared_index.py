@@ -36,7 +36,7 @@ def dsn() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
     root = tmp_path_factory.mktemp("one")
-    return read.read_run(RunFolder(a_past_run(root / "results" / "one"), root=root / "results"))
+    return read.read_run(RunFolder(a_past_run(root / "results" / "one")))
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import warnings
-
 import pytest
+from starlette.testclient import TestClient
 
 from orchestrator.workspace import Workspace
-from tests.support.web import made_up
+from tests.support.web import client, made_up
 
 
 @pytest.fixture(scope="session")
@@ -14,15 +13,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return made_up(tmp_path_factory.mktemp("runs"))
 
 
-@pytest.fixture
-def own(tmp_path) -> Workspace:
-    """A run that a test may change, and the one with samples."""
-    return made_up(tmp_path, runs=1)
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Starlette would rather have another client of HTTP below its own."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Using `httpx`")
-        yield
+@pytest.fixture(scope="session")
+def pages(shared) -> TestClient:
+    """The pages over them."""
+    return client(shared)

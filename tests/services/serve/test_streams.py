@@ -134,7 +134,6 @@ def test_a_page_that_takes_long_makes_events_late_and_loses_none(read: Read) -> 
     found = read(Book(slow=frozenset({4})).opened(9, MS, totals), 10, 0)
     assert [event["data"] for event in found] == list(range(1, 10))
     assert all(event["sent_ns"] >= begun_ns + (event["sequence"] - 1) * MS for event in found)
-    assert found[3]["sent_ns"] - found[2]["sent_ns"] >= 50 * MS
     assert (totals.offered, totals.sent) == (9, 9)
     assert totals.worst_late_ns >= 50 * MS  # asked for when it was not due yet, and 60 ms later there
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from orchestrator.analysis.check_result import CheckResult, Overload
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.overloads import overloads
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
+from orchestrator.results.manifest import SHARED
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
 
 
@@ -82,29 +86,29 @@ def test_two_ahead_of_the_others_are_named_together() -> None:
 
 
 def test_one_winner_in_several_settings_is_said_once() -> None:
-    run = summary(*(setting({"rest": 0.3 * n, "grpc": 0.2 * n}, concurrency=n) for n in (1, 4)))
+    run = summary(*(setting({"rest": 0.3 * n, "grpc": 0.2 * n, "soap": 0.9 * n}, concurrency=n) for n in (1, 4)))
     assert said(run) == (
-        "grpc answered sooner than rest in both settings: by 100 µs (with 1 in flight) to 400 µs (with 4 in flight)."
+        "grpc answered soonest in both settings: by 100 µs (with 1 in flight) to 400 µs (with 4 in flight)."
     )
 
 
 def turning(*medians: tuple[int, float, float]) -> RunSummary:
-    return summary(*(setting({"rest": rest, "grpc": grpc}, 1.01, concurrency=n) for n, rest, grpc in medians))
+    """Three stacks, of which the third is always the slowest."""
+    return summary(
+        *(setting({"rest": rest, "grpc": grpc, "soap": 90.0}, 1.01, concurrency=n) for n, rest, grpc in medians)
+    )
 
 
 def test_where_it_turns_is_one_sentence() -> None:
     run = turning((1, 0.2, 0.3), (4, 0.5, 0.6), (16, 2.0, 1.5), (64, 9.0, 5.0))
-    assert (
-        said(run)
-        == "Up to 4 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest."
-    )
+    assert said(run) == "Up to 4 in flight rest answered soonest, from 16 in flight on grpc answered soonest."
 
 
 def test_equal_ones_between_two_turns_are_said() -> None:
     run = turning((1, 0.2, 0.3), (4, 0.5, 0.501), (16, 2.0, 1.5))
     assert said(run) == (
-        "With 1 in flight rest answered sooner than grpc, with 4 in flight grpc and rest are equal within 5 %, "
-        "from 16 in flight on grpc answered sooner than rest."
+        "With 1 in flight rest answered soonest, with 4 in flight grpc and rest are equal within 5 %, "
+        "from 16 in flight on grpc answered soonest."
     )
 
 
@@ -120,17 +124,16 @@ def test_a_connection_that_decides_who_is_ahead_is_where_it_turns() -> None:
 
 
 def test_a_lead_that_ends_with_the_distance_is_where_it_turns() -> None:
-    near = setting({"rest": 0.3, "grpc": 0.2})
-    away = setting({"rest": 35.3, "grpc": 35.2}, 1.001, placement="far")
+    near = setting({"rest": 0.3, "grpc": 0.2, "soap": 90.0})
+    away = setting({"rest": 35.3, "grpc": 35.2, "soap": 90.0}, 1.001, placement="far")
     assert said(summary(near, away, plan=far(35.0))) == (
-        "On one machine grpc answered sooner than rest, "
-        "from an emulated round trip of 35 ms on grpc and rest are equal within 5 %."
+        "On one machine grpc answered soonest, from an emulated round trip of 35 ms on grpc and rest are equal within 5 %."
     )
 
 
 def test_what_turns_too_often_is_counted() -> None:
     run = turning((1, 0.2, 0.3), (2, 0.3, 0.2), (4, 0.2, 0.3), (8, 0.3, 0.2), (16, 0.2, 0.3))
-    assert said(run) == "Who answered sooner depends on the setting: of 5, rest in 3 and grpc in 2."
+    assert said(run) == "Who answered soonest depends on the setting: of 5, rest in 3 and grpc in 2."
 
 
 def by_connection(stack: str, kept: float, new: float) -> tuple[list, list]:
@@ -190,10 +193,9 @@ def test_a_check_that_failed_for_one_names_it_and_leaves_the_others_answer() -> 
     lost = replace(run.comparisons[0], standing="cannot tell", ratio=None, interval=None, why="grpc failed reply")
     run = replace(run, comparisons=(lost, run.comparisons[1]), checks=(check("reply", run.cells[1].id),))
     found = conclude(run)
-    assert found.sentence.startswith(
-        "The check “reply” failed for grpc, which is left out; cbor answered 50 µs sooner than rest ("
-    )
-    assert found.invalid_because == "the check “reply” failed for grpc"
+    assert (found.ahead, found.cannot_answer) == (("cbor",), False)
+    assert "grpc" not in found.sentence
+    assert found.more[0] == found.left_out == "Left out: the check “reply” failed for grpc."
     assert "grpc" not in found.advice
 
 
@@ -210,19 +212,64 @@ def in_flight(*numbers: int) -> RunSummary:
 def test_what_failed_in_one_setting_does_not_speak_for_the_other() -> None:
     run = in_flight(1, 16)
     found = conclude(withheld(run, run.cells[2].id, run.cells[3].id))
-    assert found.sentence.startswith(
-        "The check “reply” failed for rest and grpc in 2 of 4 measurements, which are left out; "
-        "with 1 in flight: grpc answered 100 µs sooner than rest ("
-    )
+    assert found.sentence.startswith("With 1 in flight: grpc answered 100 µs sooner than rest (")
+    assert found.left_out == "Left out: the check “reply” failed for rest and grpc in 2 of 4 measurements."
     assert found.advice.startswith("See first why a check failed in part of the run: `orch check`. ")
+
+
+def test_of_few_repeats_a_check_that_failed_for_one_is_not_why_nothing_is_compared() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
+    few = tuple(
+        replace(c, interval=None, standing="cannot tell", why="1 of at least 3 blocks") for c in run.comparisons
+    )
+    assert not conclude(withheld(replace(run, comparisons=few), run.cells[1].id)).cannot_answer
+
+
+def overloaded(cell: str, planned: float, delivered: float | None) -> CheckResult:
+    overload = Overload(planned_per_s=planned, delivered_per_s=delivered)
+    return replace(check("event stream", cell), overload=overload)
+
+
+def test_a_stack_that_does_not_keep_up_is_a_finding_beside_the_answer_of_the_others() -> None:
+    stacks = {"rest": 0.3, "grpc": 0.2, "cbor": 0.25}
+    run = summary(*(setting(stacks, concurrency=number, kind="stream") for number in (1, 5, 10)))
+    slow = [cell for cell in run.cells if cell.stack_label == "cbor"][1:]
+    checks = tuple(
+        overloaded(cell.id, rate, share) for cell, rate, share in zip(slow, (5e3, 1e4), (3e3, 4e3), strict=True)
+    )
+    run = replace(run, checks=checks)
+    found = conclude(replace(run, comparisons=withhold(run.comparisons, invalid_cells(run.cells, run.checks))))
+    assert found.ahead == ("grpc",)
+    assert [(o.cell, o.stack_label, o.overload.planned_per_s, o.overload.delivered_per_s) for o in found.overloads] == [
+        (slow[0].id, "cbor", 5e3, 3e3),
+        (slow[1].id, "cbor", 1e4, 4e3),
+    ]
+    assert found.left_out == "Left out: cbor does not keep up with 5,000 and 10,000 events/s here."
+    assert "orch check" not in found.advice
+
+
+def test_a_rate_that_nobody_keeps_up_with_leaves_no_answer_and_says_so() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2}, kind="stream"))
+    checks = tuple(overloaded(cell.id, 5e3, delivered) for cell, delivered in zip(run.cells, (3e3, None), strict=True))
+    found = conclude(replace(run, checks=checks))
+    assert found.cannot_answer
+    assert {o.stack_label for o in found.overloads} == {"rest", "grpc"}
+
+
+def test_a_cell_that_fails_for_something_else_too_is_no_overload() -> None:
+    run = summary(setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.25}))
+    cell = run.cells[2].id
+    assert overloads(run.cells, (overloaded(cell, 5e3, None), check("reply", cell))) == ()
+    assert len(overloads(run.cells, (overloaded(cell, 5e3, None), check("noise", cell)))) == 1
 
 
 def test_settings_that_could_not_be_compared_are_no_part_of_all() -> None:
     run = in_flight(1, 4, 16)
     found = conclude(withheld(run, run.cells[5].id))
-    assert "in 1 of 6 measurements, which is left out; " in found.sentence
-    assert " in the 2 of 3 settings that could be compared" in found.sentence
-    assert "both settings" not in found.sentence
+    assert "in 1 of 6 measurements" in found.left_out
+    assert "grpc's lead over rest on `add` " in found.sentence
+    assert "with 4 in flight" in found.sentence
+    assert "16" not in found.sentence
 
 
 def test_a_setting_with_too_few_repeats_is_no_part_of_the_answer_either() -> None:
@@ -232,10 +279,12 @@ def test_a_setting_with_too_few_repeats_is_no_part_of_the_answer_either() -> Non
 
 
 def test_where_it_turns_names_how_many_settings_could_not_be_compared() -> None:
-    found = [setting({"rest": 0.3, "grpc": grpc}, concurrency=n) for n, grpc in ((1, 0.4), (4, 0.2), (16, 0.2))]
+    found = [
+        setting({"rest": 0.3, "grpc": grpc, "soap": 0.9}, concurrency=n) for n, grpc in ((1, 0.4), (4, 0.2), (16, 0.2))
+    ]
     middle = [replace(c, interval=None, standing="cannot tell", why="2 of at least 3 blocks") for c in found[1][1]]
     assert said(summary(found[0], (found[1][0], middle), found[2])) == (
-        "With 1 in flight rest answered sooner than grpc, from 16 in flight on grpc answered sooner than rest; "
+        "With 1 in flight rest answered soonest, from 16 in flight on grpc answered soonest; "
         "1 setting could not be compared."
     )
 
@@ -262,9 +311,9 @@ def test_long_names_leave_room_for_the_answer() -> None:
         for c in run.comparisons
     )
     found = conclude(replace(run, comparisons=rows, checks=tuple(check("reply", cell) for cell in failed)))
-    assert found.sentence.startswith("1 check failed for 3 stacks, which are left out; aaaaaaaa")
-    assert " answered soonest (200 µs)" in found.sentence
-    assert len(found.sentence) <= 240
+    assert found.sentence.startswith("aaaaaaaa")
+    assert (len(found.sentence) <= 240, len(found.left_out) <= 240) == (True, True)
+    assert found.left_out
 
 
 def test_a_check_that_failed_for_all_is_the_answer() -> None:
@@ -274,21 +323,42 @@ def test_a_check_that_failed_for_all_is_the_answer() -> None:
     assert (found.matters_from, found.sure, found.ahead) == ("", "", ())
 
 
-@pytest.mark.parametrize(
-    ("shares", "why"),
-    [
-        ({"foreign": 0.5}, "other programs took half of a CPU while rest was measured"),
-        ({"foreign": 1.46}, "other programs took 1.5 CPUs while rest was measured"),
-        ({"steal": 0.3}, "the hypervisor took 0.3 of a CPU away while rest was measured"),
-        ({"throttled": 0.2}, "a CPU quota stopped it for 20 % of the time while rest was measured"),
-    ],
-)
-def test_bad_noise_comes_instead_of_figures(shares: dict[str, float], why: str) -> None:
+@pytest.mark.parametrize("shares", [{"foreign": 0.3}, {"foreign": 1.46}, {"steal": 0.6}, {"throttled": 0.9}])
+def test_a_difference_that_noise_leaves_is_an_answer(shares: dict[str, float]) -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2}))
     found = conclude(replace(run, checks=(noisy(run.cells[0].id, **shares),)))
-    assert found.sentence == f"This run cannot answer: {why}."
-    assert found.invalid_because == why
-    assert found.more == ("Measure it again on a quiet machine.",)
+    assert not found.cannot_answer
+    assert found.ahead == ("grpc",)
+    assert found.invalid_because == ""
+
+
+def open_run(**more: Any) -> RunSummary:
+    """Two stacks of which nothing is resolved."""
+    return summary(setting({"rest": 0.3, "grpc": 0.2}, width=2.0), **more)
+
+
+def test_a_run_that_resolves_nothing_beside_other_programs_cannot_answer() -> None:
+    run = open_run()
+    assert not conclude(run).cannot_answer
+    loud = conclude(replace(run, checks=(noisy(run.cells[0].id, foreign=0.5),)))
+    assert loud.cannot_answer
+    assert loud.figures == conclude(run).figures
+
+
+def test_a_run_that_shared_its_machine_cannot_answer_only_where_it_resolves_nothing() -> None:
+    shared = (f"{SHARED}, which disturbs both: process 7",)
+    assert conclude(open_run(warnings=shared)).cannot_answer
+    found = conclude(summary(setting({"rest": 0.3, "grpc": 0.2}), warnings=shared))
+    assert found.ahead == ("grpc",)
+
+
+def test_sides_that_were_disturbed_unequally_leave_no_answer_where_nothing_else_is_resolved() -> None:
+    run = open_run()
+    unequal = tuple(replace(c, reason="disturbed unequally") for c in run.comparisons)
+    assert conclude(replace(run, comparisons=unequal)).cannot_answer
+    more = setting({"rest": 0.3, "grpc": 0.2}, placement="far")
+    both = replace(run, cells=(*run.cells, *more[0]), comparisons=(*unequal, *more[1]))
+    assert not conclude(both).cannot_answer
 
 
 def test_some_noise_makes_the_answer_a_careful_one() -> None:

@@ -56,15 +56,30 @@ def test_each_kind_of_work(run: Callable[[], MemoryRun], did: str) -> None:
 
 def test_a_check_that_failed_for_one_of_three() -> None:
     found = of(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder)))
-    assert found.sentence.startswith(
-        "The check “reply” failed for grpc (thin), which is left out; cbor (thin) answered "
-    )
+    assert found.ahead == ("cbor (thin)",)
+    assert "grpc (thin)" in found.left_out
+
+
+def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -> None:
+    def in_rest(draft: Draft) -> None:
+        if "rest" in draft.cell.stack:
+            made_up.another_responder(draft)
+
+    summary = summarise(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_rest))
+    assert summary.conclusion is not None
+    stacks = {cell.id: cell.stack_label for cell in summary.cells}
+    by_median = {stacks[c.cell]: c for c in summary.comparisons if c.statistic == "median"}
+    assert {stacks[c.reference_cell] for c in by_median.values()} == {"grpc (thin)"}
+    assert {stack: c.ratio is None for stack, c in by_median.items()} == {"rest (thin)": True, "cbor (thin)": False}
+    assert summary.conclusion.ahead
+    assert "rest (thin)" not in summary.conclusion.ahead
 
 
 def test_other_programs_that_took_the_machine() -> None:
     found = of(a_run(load=LOAD, spoil=made_up.foreign_work))
-    assert found.sentence.startswith("This run cannot answer: other programs took ")
-    assert found.advice == "Measure it again on a quiet machine."
+    assert not found.cannot_answer
+    assert found.ahead == ("grpc (thin)",)
+    assert found.figures[0].standing == "faster"
 
 
 def test_a_run_that_was_cut() -> None:

@@ -166,7 +166,7 @@ def two_questions() -> RunSummary:
 
 def test_what_else_was_asked_about_is_answered_behind_it() -> None:
     found = conclude(two_questions())
-    assert found.sentence.startswith("grpc answered sooner than rest in both settings")
+    assert found.sentence.startswith("grpc's lead over rest on `add` ")
     assert found.besides.startswith("With no compression, rest answered 100 µs sooner than with gzip (")
     assert found.more[0] == found.besides
     assert found.matters_from.startswith("The largest difference, ")

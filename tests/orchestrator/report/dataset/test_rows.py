@@ -62,12 +62,6 @@ def test_a_sample_takes_few_bytes(loop):
     assert all((found[path][name] == files[path][name]).all() for path in files for name in COLUMNS)
 
 
-def test_columns_that_a_file_does_not_have_do_not_come_back():
-    file = {name: values for name, values in closed_loop(10, 1).items() if name != "sender_ns"}
-    about, content = rows.pack({"f": file}, {"f": 10})
-    assert set(unpacked(about, content)["f"]) == set(COLUMNS) - {"sender_ns"}
-
-
 def test_a_part_is_spread_evenly_and_is_the_same_every_time():
     places = rows.chosen(10_000, 500)
     assert places.size == 500

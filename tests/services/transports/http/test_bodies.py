@@ -91,7 +91,7 @@ def test_every_codec_is_found() -> None:
 
 @pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=10)
 @given(data=st.data())
 def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any) -> None:
     for coder, values in (
@@ -105,7 +105,7 @@ def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any)
 
 @pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=10)
 @given(junk=st.binary(max_size=100))
 def test_junk_is_an_error_that_the_codec_names(name: str, message: str, junk: bytes) -> None:
     with contextlib.suppress(*CODECS[name].errors):

@@ -205,6 +205,8 @@ def test_what_comes_while_nobody_asks_does_not_keep_the_event_loop_busy(loop: as
         (with_server,) = server.connections
         with_server.sendall(b"HTTP/1.1 100")
         replied = len(looks)
+        while len(looks) == replied:
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)
         looked = len(looks) - replied
         with pytest.raises(CallFailed):

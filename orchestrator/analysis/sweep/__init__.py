@@ -1,0 +1,1 @@
+"""Runs along an axis: several placements, sizes, rates, numbers in flight and the like."""

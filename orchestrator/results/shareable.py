@@ -1,0 +1,105 @@
+"""What of plan and journal enters the manifest, which reports and exports read: no names of hosts, people or folders.
+
+A host has the name of its role. Addresses, host names, command lines and what libraries and processes wrote stay in the
+journal, in plan.json and in logs/, which no report and no export reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from orchestrator.experiment.model.address import is_loopback
+from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import BaselineRecord, RequesterRecord, TrialRecord, TurnRecord
+from services.python.contract.description import Description
+from services.python.contract.requester_lines import Done
+
+HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"
+"""The address that replaces that of a service that runs already: on this machine, or on another one (RFC 5737)."""
+NO_FIGURES = "no figures"
+_OF_A_HOST = ("role", "zone", "machine")
+
+
+def plan(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan as plain data: the experiment by its file, services that run already by their role.
+
+    Where such a service is measured, overrides of stacks are without their values, as these may hold its address.
+    """
+    stacks = [_stack(stack) for stack in document["stacks"]]
+    has_service = any(stack["external"] for stack in stacks)
+    return {
+        **document,
+        "stacks": stacks,
+        "experiment_path": file_name(document["experiment_path"]),
+        "overrides": [_override(text) if has_service else text for text in document["overrides"]],
+    }
+
+
+def file_name(path: str) -> str:
+    """A path within the working folder as it is, of any other the file's name.
+
+    >>> file_name("experiments/rest.yaml"), file_name("/home/ada/rest.yaml"), file_name("../ada/rest.yaml")
+    ('experiments/rest.yaml', 'rest.yaml', 'rest.yaml')
+    """
+    parts = PurePosixPath(path)
+    is_outside = parts.is_absolute() or ".." in parts.parts or path.startswith("~")
+    return parts.name if is_outside else path
+
+
+def host(description: Description) -> Description:
+    """A host's facts without its name and without what a cloud says of the instance."""
+    return replace(description, host=None, cloud=None)
+
+
+def fleet(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The provider's record of its hosts, without addresses and without the id of the deployment."""
+    kept = {name: value for name, value in document.items() if name != "deployment"}
+    if isinstance(hosts := kept.get("hosts"), dict):
+        kept["hosts"] = {name: _facts(facts) for name, facts in hosts.items()}
+    if isinstance(link := kept.get("link"), dict):
+        kept["link"] = {"kind": link.get("kind")}
+    return kept
+
+
+def _facts(host: object) -> dict[str, Any]:
+    return {key: host[key] for key in _OF_A_HOST if key in host} if isinstance(host, dict) else {}
+
+
+def trial(record: TrialRecord) -> TrialRecord:
+    """A trial without what processes and libraries wrote; of a failure, the stage and the kind remain."""
+    failure = record.failure and Failure(stage=record.failure.stage, kind=record.failure.kind)
+    return replace(record, failure=failure, requesters=tuple(map(_requester, record.requesters)))
+
+
+def baseline(record: BaselineRecord) -> BaselineRecord:
+    """A reading of the floor without what libraries wrote."""
+    return replace(record, done=_done(record.done)) if isinstance(record.done, Done) else record
+
+
+def turn(record: TurnRecord) -> TurnRecord:
+    """A load generator's turn without the text of its failure."""
+    return replace(record, failure=NO_FIGURES) if record.failure else record
+
+
+def _requester(record: RequesterRecord) -> RequesterRecord:
+    return replace(record, done=_done(record.done))
+
+
+def _done(line: Done) -> Done:
+    return replace(line, error_examples={})
+
+
+def _stack(stack: dict[str, Any]) -> dict[str, Any]:
+    service = stack["external"]
+    if service is None:
+        return stack
+    address = HERE if is_loopback(service["host"]) else ELSEWHERE
+    return {**stack, "external": {**service, "given": stack["responder"], "host": address}}
+
+
+def _override(text: str) -> str:
+    key = text.partition("=")[0]
+    return f"{key}=..." if key.partition(".")[0] == "stacks" else text

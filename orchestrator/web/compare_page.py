@@ -1,0 +1,75 @@
+"""The page `/compare`: the stacks of one run, or a run against others, as `orch compare` compares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, get_args
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from orchestrator.analysis.across import NothingInCommon, RunComparison, compare_runs, compare_within
+from orchestrator.analysis.compare import Statistic
+from orchestrator.analysis.history import beside
+from orchestrator.errors import UsageError
+from orchestrator.web.site import Here, JudgedRun
+
+router = APIRouter()
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+MOST_RUNS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A comparison, or the reason why there is none."""
+
+    comparison: RunComparison | None
+    trouble: str = ""
+
+
+@router.get("/compare")
+def compare(
+    request: Request,
+    site: Here,
+    run: Annotated[list[str], Query(default_factory=list)],
+    statistic: Statistic = "median",
+) -> Response:
+    """Return the comparison of one run's stacks, or of the first run with each of the others.
+
+    UsageError for too many runs, or a run that is named twice; other errors as `Site.judged`.
+    """
+    if len(run) > MOST_RUNS:
+        raise UsageError(f"{len(run)} runs are named, and {MOST_RUNS} is the most")
+    if len(set(run)) < len(run):
+        raise UsageError("a run is named twice")
+    judged = [site.judged(name) for name in run]
+    first, others = judged[:1], judged[1:]
+    if others:
+        compared = [_against(first[0], other, statistic) for other in others]
+    else:
+        compared = [_within(each, statistic) for each in first]
+    return site.page(
+        request,
+        "compare.html",
+        runs=[each.summary for each in judged],
+        names=run,
+        compared=compared,
+        statistic=statistic,
+        statistics=STATISTICS,
+        most=MOST_RUNS,
+    )
+
+
+def _within(run: JudgedRun, statistic: Statistic) -> Compared:
+    try:
+        return Compared(comparison=compare_within(run.summary, statistic))
+    except UsageError as error:
+        return Compared(comparison=None, trouble=error.message)
+
+
+def _against(new: JudgedRun, old: JudgedRun, statistic: Statistic) -> Compared:
+    try:
+        history, passed_over = beside(new.summary, old.summary, new.folder, old.folder)
+        return Compared(comparison=compare_runs(new.summary, old.summary, statistic, history, passed_over))
+    except (NothingInCommon, UsageError) as error:
+        return Compared(comparison=None, trouble=error.message)

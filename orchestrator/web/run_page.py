@@ -1,0 +1,99 @@
+"""The pages of one run: its answer, figures, checks and conditions, its report, and its cells as a file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.in_short import sentences
+from orchestrator.analysis.validity import sentence
+from orchestrator.errors import OrchError
+from orchestrator.exports import judged_run
+from orchestrator.exports.formats import FORMATS, chosen
+from orchestrator.exports.small_table import small_table
+from orchestrator.history import noted
+from orchestrator.history.filters import Filters
+from orchestrator.history.live import live
+from orchestrator.measure.in_progress import how_unfinished
+from orchestrator.report import default_path
+from orchestrator.report.groups import cell_names, groups
+from orchestrator.report.stored import report_of
+from orchestrator.report.verdicts import QUIET, check_groups
+from orchestrator.results.folder import RunFolder
+from orchestrator.web.site import Here, JudgedRun
+
+router = APIRouter(prefix="/runs/{run}")
+
+
+@router.get("")
+def run_page(request: Request, site: Here, run: str) -> Response:
+    """Return the page of a run; one that cannot be judged has its row of the list, and the reason."""
+    site.folder(run)
+    with site.index() as (index, _):
+        listed = index.runs(Filters(run=run, limit=1))
+    if not listed:
+        raise HTTPException(404, f"run {run!r} was removed")
+    written = noted.read(site.workspace.notes, run)
+    values: dict[str, Any] = {"run": live(listed[0]), "notes": written.notes, "tags": written.tags}
+    try:
+        values |= _figures(site.judged(run))
+    except OrchError as error:
+        values |= {"summary": None, "trouble": error.message, "hint": error.hint}
+    return site.page(request, "run.html", **values, formats=FORMATS.values())
+
+
+def _figures(judged: JudgedRun) -> dict[str, Any]:
+    folder, summary = judged.folder, judged.summary
+    return {
+        "summary": summary,
+        "sentences": sentences(summary),
+        "invalid": sentence(summary.cells, summary.checks),
+        "remarks": (*folder.remarks(), *_interrupted(folder), *summary.warnings),
+        "table": small_table([_export(judged)]),
+        "checks": check_groups(summary),
+        "quiet": QUIET,
+        "check_counts": in_words(counts(summary.checks)),
+        "cell_names": cell_names(groups(summary), in_full=True),
+    }
+
+
+def _interrupted(folder: RunFolder) -> list[str]:
+    left = how_unfinished(folder)
+    return [] if left is None else [f"the run was interrupted: {left.sentence()}"]
+
+
+@router.get("/report")
+def report(site: Here, run: str, download: bool = False) -> Response:
+    """Return the report, which is made where there is none or the run is newer; errors as `Site.judged`."""
+    judged = site.judged(run)
+    path = report_of(judged.folder, site.workspace.reports)
+    if path is None or path.stat().st_mtime_ns < (judged.folder.path / "manifest.json").stat().st_mtime_ns:
+        from orchestrator.report.dataset.made import write_report  # which imports Plotly
+
+        path = default_path(judged.summary, site.workspace.reports, judged.folder.origin())
+        path = write_report(judged.folder, path, summary=judged.summary)
+    disposition = "attachment" if download else "inline"
+    return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)
+
+
+@router.get("/export")
+def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = "csv") -> Response:  # noqa: A002
+    """Return the cells of a run as a file; UsageError for an unknown format, other errors as `Site.judged`."""
+    form = chosen(format, None, raw=False)
+    rows = [_export(site.judged(run))]
+    folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
+    removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / f"{judged_run.file_name(rows)}{form.suffix}"
+    form.write(rows, path, raw=False)
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)
+
+
+def _export(judged: JudgedRun) -> judged_run.JudgedRun:
+    return judged_run.JudgedRun(folder=judged.folder, summary=judged.summary)

@@ -1,0 +1,1 @@
+"""A dozen small real runs, and every number that analysis makes of them."""

@@ -1,0 +1,123 @@
+"""What a run folder holds of machines, people and folders stays there: no page, export or dataset has it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zipfile
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import compare
+from orchestrator.cli.console import console
+from orchestrator.experiment.plan.plan import External
+from orchestrator.exports import as_json, as_markdown
+from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.history.noted import Annotations
+from orchestrator.report import in_text
+from orchestrator.report.dataset import made
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.lines import Failure
+from orchestrator.teams.leaving import leaving
+from services.python.contract.description import Description
+from tests.support.runs import a_plan, a_run, write_run
+
+WORDS = ("marianne", "10.77.3.9", "glacier-probe-417", "S3cret-Pw!", "firn-db", "kestrel07")
+TEXT = "/home/marianne/x as marianne: postgresql://marianne:S3cret-Pw!@firn-db:5432 at 10.77.3.9 on kestrel07"
+
+
+def a_private_run(*, has_service: bool):
+    plan = a_plan(blocks=3)
+    stacks = plan.stacks
+    if has_service:
+        stacks = tuple(
+            replace(stack, external=External(given="firn-db", host="127.0.0.7", port=5432)) for stack in stacks
+        )
+    overrides = ("stacks.0.external=firn-db:5432",) if has_service else ()
+    plan = replace(plan, stacks=stacks, experiment_path="/home/marianne/x.yaml", overrides=overrides)
+    run = a_run(plan)
+    *others, last = run.stored.trials
+    trials = [
+        replace(
+            trial,
+            requesters=tuple(
+                replace(part, done=replace(part.done, error_examples={"wrong": TEXT})) for part in trial.requesters
+            ),
+        )
+        for trial in others
+    ]
+    failure = Failure(stage="measure", kind="refused", message=TEXT, last_words=TEXT)
+    trials.append(replace(last, outcome="failed", requesters=(), failure=failure))
+    stored = replace(
+        run.stored,
+        plan=json.loads(json.dumps(plan.to_dict())),
+        trials=tuple(trials),
+        fleet={"provider": "local", "hosts": {"requester-1": {"role": "requester", "address": "10.77.3.9"}}},
+        hosts={
+            "localhost": Description(host="kestrel07", cpu="Synthetic 3000", cloud={"project": "glacier-probe-417"})
+        },
+    )
+    lost = {part.samples for part in last.requesters}
+    return replace(run, stored=stored, files={path: rows for path, rows in run.files.items() if path not in lost})
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["started", "service"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    root = tmp_path_factory.mktemp("private") / "results"
+    path = write_run(a_private_run(has_service=request.param), root / "a-run")
+    (path / "experiment.yaml").write_text(f"# {TEXT}\nname: x\n")
+    return RunFolder.open(path, root=root)
+
+
+def private(text: str) -> list[str]:
+    return [word for word in WORDS if word in text]
+
+
+def everything_in(page: str) -> str:
+    """The page, and whatever is packed in it, as one text."""
+    texts = [page]
+    for body in re.findall(r'<script type="application/gzip"[^>]*>([^<]*)</script>', page):
+        texts.append(gzip.decompress(in_text.read(body)).decode())
+    block = re.search(r'id="dataset"[^>]*>([^<]*)</script>', page)
+    assert block is not None
+    with zipfile.ZipFile(io.BytesIO(in_text.read(block[1]))) as archive:
+        texts += [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
+    return "\n".join(texts)
+
+
+def test_the_journal_has_what_the_manifest_has_not(folder: RunFolder):
+    assert {"marianne", "kestrel07"} <= set(private((folder.path / "journal.jsonl").read_text()))
+    assert private((folder.path / "manifest.json").read_text()) == []
+
+
+@pytest.mark.parametrize("most_rows", [1_000, made.MOST_ROWS])
+def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder, most_rows: int):
+    assert private(everything_in(made.page(made.packed(folder, most_rows=most_rows)))) == []
+
+
+def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
+    run = JudgedRun(folder=folder, summary=summarise(folder))
+    as_json.write_summary([run], tmp_path / "x.json")
+    as_markdown.write_summary([run], tmp_path / "x.md")
+    assert private((tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()) == []
+
+
+def test_nothing_published_has_it(folder: RunFolder):
+    run = leaving(folder, summarise(folder), Annotations())
+    samples = [table.to_pandas().astype(str).to_csv() for table in run.pieces()]
+    assert private(json.dumps([run.about(), run.cells(), asdict(run.record), samples], default=str)) == []
+
+
+def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    compare.command(str(folder.path), markdown=tmp_path / "x.md")
+    text = (tmp_path / "x.md").read_text()
+    assert "orch run x.yaml" in text
+    assert str(folder.path.parent) not in text
+    assert private(text) == []
