@@ -6,9 +6,6 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 _ROOT = Path(__file__).parent.parent
 _GOALS = {"orchestrator": 50_000, "services/python": 21_000, "tests": 55_000}
 """Most lines of the three parts."""
@@ -35,6 +32,10 @@ def room(path: Path) -> str:
     return "/".join(path.parent.parts[:depth])
 
 
+def _row(name: str, modules: str, lines: str, goal: str) -> str:
+    return f"{name:40} {modules:>8} {lines:>8} {goal:>8}".rstrip()
+
+
 def main() -> None:
     """Print lines and modules for each room, the sums with their goals, and folders that hold too many modules."""
     lines: Counter[str] = Counter()
@@ -45,18 +46,16 @@ def main() -> None:
             lines[room(path)] += sum(1 for _ in file)
         modules[room(path)] += 1
         folders[str(path.parent)] += 1
-    table = Table("room", "modules", "lines", "goal", box=None)
+    print(_row("room", "modules", "lines", "goal"))
     for name, goal in _GOALS.items():
         rooms = sorted(r for r in lines if r == name or r.startswith(f"{name}/"))
         for each in rooms:
-            table.add_row(each, f"{modules[each]:,}", f"{lines[each]:,}", "")
+            print(_row(each, f"{modules[each]:,}", f"{lines[each]:,}", ""))
         total = sum(lines[r] for r in rooms), sum(modules[r] for r in rooms)
-        table.add_row(name, f"{total[1]:,}", f"{total[0]:,}", f"{goal:,}", style="bold", end_section=True)
-    console = Console()
-    console.print(table)
+        print(_row(name, f"{total[1]:,}", f"{total[0]:,}", f"{goal:,}"), end="\n\n")
     crowded = {f: n for f, n in folders.items() if f.startswith("orchestrator") and n > MOST_MODULES}
     for folder, count in sorted(crowded.items(), key=lambda item: -item[1]):
-        console.print(f"{folder}: {count} modules, more than {MOST_MODULES}")
+        print(f"{folder}: {count} modules, more than {MOST_MODULES}")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ from orchestrator.analysis import (
 )
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
+from orchestrator.analysis.censored import beyond, lost, moved
 from orchestrator.analysis.check_result import CheckVerdict
-from orchestrator.analysis.compare import Statistic, beyond, lost, moved
+from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.cost_changes import CostChange
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, Interval, RunSummary, Standing

@@ -15,7 +15,7 @@ from typing import Literal
 from orchestrator.analysis import between_runs, equivalence, intervals
 from orchestrator.analysis.between_runs import Difference, FloorMove
 from orchestrator.analysis.cells import by_block, missing_blocks
-from orchestrator.analysis.compare import lost
+from orchestrator.analysis.censored import lost
 from orchestrator.analysis.cost import COST_NAMES, CostName
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary, Standing

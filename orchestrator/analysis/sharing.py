@@ -15,7 +15,7 @@ from typing import get_args
 
 import numpy as np
 
-from orchestrator.analysis import compare, complete_matrix, intervals, share_estimates, share_words, words
+from orchestrator.analysis import censored, complete_matrix, intervals, share_estimates, share_words, words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.share_estimates import Decomposition, Effect, Estimate
@@ -146,7 +146,7 @@ def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: flo
     """Why a cell cannot take part, as a clause; empty where it can."""
     if failed:
         return f"invalid: {', '.join(failed)} failed"
-    if why := compare.beyond(cell, "median") or compare.moved(cell, "median", margin):
+    if why := censored.beyond(cell, "median") or censored.moved(cell, "median", margin):
         return why.removeprefix(f"{cell.stack_label}: ")
     blocks = len(by_block(cell.trials, "median"))
     return "" if blocks and blocks >= fewest else f"it has a median in {words.count(blocks, 'block')} alone"
@@ -174,7 +174,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     cells = [matrix.usable[(p, r, q)] for p in part[0] for r in part[1] for q in part[2]] if part else []
     values = [by_block(cell.trials, quantity) for cell in cells]
     without = [cell for cell, of in zip(cells, values, strict=True) if not of]
-    untold = next((why for cell in cells if (why := compare.beyond(cell, quantity))), "")
+    untold = next((why for cell in cells if (why := censored.beyond(cell, quantity))), "")
     blocks = sorted(set.intersection(*(set(of) for of in values))) if values else []
 
     def none(why: str) -> _Found:

@@ -100,7 +100,7 @@ def _short(value: Any) -> str:
 
 def names() -> list[str]:
     """Return the names of the stored runs."""
-    return sorted(path.name for path in RUNS.iterdir() if path.is_dir())
+    return sorted(path.name for path in RUNS.glob("*/"))
 
 
 def computed(name: str) -> dict[str, Any]:

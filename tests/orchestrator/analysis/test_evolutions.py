@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.analysis.answer import answer
-from orchestrator.analysis.compare import beyond
+from orchestrator.analysis.censored import beyond
 from orchestrator.analysis.evolutions import evolutions, said, sentence
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.verdicts import verdicts

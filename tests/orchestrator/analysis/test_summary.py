@@ -63,7 +63,7 @@ def test_any_summary_is_read_back_as_it_was(summary: RunSummary) -> None:
 def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunSummary, Path]:
     """The summary of a run on disk with every check, and where it was written."""
     root = tmp_path_factory.mktemp("workspace") / "results"
-    folder = RunFolder(write_run(a_run(controls=1), root / "a-run"), root=root)
+    folder = RunFolder(write_run(a_run(controls=1), root / "a-run"))
     summary = summarise(folder)
     for name, document in summary.documents().items():
         folder.write_json(name, document)

@@ -86,7 +86,7 @@ def test_its_row_of_the_plan_has_a_dash_for_what_only_a_call_has(write: Write) -
 
 def test_its_plan_survives_being_written_and_read(write: Write) -> None:
     plan = of(write)
-    assert type(plan).from_dict(plan.to_dict()).digest() == plan.digest()
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_in_a_block_all_code_the_same_messages(write: Write) -> None:
@@ -97,14 +97,6 @@ def test_in_a_block_all_code_the_same_messages(write: Write) -> None:
         seeds.setdefault((trial.block, operation[trial.cell]), set()).add(trial.seed)
     assert {len(of_block) for of_block in seeds.values()} == {1}
     assert len(set.union(*seeds.values())) == len(seeds)
-
-
-def test_a_stored_plan_in_which_one_asks_somebody_is_refused(write: Write) -> None:
-    raw = json.loads(json.dumps(of(write).to_dict()))
-    assert read_plan(raw).cells
-    raw["cells"][0]["factors"]["connection"] = "reuse"
-    with pytest.raises(ValueError, match=re.escape("cells.0.factors.connection")):
-        read_plan(raw)
 
 
 def test_codec_only_compares_codecs_and_libraries() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,17 +51,6 @@ def test_cells_of_events_are_streams_with_clients_for_a_time(tmp_path: Path) -> 
     assert (cell.factors["per_second"], cell.factors["bytes"]) == (500.0, 1000)
     assert describe_load(cell.load, cell.kind) == "4 s, 5 clients"
     assert read_plan(plan.to_dict()) == plan
-
-
-def test_a_plan_whose_streams_are_called_calls_is_refused(tmp_path: Path) -> None:
-    plan = planned(tmp_path)
-    first, *others = plan.cells
-    for wrong, place in (
-        (replace(first, kind="call"), "kind"),
-        (replace(first, load=replace(first.load, duration_s=None)), "load.duration_s"),
-    ):
-        with pytest.raises(ValueError, match=rf"cells\.0\.{place}"):
-            read_plan(replace(plan, cells=(wrong, *others)).to_dict())
 
 
 def test_a_stream_lasts_ten_seconds_unless_said(tmp_path: Path) -> None:

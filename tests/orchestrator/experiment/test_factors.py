@@ -1,15 +1,9 @@
 """Every factor is declared once, and plan, ids, samples and manifest go through the list."""
 
-import json
-from dataclasses import replace
-
-import pytest
-
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec, Experiment, StackSpec
 from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS, FACTORS, OF_THE_CALL
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import SAMPLE_COLUMNS
 from tests.support.experiments import MINIMAL, Known, Write
 
@@ -34,18 +28,6 @@ def test_keys_of_an_experiment_file_are_those_of_the_list() -> None:
 def test_samples_have_the_columns_of_the_list() -> None:
     assert set(factors.COLUMNS) <= set(SAMPLE_COLUMNS)
     assert factors.in_columns({"concurrency": 8})["policy"] == "reuse"
-
-
-@pytest.mark.parametrize("change", [{"client": "other"}, {"bytes": 7}, {"connection": "sometimes"}, {"colour": "red"}])
-def test_a_plan_from_elsewhere_whose_cell_denies_its_own_parts_is_refused(
-    write: Write, known: Known, change: dict[str, str | int]
-) -> None:
-    plan = make_plan(write(MINIMAL), known=known)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    wrong = replace(plan, cells=(plan.cells[0].having(**change), *plan.cells[1:]))
-    with pytest.raises(ValueError, match=r"cells\.0\.factors"):
-        read_plan(wrong.to_dict())
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))).cells[0].factors == plan.cells[0].factors
 
 
 def test_what_is_at_its_default_is_said_of_connections_alone_and_told_to_nobody() -> None:

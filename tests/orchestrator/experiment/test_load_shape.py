@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
@@ -79,11 +77,8 @@ def test_an_operations_own_level_stands_in_place_of_the_steps(write: Write, know
     assert [cell.load.duration_s for cell in plan.cells] == [8, 8, 8, 3, 3]
 
 
-def test_a_plan_with_any_of_it_is_read_back_and_one_that_cannot_be_is_refused(write: Write, known: Known) -> None:
+def test_a_plan_with_any_of_it_is_read_back(write: Write, known: Known) -> None:
     text = ONE + "load: {steps: [{rate: 100/s, arrivals: uniform}, {think: 1ms, thinking: exponential}]}\n"
     plan = make_plan(write(text), known=known)
     document = json.loads(json.dumps(plan.to_dict()))
     assert read_plan(document).digest() == plan.digest()
-    document["cells"][0]["load"]["think_s"] = 0.5
-    with pytest.raises(ValueError, match=r"cells\.0\.load\.think_s"):
-        read_plan(document)

@@ -90,21 +90,6 @@ def test_all_stacks_are_those_that_carry_one_of_them(tmp_path: Path) -> None:
     assert {"rest", "grpc", "websocket", "graphql"} <= {stack.protocol for stack in plan.stacks}
 
 
-@pytest.mark.parametrize("change", [{"mixed": 3}, {"mixed": 0}])
-def test_a_plan_whose_cell_denies_its_mix_is_refused(tmp_path: Path, change: dict[str, int]) -> None:
-    document = planned(tmp_path, TWO).to_dict()
-    document["cells"][0] |= change
-    with pytest.raises(ValueError, match=r"cells\.0\.mixed"):
-        read_plan(json.loads(json.dumps(document)))
-
-
-def test_a_plan_with_a_mix_of_one_is_refused(tmp_path: Path) -> None:
-    document = json.loads(json.dumps(planned(tmp_path, TWO).to_dict()))
-    document["operations"][0]["mix"].pop()
-    with pytest.raises(ValueError, match=r"operations\.0\.mix"):
-        read_plan(document)
-
-
 OF_A_STORE = "  - mix: {of: [{share: 80 %, balance: {}}, {share: 20 %, payment: {}}]}\n"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from orchestrator.catalogue.read import protocols
@@ -60,11 +58,3 @@ def test_other_operations_have_no_size_of_a_reply(write: Write) -> None:
 @pytest.mark.parametrize("sizes", ["{request: 0 B}", "{reply: 65 MiB}", "{bytes: 1 kB}", "{request: 1 kB, records: 3}"])
 def test_what_no_transfer_can_have_is_refused(write: Write, sizes: str) -> None:
     assert problems(write(MINIMAL.replace("timestamp", f"{{transfer: {sizes}}}")), dict(protocols()))
-
-
-def test_a_stored_plan_that_asks_for_too_much_is_refused(write: Write) -> None:
-    plan = make_plan(write(MINIMAL.replace("timestamp", "transfer")))
-    payload = {**plan.operations[0].payload, "reply_size": 2**30}
-    wrong = replace(plan, operations=(replace(plan.operations[0], payload=payload),))
-    with pytest.raises(ValueError, match="reply_size"):
-        read_plan(wrong.to_dict())

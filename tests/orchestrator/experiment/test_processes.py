@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,13 +119,6 @@ def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_fli
         kept = [connections_in(cell, 0, number) for number in range(3)]
         assert sum(kept) == cell.factors["connections"]
         assert all(k <= share(cell.load, 3, n).concurrency for n, k in enumerate(kept))
-
-
-def test_a_plan_from_elsewhere_with_more_processes_than_in_flight_is_refused(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: rest\nprocesses: 2\n{EIGHT}")
-    wrong = replace(plan, cells=(plan.cells[0].having(processes=9),))
-    with pytest.raises(ValueError, match=r"cells\.0\.factors\.processes"):
-        read_plan(wrong.to_dict())
 
 
 def test_seeds_stay_numbers_that_every_reader_of_json_keeps() -> None:

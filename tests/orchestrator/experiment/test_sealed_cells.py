@@ -85,29 +85,6 @@ def test_a_plan_with_a_seal_is_read_back(tmp_path: Path) -> None:
     assert read_plan(document).sealed == plan.sealed
 
 
-@pytest.mark.parametrize("sealed", [["no-such-cell"], [], "twice"])
-def test_a_seal_that_no_plan_has_is_refused(tmp_path: Path, sealed: object) -> None:
-    document = json.loads(json.dumps(planned(tmp_path).to_dict()))
-    first = document["sealed"][0]
-    with pytest.raises(ValueError, match="sealed"):
-        read_plan({**document, "sealed": [first, first] if sealed == "twice" else sealed})
-
-
-def test_cells_that_are_sealed_once_all_are_measured_are_refused(tmp_path: Path) -> None:
-    """Without those that the model missed, or with others in their place: the seed chooses, and the trials tell it."""
-    document = json.loads(json.dumps(planned(tmp_path).to_dict()))
-    other = planned(tmp_path, overrides=("seed=8",))
-    for sealed in (document["sealed"][:-1], document["sealed"][::-1], list(other.sealed)):
-        with pytest.raises(ValueError, match="not the cells that the plan's seed chooses"):
-            read_plan({**document, "sealed": sealed})
-    with pytest.raises(ValueError, match="not in the order that the plan's seed gives"):
-        read_plan({**document, "sealed": list(other.sealed), "seed": 8})
-    with pytest.raises(ValueError, match="not the cells that the plan's seed chooses"):
-        read_plan({**document, "hold_out": 0.4})
-    with pytest.raises(ValueError, match="not in the order that the plan's seed gives"):
-        read_plan({**document, "repeats": 10**12})
-
-
 def test_a_plan_without_predict_is_what_it_was(tmp_path: Path) -> None:
     plan = planned(tmp_path, MAP.replace("predict: {hold_out: 20%}\n", ""))
     assert not {"sealed", "hold_out"} & plan.to_dict().keys()

@@ -248,23 +248,3 @@ def test_all_operations_search_or_none(write, known):
     assert problems(write(text), known) == [
         "4:45: an experiment searches for the rates of all its operations, or of none: ask the others in another."
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "place"),
-    [
-        ({"goals": [{"statistic": "p97", "below": 0.1}]}, "goals.0.statistic"),
-        ({"goals": [{"statistic": "p99", "below": 0.0}]}, "goals.0.below"),
-        ({"goals": []}, "goals"),
-        ({"steps": 0}, "steps"),
-        ({"steps": 1 << 40}, "steps"),
-        ({"lowest": 20_000.0}, "lowest"),
-        ({"highest": 9_000.0}, "highest"),
-        ({"concurrency": 0}, "concurrency"),
-    ],
-)
-def test_a_plan_from_elsewhere_is_read_as_far_as_its_search_can_be(write, known, changes, place):
-    raw = json.loads(json.dumps(make_plan(write(FIND), known=known).to_dict()))
-    raw["cells"][0]["find"] |= changes
-    with pytest.raises(ValueError, match=rf"cells\.0\.find\.{place}"):
-        read_plan(raw)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from services.python.contract.timing_rules import RULES, are_asked_for
 from tests.support.experiments import Known, Write, problems
 
@@ -57,46 +53,6 @@ REFUSED = {
 @pytest.mark.parametrize("why", REFUSED)
 def test_rules_are_refused_where_they_could_enter_another_question(why: str, write: Write) -> None:
     assert any(why in problem for problem in problems(write(REFUSED[why]), dict(catalogue().protocols)))
-
-
-OF_A_CELL: dict[str, tuple[dict[str, dict[str, Any]], tuple[str, str]]] = {  # and what the cell's id then is
-    "of one cell alone": ({"factors": {"timing_rules": "none"}}, ("__timing-rules", "")),
-    "with several in flight": ({"load": {"concurrency": 4}, "factors": {"concurrency": 4}}, ("__c1", "__c4")),
-    "with a warm-up by time": ({"warmup": {"at_least_s": 2.0}}, ("", "")),
-}
-
-
-def stored(write: Write) -> dict[str, Any]:
-    plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
-    document: dict[str, Any] = json.loads(json.dumps(plan.to_dict()))
-    assert read_plan(document) == plan
-    return document
-
-
-@pytest.mark.parametrize("what", OF_A_CELL)
-def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
-    document = stored(write)
-    cell, (changes, renamed) = document["cells"][-1], OF_A_CELL[what]
-    for part, changed in changes.items():
-        cell[part] |= changed
-    for trial in document["trials"]:
-        trial["cell"] = trial["cell"].replace(*renamed) if trial["cell"] == cell["id"] else trial["cell"]
-    cell["id"] = cell["id"].replace(*renamed)
-    with pytest.raises(ValueError, match=r"cells\.1\.factors\.timing_rules"):
-        read_plan(document)
-
-
-OF_A_PLAN: dict[str, tuple[str, Any]] = {
-    r"contrasts\.0\.factor": ("contrasts", [{"factor": "timing_rules", "references": ["misleading"]}]),
-    r"overrides\.0": ("overrides", ["timing_rules=misleading"]),
-}
-
-
-@pytest.mark.parametrize("place", OF_A_PLAN)
-def test_a_stored_plan_brings_them_into_nothing_else(place: str, write: Write) -> None:
-    name, value = OF_A_PLAN[place]
-    with pytest.raises(ValueError, match=f"^{place}: not as `orch plan` writes it"):
-        read_plan(stored(write) | {name: value})
 
 
 @pytest.mark.parametrize(

@@ -227,63 +227,6 @@ def test_what_it_printed_is_kept_and_covered_by_the_runs_checksums(tmp_path: Pat
         verify(RunFolder.open(folder.path))
 
 
-def test_a_file_that_no_turn_left_is_no_part_of_the_run(tmp_path: Path) -> None:
-    folder = Bench(tmp_path).run(plan("tcp", repeats=1))
-    (folder.path / "referee" / "b000-t0001-a0.txt").write_text("mine")
-    with pytest.raises(errors.InvalidMeasurement, match="not part of this run"):
-        verify(RunFolder.open(folder.path))
-
-
-def test_figures_that_are_not_those_of_the_output_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Refereeing._measured
-
-    def better(self: Refereeing, *given: Any) -> Any:
-        return replace(made(self, *given), median_ns=1e6)
-
-    monkeypatch.setattr(Refereeing, "_measured", better)
-    folder = Bench(tmp_path).run(plan("tcp", repeats=1))
-    with pytest.raises(errors.InvalidMeasurement, match="other figures of this turn than its output"):
-        verify(folder)
-
-
-@pytest.mark.parametrize(
-    ("forged", "said"),
-    [
-        ({"block": 7}, "turn 0: block"),
-        ({"index": 9}, "turn 9: index"),
-        ({"cell": "../../etc"}, "turn 0: tool"),
-        ({"tool": "ab"}, "turn 0: tool"),
-        ({"median_ns": -1.0}, "turn 0: figures"),
-        ({"window_s": 0.0}, "turn 0: figures"),
-        ({"requests": 1 << 60}, "turn 0: figures"),
-        ({}, "turn 0: attempt, for a second time"),
-        ({"attempt": 1, "sha256": ""}, "turn 0: figures without an output"),
-        ({"attempt": 1, "failure": "it crashed"}, "turn 0: figures without an output"),
-        ({"attempt": 1, "answered": None}, "turn 0: figures without an output"),
-        ({"attempt": 1, "median_ns": None}, "turn 0: some figures, and not all"),
-        ({"attempt": 1, "answered": 7}, "turn 0: figures that cannot be"),
-        ({"attempt": 1, "elapsed_s": 0.5}, "turn 0: figures that cannot be"),
-        ({"attempt": 1, "median_ns": 1e14}, "turn 0: figures that cannot be"),
-    ],
-)
-def test_a_journal_with_a_turn_that_the_plan_does_not_have_is_refused(
-    forged: dict[str, Any], said: str, tmp_path: Path
-) -> None:
-    folder = Bench(tmp_path).run(plan("tcp", repeats=1))
-    (turn,) = folder.manifest().turns
-    folder.append({"event": "turn", "turn": {**vars(turn), **forged}})
-    with pytest.raises(errors.InvalidMeasurement, match=said):
-        folder.write_manifest()
-
-
-@pytest.mark.parametrize("within", [0.0, -0.5, 1e9])
-def test_a_journal_with_an_impossible_tolerance_is_refused(within: float, tmp_path: Path) -> None:
-    planned = plan("tcp", repeats=1)
-    tools = {"wrk": RefereeTool(version="4.1.0", sha256="f" * 64, within=within)}
-    with pytest.raises(errors.InvalidMeasurement, match="referee: wrk: within"):
-        Bench(tmp_path).run(planned, replace(a_referee(planned), tools=tools))
-
-
 def test_a_cell_without_a_load_generator_has_no_turn(tmp_path: Path) -> None:
     planned = plan("tcp", "rest", repeats=1)
     asked, other = (cell.id for cell in planned.cells)

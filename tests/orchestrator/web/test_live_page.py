@@ -24,7 +24,7 @@ from tests.support.web import EVIL, client, served
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(live_view, "LOOK_S", 0.02)
+    monkeypatch.setattr(live_view, "LOOK_S", 0.0)
     monkeypatch.setattr(live_page, "LOOK_S", 0.02)
 
 
