@@ -24,7 +24,6 @@ from typing import Any
 
 from orchestrator.history import index, keep
 from orchestrator.history.filters import Filters
-from orchestrator.history.index import Index
 from orchestrator.history.record import CellRecord, Evidence, RunRecord
 from orchestrator.workspace import Workspace
 
@@ -43,7 +42,7 @@ def main() -> None:
         listings = [spent(lambda: call("runs", folder=workspace.root)) for _ in range(CALLS)]
         filtered = [spent(lambda: call("runs", "--stack", "s3", folder=workspace.root)) for _ in range(CALLS)]
         looks = [spent(lambda: keep.folders(workspace)) for _ in range(CALLS)]
-        opened = Index(index.connect(workspace.history))
+        opened = index.open_file(workspace.history)
         queries = [spent(lambda: opened.runs(Filters(limit=30))) for _ in range(CALLS)]
         trends = [spent(lambda: opened.seen("s3", Filters())) for _ in range(CALLS)]
         size_mb = workspace.history.stat().st_size / 1e6
@@ -76,7 +75,7 @@ def fill(workspace: Workspace) -> None:
         for name in ("journal.jsonl", "manifest.json", "summary.json"):
             (folder / name).touch()
     workspace.state.mkdir()
-    opened = Index(index.connect(workspace.history))
+    opened = index.open_file(workspace.history)
     with opened.writing():
         for number, (name, signature) in enumerate(sorted(keep.folders(workspace).items())):
             opened.put(record(number, name), workspace.results / name, signature)

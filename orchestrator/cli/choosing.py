@@ -49,10 +49,9 @@ Verdict = Annotated[
 Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=completions.measured("tag"))]
 IndexAt = Annotated[
     str | None,
-    typer.Option("--index", metavar="DSN", help="A team's index in PostgreSQL, without its password (docs/teams.md)."),
+    typer.Option("--index", metavar="URL", help="A team's index in a database, without its password (docs/teams.md)."),
 ]
-OfTeam = Annotated[bool, typer.Option("--team", help="The index whose DSN ORCH_INDEX holds.")]
-Schema = Annotated[str, typer.Option("--schema", help="The schema of PostgreSQL that holds a team's index.")]
+OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 
 
@@ -108,23 +107,23 @@ def nearest_to(wanted: Filters, index: Index) -> str | None:
 
 
 @contextmanager
-def an_index(at: str | None, *, of_team: bool, schema: str, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+def an_index(at: str | None, *, of_team: bool, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
     """A team's index where one is asked for; else that of the runs that are here, as `the_index`."""
     if at is None and not of_team:
         with the_index(rebuild=rebuild) as found:
             yield found
         return
     from orchestrator.errors import UsageError
-    from orchestrator.history import postgresql
+    from orchestrator.history import shared
     from orchestrator.history.keep import Update
 
     if rebuild:
         raise UsageError(
             "a team's index is not made from folders here", hint="`orch publish RUN --replace` writes a run anew"
         )
-    dsn = postgresql.chosen(at, of_team=of_team)
-    assert dsn is not None  # noqa: S101 - one of both was given
-    with postgresql.shared(dsn, schema, access="read") as index:
+    url = shared.chosen(at, of_team=of_team)
+    assert url is not None  # noqa: S101 - one of both was given
+    with shared.shared(url) as index:
         yield index, Update()
 
 

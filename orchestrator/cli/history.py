@@ -15,7 +15,6 @@ from orchestrator.cli.choosing import (
     IndexAt,
     OfTeam,
     Placement,
-    Schema,
     Since,
     Stack,
     Tag,
@@ -70,7 +69,6 @@ def command(
     ] = False,
     index: IndexAt = None,
     team: OfTeam = False,
-    schema: Schema = "orch",
     as_json: AsJson = False,
 ) -> None:
     """Print a row for each run of each cell, oldest first."""
@@ -85,7 +83,7 @@ def command(
         verdict=verdict,
         tag=tag,
     )
-    with an_index(index, of_team=team, schema=schema, rebuild=rebuild) as (opened, update):
+    with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
         if rebuild:
             console.progress(
                 f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"

@@ -1,4 +1,4 @@
-"""Put runs into a team's index (PostgreSQL) and its dataset of samples."""
+"""Put runs into a team's index (a database) and its dataset of samples."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli import completions
-from orchestrator.cli.choosing import AsJson, IndexAt, OfTeam, Schema
+from orchestrator.cli.choosing import AsJson, IndexAt, OfTeam
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 
 if TYPE_CHECKING:
-    from orchestrator.history.postgresql import SharedIndex
+    from orchestrator.history.index import Index
     from orchestrator.results.folder import RunFolder
     from orchestrator.teams.leaving import Leaving
     from orchestrator.teams.places import Place
@@ -39,7 +39,6 @@ def command(
     to: Dataset = None,
     index: IndexAt = None,
     team: OfTeam = False,
-    schema: Schema = "orch",
     replace: Annotated[
         bool, typer.Option("--replace", help="Put a run in the place of what is there of its id.")
     ] = False,
@@ -54,7 +53,7 @@ def command(
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
     for folder in folders:
         require_finished_and_ours(folder)
-    with targets(to, index, team=team, schema=schema) as (place, opened):
+    with targets(to, index, team=team) as (place, opened):
         if place is not None:
             from orchestrator.teams.dataset import require_dataset
 
@@ -65,26 +64,26 @@ def command(
 
 @contextmanager
 def targets(
-    to: str | None, index: str | None, *, team: bool, schema: str, makes: bool = True
-) -> Iterator[tuple[Place | None, SharedIndex | None]]:
+    to: str | None, index: str | None, *, team: bool, makes: bool = True
+) -> Iterator[tuple[Place | None, Index | None]]:
     """The dataset and the index that were named, made where it `makes`; UsageError where neither was."""
     from orchestrator.errors import UsageError
-    from orchestrator.history import postgresql
+    from orchestrator.history import shared
     from orchestrator.teams.places import place
 
-    dsn = postgresql.chosen(index, of_team=team)
+    url = shared.chosen(index, of_team=team)
     found = None if to is None else place(to)
-    if dsn is None and found is None:
-        raise UsageError("say where to", hint="--to DATASET, --index DSN, or --team (the DSN in ORCH_INDEX)")
-    if dsn is None:
+    if url is None and found is None:
+        raise UsageError("say where to", hint="--to DATASET, --index URL, or --team (the URL in ORCH_INDEX)")
+    if url is None:
         yield found, None
         return
-    with postgresql.shared(dsn, schema, access="make" if makes else "change") as opened:
+    with shared.shared(url, makes=makes) as opened:
         yield found, opened
 
 
 def _publish(
-    folder: RunFolder, place: Place | None, index: SharedIndex | None, *, replace: bool, with_notes: bool
+    folder: RunFolder, place: Place | None, index: Index | None, *, replace: bool, with_notes: bool
 ) -> dict[str, Any]:
     """One run to both; what was done, for `--json`."""
     run = _leaving(folder, with_notes=with_notes)
@@ -99,7 +98,9 @@ def _publish(
         size = f": {put.rows:,} rows in {put.files} files" if put.files else ""
         console.result(f"{run.id}: {put.outcome} in {place.told}{size}")
     if index is not None:
-        outcome = index.publish(run.record, tags=run.noted.tags, notes=run.noted.notes, replace=replace)
+        from orchestrator.history import shared
+
+        outcome = shared.publish(index, run.record, tags=run.noted.tags, notes=run.noted.notes, replace=replace)
         told["index"] = {"outcome": outcome}
         console.result(f"{run.id}: {outcome} in the index")
     return told

@@ -15,7 +15,6 @@ from orchestrator.cli.choosing import (
     IndexAt,
     OfTeam,
     Placement,
-    Schema,
     Since,
     Stack,
     Tag,
@@ -50,7 +49,6 @@ def command(
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
     index: IndexAt = None,
     team: OfTeam = False,
-    schema: Schema = "orch",
     as_json: AsJson = False,
 ) -> None:
     """Print a row for each run; filters that are given must all hold."""
@@ -67,7 +65,7 @@ def command(
     )
     from orchestrator.history.live import live
 
-    with an_index(index, of_team=team, schema=schema) as (opened, _):
+    with an_index(index, of_team=team) as (opened, _):
         found = [live(run) for run in opened.runs(replace(wanted, limit=limit))]
         every = len(found) if len(found) < limit else opened.count(wanted)
         hint = None if found else nearest_to(wanted, opened)
@@ -96,14 +94,14 @@ def _print(found: list[Listed], every: int) -> None:
         console.result(line)
         if not is_beside and row[-1]:
             console.result(f"    {_cut(row[-1], shutil.get_terminal_size((160, 24)).columns - 4)}")
-    if any(not run.is_ours and run.kind == "run" for run in found):
+    if any(not run.is_ours for run in found):
         console.result(f"{_ELSEWHERE} not made here, or changed since: only read")
     if every > len(found):
         console.result(f"{len(found):,} of {every:,} runs; --limit shows more")
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
-    mark = _ELSEWHERE if not run.is_ours and run.kind == "run" else ""
+    mark = _ELSEWHERE if not run.is_ours else ""
     return (
         plain(run.id) + mark,
         run.started[:16].replace("T", " ") or "-",
@@ -116,7 +114,7 @@ def _columns(run: Listed) -> tuple[str, ...]:
 
 def _checks(run: Listed) -> str:
     if run.validity == "not judged":
-        return "-" if run.kind == "imported" else "not judged"
+        return "not judged"
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     return ", ".join(f"{number} {word}" for number, word in counts if number)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.cli import completions
-from orchestrator.cli.choosing import AsJson, IndexAt, OfTeam, Schema
+from orchestrator.cli.choosing import AsJson, IndexAt, OfTeam
 from orchestrator.cli.console import console
 from orchestrator.cli.delete import ask
 from orchestrator.cli.publish import SCHEMA_VERSION, Dataset, targets
@@ -23,7 +23,6 @@ def command(
     to: Dataset = None,
     index: IndexAt = None,
     team: OfTeam = False,
-    schema: Schema = "orch",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -31,7 +30,7 @@ def command(
     from orchestrator.errors import UsageError
 
     console.as_json = as_json
-    with targets(to, index, team=team, schema=schema, makes=False) as (place, opened):
+    with targets(to, index, team=team, makes=False) as (place, opened):
         console.progress(
             f"out of {' and '.join([*([place.told] if place else []), *(['the index'] if opened else [])])}:"
         )
@@ -43,7 +42,9 @@ def command(
         for run in runs:
             told: dict[str, Any] = {"run": run}
             if opened is not None:
-                told["index"] = opened.withdraw(run)
+                from orchestrator.history import shared
+
+                told["index"] = shared.withdraw(opened, run)
             if place is not None:
                 from orchestrator.teams.dataset import withdraw
 
@@ -56,7 +57,7 @@ def command(
     if missing := [of["run"] for of in done if of["run"] not in gone]:
         raise UsageError(
             f"not published there: {', '.join(missing)}",
-            hint="`orch runs --index DSN --json` lists ids"
+            hint="`orch runs --index URL --json` lists ids"
             if place is None
             else f"whole ids are needed; folders named run=... in {place.told} have them",
             details=document,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.history import imported, noted
+from orchestrator.history import noted
 from orchestrator.history.named import folder_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.hold import try_hold
@@ -49,7 +49,7 @@ def find(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> D
     if path.name in set(standing):
         raise UsageError(f"hosts of run {path.name} are up", hint=f"take them down first: orch teardown {path.name}")
     ours = folder.is_ours
-    if not ours and not imported.is_imported(path) and "/" not in named:
+    if not ours and "/" not in named:
         raise UsageError(
             f"run {path.name} was not made here",
             hint=f"to delete it all the same, name it by its path: orch delete {workspace.results / path.name}",

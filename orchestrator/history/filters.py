@@ -1,4 +1,4 @@
-"""Which runs somebody wants to see, as a condition of SQL that SQLite and PostgreSQL read alike."""
+"""Which runs a listing shows, as a condition on the tables of the index."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
+
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.history.record import VALIDITIES
+from orchestrator.history.tables import CELLS, NOTES, RUNS, TAGS
 
 _MOST_WORDS = 8
-_SEARCHED = (
-    "(lower(runs.id || ' ' || runs.name || ' ' || runs.question || ' ' || runs.verdict || ' ' || runs.stacks"
-    " || ' ' || runs.placements || ' ' || runs.state) LIKE ? ESCAPE '!'"
-    " OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND lower(tags.tag) LIKE ? ESCAPE '!')"
-    " OR EXISTS (SELECT 1 FROM notes WHERE notes.run = runs.id AND lower(notes.text) LIKE ? ESCAPE '!'))"
-)
+_SEARCHED = ("id", "name", "question", "verdict", "stacks", "placements", "state")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,42 +37,47 @@ class Filters:
     limit: int | None = None
     offset: int = 0
 
-    def sql(self) -> tuple[str, list[str]]:
-        """A condition on the table `runs`, and the values for its question marks."""
-        cell = "EXISTS (SELECT 1 FROM cells AS c WHERE c.run = runs.id AND {})"
-        conditions = (
-            (_lower(self.experiment), "lower(runs.name) = ?", 1),
-            (self.stack, cell.format("(c.stack = ? OR c.stack_label = ?)"), 2),
-            (self.placement, cell.format("c.placement = ?"), 1),
-            (self.since, "runs.started >= ?", 1),
-            (self.until, "(runs.started < ? AND runs.started <> '')", 1),
-            (self.verdict, "runs.validity = ?", 1),
-            (self.tag, "EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND tags.tag = ?)", 1),
-            (self.run, "runs.id = ?", 1),
+
+def condition(wanted: Filters) -> ColumnElement[bool]:
+    """The condition on the table `runs`."""
+    conditions: list[ColumnElement[bool]] = [true()]
+    if wanted.experiment is not None:
+        conditions.append(func.lower(RUNS.c.name) == lower(wanted.experiment))
+    if wanted.stack is not None:
+        is_stack = or_(CELLS.c.stack == wanted.stack, CELLS.c.stack_label == wanted.stack)
+        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(is_stack)))
+    if wanted.placement is not None:
+        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(CELLS.c.placement == wanted.placement)))
+    if wanted.host is not None:
+        conditions.append(or_(RUNS.c.provider == wanted.host, _has(RUNS.c.hosts, wanted.host)))
+    if wanted.since is not None:
+        conditions.append(RUNS.c.started >= wanted.since)
+    if wanted.until is not None:
+        conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
+    if wanted.verdict is not None:
+        conditions.append(RUNS.c.validity == wanted.verdict)
+    if wanted.tag is not None:
+        conditions.append(RUNS.c.id.in_(select(TAGS.c.run).where(TAGS.c.tag == wanted.tag)))
+    if wanted.run is not None:
+        conditions.append(RUNS.c.id == wanted.run)
+    for word in (wanted.text or "").split()[:_MOST_WORDS]:
+        conditions.append(
+            or_(
+                *(_has(RUNS.c[name], word) for name in _SEARCHED),
+                RUNS.c.id.in_(select(TAGS.c.run).where(_has(TAGS.c.tag, word))),
+                RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
+            )
         )
-        given = [(value, text, times) for value, text, times in conditions if value is not None]
-        texts, values = [text for _, text, _ in given], [value for value, _, times in given for _ in range(times)]
-        if self.host is not None:
-            texts.append("(runs.provider = ? OR lower(runs.hosts) LIKE ? ESCAPE '!')")
-            values += [self.host, f"%{like(self.host)}%"]
-        for word in (self.text or "").split()[:_MOST_WORDS]:
-            texts.append(_SEARCHED)
-            values += [f"%{like(word)}%"] * _SEARCHED.count("?")
-        return " AND ".join(texts) or "1 = 1", values
+    return and_(*conditions)
 
 
-def like(text: str) -> str:
-    """A text as a pattern of LIKE that matches it alone, where `!` escapes and what it is held against is in lower case.
-
-    >>> like("50%_A!")
-    '50!%!_a!!'
-    """
-    return re.sub(r"[%_!]", r"!\g<0>", _lower(text) or "")
+def _has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    return func.lower(column).contains(lower(text), autoescape=True)
 
 
-def _lower(text: str | None) -> str | None:
+def lower(text: str) -> str:
     """With A to Z in lower case and nothing else, as `lower` of the index has it."""
-    return None if text is None else re.sub(r"[A-Z]", lambda of: of[0].lower(), text)
+    return re.sub(r"[A-Z]", lambda match: match[0].lower(), text)
 
 
 def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from orchestrator.errors import OrchError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+
+from orchestrator.errors import MissingError, OrchError
 from orchestrator.history import index, noted
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
 
-# Files of a run folder whose change means that it is read anew; the one whose name comes first tells an imported file.
-_TELLING = ("imported.json", "journal.jsonl", "manifest.json", "summary.json", "plan.json")
+# Files of a run folder whose change means that it is read anew.
+_TELLING = ("journal.jsonl", "manifest.json", "summary.json", "plan.json")
 _AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
 
 Tell: TypeAlias = Callable[[int, int], None]
@@ -40,10 +41,10 @@ class Update:
 def history(
     workspace: Workspace, *, rebuild: bool = False, look: bool = True, tell: Tell = _silent
 ) -> Iterator[tuple[Index, Update]]:
-    """The index, up to date. A damaged one is made anew; where none can be kept it is in memory, and its `trouble` says so.
+    """The index, up to date. Where none can be kept it is in memory, and its `trouble` says so.
 
-    `tell` gets how many of the folders that changed are read, and how many there are. Unless `look`, no folder is looked at:
-    the index is as it was when somebody last did.
+    UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
+    folders that changed are read, and how many there are. Unless `look`, no folder is looked at: the index is as it was.
     """
     opened, update = _opened(workspace, rebuild=rebuild, look=look, tell=tell)
     try:
@@ -55,22 +56,19 @@ def history(
 def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> tuple[Index, Update]:
     path = workspace.history
     if not workspace.results.is_dir() and not path.exists():
-        return _of(Index(index.in_memory(path)), workspace, tell)  # nothing to keep: no folder is made for it
+        return _of(index.in_memory(), workspace, tell)  # nothing to keep: no folder is made for it
     try:
         workspace.state.mkdir(exist_ok=True)
         if rebuild:
             index.remove(path)
-        try:
-            opened = Index(index.connect(path))
-            return _of(opened, workspace, tell) if look else (opened, Update())
-        except sqlite3.OperationalError:  # it is locked, read-only or cannot be opened: making it anew does not help
-            raise
-        except sqlite3.DatabaseError:  # no database, or a damaged one
-            index.remove(path)
-            return _of(Index(index.connect(path)), workspace, tell)
-    except (sqlite3.Error, OSError, OrchError) as error:
-        why = error.message if isinstance(error, OrchError) else str(error)
-        return _of(Index(index.in_memory(path), trouble=f"{path} cannot be kept: {why}"), workspace, tell)
+        opened = index.open_file(path)
+        return _of(opened, workspace, tell) if look else (opened, Update())
+    except (OSError, MissingError, OperationalError) as error:  # it is locked or read-only, or no folder can be made
+        why = error.message if isinstance(error, OrchError) else str(getattr(error, "orig", error))
+        return _of(index.in_memory(f"{path} cannot be kept: {why}"), workspace, tell)
+    except SQLAlchemyError as error:
+        why = str(getattr(error, "orig", error))
+        raise MissingError(f"{path} is damaged, or no index of runs: {why}", hint="orch history --rebuild") from error
 
 
 def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]:
@@ -116,7 +114,7 @@ def folders(workspace: Workspace) -> dict[str, str]:
         if entry.name.startswith(".") or not _is_name(entry.name):
             continue
         parts = [_told(f"{entry.path}/{name}") for name in _TELLING]
-        if parts[0] or parts[1] or parts[2]:
+        if parts[0] or parts[1]:
             found[entry.name] = ";".join(parts)
     return found
 
@@ -140,9 +138,7 @@ def _told(path: str) -> str:
 
 def _read(results: Path, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
-    from orchestrator.history import imported, read
+    from orchestrator.history import read
     from orchestrator.results.folder import RunFolder
 
-    if imported.is_imported(results / name):
-        return imported.read_record(results / name)
     return read.read_run(RunFolder(results / name))

@@ -13,6 +13,6 @@ IN_PROGRESS, INTERRUPTED = "in progress", "interrupted"
 
 def live(run: Listed) -> Listed:
     """The run, `in progress` or `interrupted` where the index has it as running."""
-    if run.state != RUNNING or run.kind != "run":
+    if run.state != RUNNING:
         return run
     return replace(run, state=IN_PROGRESS if is_held(Path(run.path) / "journal.jsonl") else INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Which folder below `results` somebody means: a run, or an imported file of stamps."""
+"""Which run folder below `results` a name means."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import os
 from pathlib import Path
 
 from orchestrator.errors import UsageError
-from orchestrator.history import imported
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.names import few, run_folders
 from orchestrator.workspace import Workspace
 
 
@@ -17,7 +15,7 @@ def folder_of(workspace: Workspace, named: str) -> Path:
 
     UsageError where there is none, and for one that lies elsewhere.
     """
-    path = _found(workspace, named)
+    path = RunFolder.open(named, root=workspace.results, even_empty=True).path
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - a link must stay one
     is_below = absolute.parent.resolve() == workspace.results.resolve()
     if not absolute.name or not is_below or not os.path.lexists(workspace.results / absolute.name):
@@ -26,19 +24,3 @@ def folder_of(workspace: Workspace, named: str) -> Path:
             hint=f"`orch import {path}` copies it there; this leaves it alone",
         )
     return workspace.results / absolute.name
-
-
-def _found(workspace: Workspace, named: str) -> Path:
-    """As `RunFolder.open`, of imported files, too."""
-    if "/" in named:
-        if imported.is_imported(Path(named)):
-            return Path(named)
-    else:
-        known = sorted(path for path in workspace.results.glob("imported-*") if imported.is_imported(path))
-        alike = [path for path in known if path.name.startswith(named)]
-        if len(alike) == 1 or workspace.results / named in alike:
-            return workspace.results / named if workspace.results / named in alike else alike[0]
-        if alike and not any(folder.name.startswith(named) for folder in run_folders(workspace.results)):
-            several = f"{named!r} is the beginning of several imported files: {few([path.name for path in alike])}"
-            raise UsageError(several, hint="type more characters of the id")
-    return RunFolder.open(named, root=workspace.results, even_empty=True).path

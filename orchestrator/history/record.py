@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["run", "imported"]
 Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
 Interval: TypeAlias = tuple[float, float]
 
@@ -17,7 +16,6 @@ VALIDITIES: tuple[Validity, ...] = ("valid", "warned", "invalid", "not judged")
 
 UNREADABLE = "unreadable"  # a state beside those of a manifest
 NEWER = "newer version"
-IMPORTED = "imported"
 RUNNING = "running"
 
 
@@ -74,7 +72,6 @@ class RunRecord:
 
     id: str
     run_id: str = ""
-    kind: Kind = "run"
     name: str = ""
     question: str = ""
     started: str = ""
@@ -114,7 +111,6 @@ class Listed:
 
     id: str
     run_id: str
-    kind: Kind
     name: str
     question: str
     started: str

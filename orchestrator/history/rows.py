@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
+
+from sqlalchemy import RowMapping
 
 from orchestrator.history.record import CellRecord, Evidence, Interval, Listed, Note, RunRecord, Seen
 
@@ -44,23 +45,23 @@ def of_cell(run: str, cell: CellRecord) -> dict[str, Any]:
         values[f"{name}_low"], values[f"{name}_high"] = interval or (None, None)
     told = {"factors": cell.factors, "failed_checks": cell.failed_checks, "evidence": asdict(cell.evidence)}
     as_json = {name: json.dumps(value, default=str) for name, value in told.items()}
-    return {"run": run, "is_valid": not cell.failed_checks, **values, **as_json}
+    return {"run": run, **values, **as_json}
 
 
-def listed(row: Mapping[str, Any], tags: tuple[str, ...], notes: tuple[Note, ...]) -> Listed:
+def listed(row: RowMapping, tags: tuple[str, ...], notes: tuple[Note, ...]) -> Listed:
     """A run as a listing shows it."""
     lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in _LISTS}
     plain = {name: row[name] for name in _LISTED}
-    return Listed(**plain, **lists, is_ours=bool(row["is_ours"]), tags=tags, notes=notes)
+    return Listed(**plain, **lists, is_ours=row["is_ours"], tags=tags, notes=notes)
 
 
-def seen(row: Mapping[str, Any]) -> Seen:
+def seen(row: RowMapping) -> Seen:
     """A cell in one run."""
     return Seen(
         run=row["run"],
         started=row["started"],
         state=row["state"],
-        is_ours=bool(row["is_ours"]),
+        is_ours=row["is_ours"],
         matters=row["matters"],
         conditions=tuple((name, value) for name, value in json.loads(row["conditions"])),
         settings=json.loads(row["settings"]),
@@ -70,10 +71,10 @@ def seen(row: Mapping[str, Any]) -> Seen:
 
 def _bounded(value: Any) -> Any:
     """A whole number that has room: what a folder from elsewhere says may be any."""
-    return max(-_INT64, min(_INT64, value)) if isinstance(value, int) else value
+    return max(-_INT64, min(_INT64, value)) if type(value) is int else value
 
 
-def _cell(row: Mapping[str, Any]) -> CellRecord:
+def _cell(row: RowMapping) -> CellRecord:
     told = json.loads(row["evidence"])
     evidence = Evidence(
         means={name: (int(n), mean, se) for name, (n, mean, se) in told["means"].items()},

@@ -1,103 +1,68 @@
-"""The tables of an index of runs, defined once, for SQLite (`index`) and for PostgreSQL (`postgresql`).
+"""The tables of an index of runs, for every database that SQLAlchemy knows.
 
-Text is compared byte by byte in both, and `lower` changes the letters A to Z alone, so that the same query gives the same
-rows in the same order.
+PostgreSQL compares text byte by byte in them, as SQLite does, and `lower` changes the letters A to Z only: one query gives
+the same rows in the same order everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any
 
-VERSION = 1
+from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, MetaData, Table, Text
+from sqlalchemy.types import TypeEngine
 
-Kind: TypeAlias = Literal["text", "whole", "real"]
+VERSION = 2
 
-
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
-    """What a database calls each kind of column, and what stands behind a table."""
-
-    types: Mapping[Kind, str]
-    end: str = ""
+METADATA = MetaData()
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-SQLITE = Dialect(types={"text": "TEXT", "whole": "INTEGER", "real": "REAL"}, end=" WITHOUT ROWID")
-POSTGRESQL = Dialect(types={"text": 'text COLLATE "C"', "whole": "bigint", "real": "double precision"})
+def _columns(kind: TypeEngine[Any], names: str, key: str = "") -> list[Column[Any]]:
+    return [Column(name, kind, primary_key=name in key.split()) for name in names.split()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Table:
-    """Names of columns by kind; the key's columns; whether a row goes with its run."""
-
-    key: str
-    text: str
-    whole: str = ""
-    real: str = ""
-    of_run: bool = False
-
-    def columns(self) -> dict[str, Kind]:
-        kinds: tuple[tuple[Kind, str], ...] = (("text", self.text), ("whole", self.whole), ("real", self.real))
-        return {name: kind for kind, names in kinds for name in names.split()}
+def _of_run() -> Column[Any]:
+    return Column("run", _TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
-_TABLES = {
-    "runs": _Table(
+RUNS = Table(
+    "runs",
+    METADATA,
+    *_columns(
+        _TEXT,
+        "id run_id name question started ended state plan_id orch_version provider hosts verdict validity trouble "
+        "manifest_sha256 path stacks placements signature",
         key="id",
-        text="id run_id kind name question started ended state plan_id orch_version provider hosts verdict validity "
-        "trouble manifest_sha256 path stacks placements signature",
-        whole="passed warned failed trials samples is_ours",
-        real="matters",
     ),
-    "environments": _Table(key="run", text="run conditions settings", of_run=True),
-    "cells": _Table(
-        key="run, cell",
-        text="run cell label stack stack_label operation placement connection factors measures failed_checks evidence",
-        whole="concurrency requests errors trials is_valid",
-        real="rate median median_low median_high p99 p99_low p99_high throughput throughput_low throughput_high",
-        of_run=True,
+    *_columns(BigInteger(), "passed warned failed trials samples"),
+    Column("is_ours", Boolean),
+    *_columns(Float(), "matters"),
+)
+ENVIRONMENTS = Table("environments", METADATA, _of_run(), *_columns(_TEXT, "conditions settings"))
+CELLS = Table(
+    "cells",
+    METADATA,
+    _of_run(),
+    *_columns(
+        _TEXT,
+        "cell label stack stack_label operation placement connection factors measures failed_checks evidence",
+        key="cell",
     ),
-    "tags": _Table(key="run, tag", text="run tag"),
-    "notes": _Table(key="run, place", text="run at text", whole="place"),
-    "about": _Table(key="name", text="name value"),
-}
-_INDICES = {
-    "runs_by_time": "runs (started DESC, id DESC)",
-    "cells_by_measure": "cells (measures, run)",
-    "cells_by_stack": "cells (stack, measures)",
-}
+    *_columns(BigInteger(), "concurrency requests errors trials"),
+    *_columns(
+        Float(), "rate median median_low median_high p99 p99_low p99_high throughput throughput_low throughput_high"
+    ),
+)
+TAGS = Table("tags", METADATA, *_columns(_TEXT, "run tag", key="run tag"))
+NOTES = Table(
+    "notes",
+    METADATA,
+    *_columns(_TEXT, "run", key="run"),
+    Column("place", BigInteger, primary_key=True),
+    *_columns(_TEXT, "at text"),
+)
+ABOUT = Table("about", METADATA, *_columns(_TEXT, "name value", key="name"))
 
-COLUMNS: Mapping[str, Mapping[str, Kind]] = {name: table.columns() for name, table in _TABLES.items()}
-"""The kinds of all columns, by table and name."""
-
-
-def statements(dialect: Dialect, schema: str = "") -> Iterator[str]:
-    """What makes the tables; `schema` is a quoted name with its dot, or nothing."""
-    for name, table in _TABLES.items():
-        told = [f"{column} {dialect.types[kind]}" for column, kind in table.columns().items()]
-        if table.of_run:
-            told.append(f"FOREIGN KEY (run) REFERENCES {schema}runs (id) ON DELETE CASCADE")
-        yield f"CREATE TABLE {schema}{name} ({', '.join(told)}, PRIMARY KEY ({table.key})){dialect.end}"
-    for name, of in _INDICES.items():
-        yield f"CREATE INDEX {name} ON {schema}{of}"
-
-
-class Cursor(Protocol):
-    """What a statement gives: rows whose values have names."""
-
-    def fetchone(self) -> Any:
-        """The next row, or None."""
-
-    def fetchall(self) -> list[Any]:
-        """All rows."""
-
-
-class Connection(Protocol):
-    """A database that holds the tables. Values stand for question marks."""
-
-    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Cursor:
-        """Ask for one statement."""
-
-    def close(self) -> None:
-        """Let go of the database."""
+Index("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
+Index("cells_by_measure", CELLS.c.measures, CELLS.c.run)
+Index("cells_by_stack", CELLS.c.stack, CELLS.c.measures)

@@ -1,1 +1,1 @@
-"""Runs that leave this machine for a team: an index in PostgreSQL and a dataset of samples."""
+"""Runs that leave this machine for a team: an index in a database and a dataset of samples."""

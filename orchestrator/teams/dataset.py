@@ -129,17 +129,7 @@ def require_dataset(place: Place) -> bool:
             f"{layout.VERSION})",
             hint="install that orch" if which == "newer" else "publish the runs to a new dataset",
         )
-    ours = {name: [(of["name"], of["type"]) for of in columns] for name, columns in layout.about()["tables"].items()}
-    if _columns(about) != ours:
-        raise UsageError(f"{place.told} has other columns than this orch writes", hint="publish to a new dataset")
     return False
-
-
-def _columns(about: dict[str, Any]) -> object:
-    try:
-        return {name: [(of["name"], of["type"]) for of in columns] for name, columns in about["tables"].items()}
-    except (KeyError, TypeError, AttributeError):
-        return None
 
 
 def _document(content: bytes, where: str) -> dict[str, Any]:

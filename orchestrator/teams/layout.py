@@ -7,7 +7,6 @@ dataset itself begins with `_`, which readers of datasets pass over.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from typing import Any
 from urllib.parse import quote
@@ -62,12 +61,6 @@ def about() -> dict[str, Any]:
         "partitions": list(PARTITIONS),
         "tables": {name: [column.to_dict() for column in columns] for name, columns in TABLES.items()},
     }
-
-
-def schema_sha256() -> str:
-    """Of names and types of all columns: what `VERSION` stands for."""
-    told = {name: [(column.name, column.type) for column in columns] for name, columns in TABLES.items()}
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def folder(table: str, experiment: str, started: str, run: str) -> str:

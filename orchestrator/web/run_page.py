@@ -11,7 +11,6 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from orchestrator.analysis import words
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.validity import sentence
@@ -19,7 +18,7 @@ from orchestrator.errors import OrchError
 from orchestrator.exports import judged_run
 from orchestrator.exports.formats import FORMATS, chosen
 from orchestrator.exports.small_table import small_table
-from orchestrator.history import imported, noted
+from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.history.live import live
 from orchestrator.measure.in_progress import how_unfinished
@@ -36,17 +35,13 @@ router = APIRouter(prefix="/runs/{run}")
 @router.get("")
 def run_page(request: Request, site: Here, run: str) -> Response:
     """Return the page of a run; one that cannot be judged has its row of the list, and the reason."""
-    path = site.path(run)
+    site.folder(run)
     with site.index() as (index, _):
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
     written = noted.read(site.workspace.notes, run)
     values: dict[str, Any] = {"run": live(listed[0]), "notes": written.notes, "tags": written.tags}
-    if imported.is_imported(path):
-        record = imported.read_record(path)
-        unit = words.unit_for([cell.median for cell in record.cells if cell.median is not None] or [1.0])
-        return site.page(request, "imported.html", **values, cells=record.cells, unit=unit)
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:

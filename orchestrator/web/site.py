@@ -16,7 +16,7 @@ from starlette.responses import Response
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import UsageError
-from orchestrator.history import imported, keep
+from orchestrator.history import keep
 from orchestrator.history.index import Index
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run
@@ -67,20 +67,13 @@ class Site:
         with self._indexing, keep.history(self.workspace) as (index, update):
             yield index, (*((index.trouble,) if index.trouble else ()), *update.troubles)
 
-    def path(self, run: str) -> Path:
-        """Return the folder of a run or of an imported file below `results`; HTTPException 404 where there is none."""
+    def folder(self, run: str) -> RunFolder:
+        """Return the folder of a run below `results`; HTTPException 404 where there is none."""
         results = self.workspace.results
         for path in results.iterdir() if results.is_dir() else ():
-            if path.name == run and (is_run(path) or imported.is_imported(path)):
-                return path
+            if path.name == run and is_run(path):
+                return RunFolder(path)
         raise HTTPException(404, f"there is no run {run!r}")
-
-    def folder(self, run: str) -> RunFolder:
-        """Return the folder of a run; HTTPException 404 as `path`, and for an imported file."""
-        path = self.path(run)
-        if not is_run(path):
-            raise HTTPException(404, f"{run} is an imported file of time stamps, which is not judged")
-        return RunFolder(path)
 
     def judged(self, run: str) -> JudgedRun:
         """Judge a run, and keep the result as long as its folder stays the same.

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import URL
 
 from orchestrator.errors import MissingError
-from orchestrator.history import noted, postgresql, read
+from orchestrator.history import noted, read, shared
 from orchestrator.hosts.local import postgresql as server
 from orchestrator.results.folder import RunFolder
 
@@ -25,10 +28,31 @@ def a_server() -> Iterator[str]:
         yield dsn
 
 
-def push(dsn: str, schema: str, results: Path) -> None:
+def empty(dsn: str, schema: str) -> URL:
+    """The URL of an empty index there: a schema of its own."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE'.encode())
+        connection.execute(f'CREATE SCHEMA "{schema}"'.encode())
+    return url_of(dsn, schema)
+
+
+def url_of(dsn: str, schema: str, **others: str) -> URL:
+    """A DSN of libpq as a URL, whose tables are in that schema."""
+    parts = {**conninfo_to_dict(dsn), **others}
+    query = {name: str(parts[name]) for name in ("host", "port") if parts.get(name)}
+    return URL.create(
+        "postgresql+psycopg",
+        username=str(parts["user"]),
+        password=others.get("password"),
+        database=str(parts.get("dbname") or parts["user"]),
+        query={**query, "options": f"-csearch_path={schema}"},
+    )
+
+
+def push(url: URL, results: Path) -> None:
     """Have the index hold what the index of this folder of runs would: as records, with what was noted of them."""
-    with postgresql.shared(dsn, schema, access="make") as index:
+    with shared.shared(url, makes=True) as index:
         for path in sorted(results.iterdir()):
-            of = noted.read(results.parent / ".orch" / "notes", path.name)
+            written = noted.read(results.parent / ".orch" / "notes", path.name)
             record = read.read_run(RunFolder(path))
-            index.publish(record, tags=of.tags, notes=of.notes, replace=True)
+            shared.publish(index, record, tags=written.tags, notes=written.notes, replace=True)

@@ -223,7 +223,7 @@ def test_help_is_cheap() -> None:
         "import sys; from orchestrator.cli import main; sys.argv = ['orch', '--help']\n"
         "try: main.main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'pydantic', 'pandas', 'numpy', 'yaml', 'ansible', 'rich', 'plotly'} & set(sys.modules)\n"
+        "heavy = {'pydantic', 'pandas', 'numpy', 'yaml', 'ansible', 'rich', 'plotly', 'sqlalchemy'} & set(sys.modules)\n"
         "print(sorted(heavy), [m for m in sys.modules if m.startswith('orchestrator.cli.')], file=sys.stderr)"
     )
     done = subprocess.run(

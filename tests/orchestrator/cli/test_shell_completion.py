@@ -238,6 +238,6 @@ setopt no_beep ignore_eof
 
 def test_a_shell_is_answered_without_what_takes_long_to_import():
     asks = "import sys; from orchestrator.cli import completions, main, shell; completions.overrides('stacks.0=');"
-    asks += "print([n for n in ('pydantic', 'pandas', 'numpy', 'jinja2', 'yaml', 'rich') if n in sys.modules])"
+    asks += "print([n for n in ('pydantic', 'pandas', 'numpy', 'jinja2', 'yaml', 'rich', 'sqlalchemy') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"

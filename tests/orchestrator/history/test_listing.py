@@ -14,7 +14,7 @@ import pytest
 from orchestrator.cli import history, note, runs, tag
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.history import keep, noted
+from orchestrator.history import index, noted
 from orchestrator.history import read as reading
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
@@ -167,71 +167,39 @@ def test_a_killed_run_is_interrupted_and_a_held_one_in_progress():
     held.release()
 
 
-@pytest.mark.parametrize("content", [b"garbage, and no database" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b""])
-def test_an_index_that_is_garbage_is_made_anew(content):
+@pytest.mark.parametrize("content", [b"garbage, and no database" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_no_index_is_named_and_made_anew_on_request(content):
     a_run_called("a")
     assert ids() == ["a"]
     INDEX.write_bytes(content)
-    assert ids() == ["a"]
-    assert ids() == ["a"]
-    assert sqlite3.connect(INDEX).execute("SELECT count(*) FROM runs").fetchone() == (1,)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE TRIGGER acting AFTER INSERT ON runs BEGIN UPDATE runs SET verdict = 'theirs'; END",
-        "CREATE VIEW theirs AS SELECT 1",
-        "ALTER TABLE runs RENAME COLUMN verdict TO theirs",
-        "CREATE TABLE sqlitetheirs (x)",
-    ],
-)
-def test_an_index_that_holds_more_than_orch_makes_is_made_anew(statement):
-    a_run_called("a")
-    ids()
-    with sqlite3.connect(INDEX) as connection:
-        connection.execute(statement)
-    a_run_called("b")
-    assert sorted(ids()) == ["a", "b"]
-    with sqlite3.connect(INDEX) as connection:
-        assert "theirs" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
-        assert connection.execute("SELECT count(*) FROM runs WHERE verdict = 'theirs'").fetchone() == (0,)
-
-
-def test_an_index_of_another_version_is_made_anew():
-    a_run_called("a")
-    ids()
-    with sqlite3.connect(INDEX) as connection:
-        connection.execute("DROP TABLE runs")
-        connection.execute("CREATE TABLE runs (what TEXT)")
-        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(MissingError) as refused:
+        ids()
+    assert str(INDEX) in refused.value.message
+    assert INDEX.read_bytes() == content
+    history.command(None, rebuild=True)
     assert ids() == ["a"]
 
 
-def test_an_index_that_is_a_link_is_neither_written_nor_removed(tmp_path):
-    a_run_called("a")
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    INDEX.parent.mkdir(exist_ok=True)
-    INDEX.symlink_to(precious)
-    assert ids() == ["a"]
-    assert "is a link" in console.err.getvalue()
-    assert precious.read_text() == "mine"
-    assert INDEX.is_symlink()
-
-
-def test_an_index_with_a_second_name_is_not_written_either(tmp_path):
-    """Else the tables of whatever database has that name would be dropped."""
-    a_run_called("a")
-    precious = tmp_path / "precious.sqlite3"
-    with closing(sqlite3.connect(precious)) as connection, connection:
+def test_a_database_of_somebody_else_is_left_as_it_is():
+    INDEX.parent.mkdir()
+    with closing(sqlite3.connect(INDEX)) as connection, connection:
         connection.execute("CREATE TABLE mine (x)")
-    INDEX.parent.mkdir(exist_ok=True)
-    INDEX.hardlink_to(precious)
-    assert ids() == ["a"]
-    assert "is a link" in console.err.getvalue()
-    with closing(sqlite3.connect(precious)) as connection:
+    a_run_called("a")
+    with pytest.raises(UsageError) as refused:
+        ids()
+    assert str(INDEX) in refused.value.message
+    with closing(sqlite3.connect(INDEX)) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
+
+
+@pytest.mark.parametrize("change", ["UPDATE about SET value = '99' WHERE name = 'version'", "DELETE FROM about"])
+def test_an_index_of_another_version_is_made_anew(change):
+    a_run_called("a")
+    ids()
+    with closing(sqlite3.connect(INDEX)) as connection, connection:
+        connection.execute(change)
+        connection.execute("DROP TABLE cells")
+    assert ids(stack="grpc-thin") == ["a"]
 
 
 def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch):
@@ -255,18 +223,15 @@ def test_a_read_only_state_folder_is_said():
     Path(".orch").chmod(0o700)
 
 
-def test_an_index_that_refuses_writes_is_read_into_memory(monkeypatch):
-    """As on a file system that is mounted read-only."""
+def test_an_index_that_another_program_writes_is_read_into_memory(monkeypatch):
     a_run_called("a")
     ids()
     a_run_called("b")
-
-    def refused(path):
-        raise sqlite3.OperationalError("attempt to write a readonly database")
-
-    monkeypatch.setattr(keep.index, "connect", refused)
-    assert sorted(ids()) == ["a", "b"]
-    assert "readonly" in console.err.getvalue()
+    monkeypatch.setattr(index, "_WAIT_S", 0)
+    with closing(sqlite3.connect(INDEX)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        assert sorted(ids()) == ["a", "b"]
+    assert "locked" in console.err.getvalue()
 
 
 def test_a_rebuilt_index_keeps_notes_and_tags():
@@ -316,19 +281,6 @@ def test_a_note_of_several_lines_is_shown_in_lines():
     lines = console.out.getvalue().splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["one", "two", "three"]
     assert [line.index(line.split()[-1]) for line in lines[1:]] == [20, 20, 20]
-
-
-def test_as_many_notes_as_there_may_be_can_be_read_again():
-    a_run_called("a", judged=False)
-    longest = "a" + "\x01" * (noted.MOST_CHARACTERS - 1)  # each of these takes six letters of JSON
-    written = [{"at": "2026-11-21T10:00:00+00:00", "text": longest}] * 999
-    file = Path(".orch/notes/a.json")
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"schema_version": noted.SCHEMA_VERSION, "run": "a", "notes": written, "tags": []}))
-    note.command("a", longest)
-    assert len(noted.read(file.parent, "a").notes) == 1000
-    with pytest.raises(UsageError, match="has 1,000 notes already"):
-        note.command("a", "one more")
 
 
 # What a folder may hold that is no run as orch writes them.

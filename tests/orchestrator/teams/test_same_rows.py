@@ -14,7 +14,7 @@ from orchestrator.cli import history, note, runs, tag
 from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
 from tests.support.past import a_past_run, slower
-from tests.support.team_index import a_server, push
+from tests.support.team_index import a_server, empty, push
 
 RESULTS = Path("results")
 Ask = Callable[..., Any]
@@ -51,8 +51,9 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
     options: dict[str, Any] = {}
     if request.param == "team":
         dsn = request.getfixturevalue("dsn")
-        push(dsn, "same", RESULTS)
-        options = {"index": dsn, "schema": "same"}
+        url = empty(dsn, "same")
+        push(url, RESULTS)
+        options = {"index": url.render_as_string()}
 
     def asked(verb: Any, *words: Any, **knobs: Any) -> Any:
         console.out = io.StringIO()
@@ -127,9 +128,10 @@ def test_a_trend_is_the_same(ask: Ask) -> None:
 
 def test_both_documents_are_equal_but_for_where_runs_lie(root: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
-    push(dsn, "same", RESULTS)
+    url = empty(dsn, "same")
+    push(url, RESULTS)
     documents = []
-    for options in ({}, {"index": dsn, "schema": "same"}):
+    for options in ({}, {"index": url.render_as_string()}):
         monkeypatch.setattr(console, "out", io.StringIO())
         runs.command(**options, limit=30, as_json=True)  # type: ignore[arg-type]
         listed = json.loads(console.out.getvalue())

@@ -79,7 +79,7 @@ def test_an_error_of_orch_is_a_page_with_its_message_and_hint(shared, monkeypatc
     def failing(site, run):
         raise error
 
-    monkeypatch.setattr(Site, "path", failing)
+    monkeypatch.setattr(Site, "folder", failing)
     answer = client(shared).get("/runs/any")
     assert answer.status_code == status
     assert (answer.context["message"], answer.context["hint"]) == ("it is wrong", "do this")

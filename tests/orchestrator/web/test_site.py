@@ -68,14 +68,14 @@ def test_no_folder_is_a_run_without_files_of_a_run(site):
     (site.workspace.results / "empty").mkdir()
     for name in ("empty", "..", "", "a/b"):
         with pytest.raises(HTTPException) as error:
-            site.path(name)
+            site.folder(name)
         assert error.value.status_code == 404
 
 
 def test_without_results_there_is_no_run_and_none_is_made(tmp_path):
     site = Site(Workspace(tmp_path))
     with pytest.raises(HTTPException):
-        site.path(WITH_SAMPLES)
+        site.folder(WITH_SAMPLES)
     with site.index() as (index, troubles):
         assert (index.cells(), troubles) == ([], ())
     assert list(tmp_path.iterdir()) == []
