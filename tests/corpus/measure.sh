@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measure the runs of the corpus anew (some ten minutes; root, as one is in the lab): tests/corpus/measure.sh [NAME...]
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 orch=.venv/bin/orch
 keep=tests/corpus/runs
 

@@ -92,7 +92,7 @@ class Arena:
 
     @cached_property
     def unranked(self) -> tuple[str, ...]:
-        """The cells whose interval reaches the fastest, although a stack that is surely slower than those has a lower ratio."""
+        """The cells whose interval reaches the fastest, and whose ratio is above that of a stack which is surely slower."""
         least = max(log(1 + self.matters), self.envelope)
         fastest = set(self._ahead(self.sides, least, has_reference=bool(self.sides)))
         slower = [side.ratio for side in self.sides if side.cell not in fastest]
