@@ -26,7 +26,7 @@ _MANY = 5  # from so many sides on, only the first, the last, and who cannot be 
 def sentence(arena: Arena, distances: Distances, most: int = MOST_LETTERS) -> str:
     """The sentence, of so many letters at most; `arena` has at least one side that could be compared."""
     sides = sum(len(tier.cells) for tier in arena.tiers)
-    ways = _of_two(arena, distances) if sides == 2 else _of_several(arena, distances)
+    ways = _of_two(arena, distances) if sides == 2 and not arena.unranked else _of_several(arena, distances)
     return fitting(*ways, most=most)
 
 
