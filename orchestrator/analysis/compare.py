@@ -77,7 +77,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
 
 def _pairs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[contrasts.Pair]:
-    """The plan's pairs; stacks of which the reference is invalid are compared with the first valid one among them."""
+    """The plan's pairs; stacks with an invalid reference are compared with the first valid one among them."""
     pairs, valid = list(contrasts.pairs(plan)), {cell.id for cell in cells if cell.id not in invalid}
     beside: dict[str, list[Cell]] = {}
     for pair in pairs:

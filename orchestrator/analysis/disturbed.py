@@ -38,7 +38,7 @@ class Disturbed:
 
 
 def stretched(held_up: float, statistic: str) -> float:
-    """By which factor a trial's statistic grows, of which others held up this share; 1 for a cost, as waiting costs none."""
+    """Return the factor by which a held-up share raises a statistic of a trial; 1 for a cost, as waiting costs none."""
     times = _OF_A_BURST.get(statistic)
     if times is None:
         return 1.0
