@@ -74,7 +74,7 @@ def report(site: Here, run: str, download: bool = False) -> Response:
     """Return the report, which is made where there is none or the run is newer; errors as `Site.judged`."""
     judged = site.judged(run)
     path = report_of(judged.folder, site.workspace.reports)
-    if path is None or path.stat().st_mtime_ns < (judged.folder.path / "manifest.json").stat().st_mtime_ns:
+    if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
         from orchestrator.report.dataset.made import write_report  # which imports Plotly
 
         path = default_path(judged.summary, site.workspace.reports, judged.folder.origin())
