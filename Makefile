@@ -19,7 +19,7 @@ TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets size clean
+.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -119,6 +119,9 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 	@$(MAKE) --no-print-directory size
+
+corpus: $(VENV)/.orch-dev-ready ## the numbers of the stored runs, against those written down (tests/corpus)
+	@$(BIN)/python -m tests.corpus.numbers
 
 size: $(VENV)/.orch-dev-ready ## lines and modules of each room, beside their goals
 	@$(BIN)/python -m benchmarks.size

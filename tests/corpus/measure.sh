@@ -15,9 +15,10 @@ measure() { # NAME EXPERIMENT [--set ...]
     "$orch" run "$@" >"build/corpus-$name.txt" 2>&1
     folder=$(sed -n 's/^run  *//p' "build/corpus-$name.txt" | head -1)
     [ -d "$folder" ] || { echo "$name: no run, see build/corpus-$name.txt" >&2; return 1; }
-    rm -rf "${keep:?}/$name"
-    cp -r "$folder" "$keep/$name"
-    echo "$name: $(du -sk "$keep/$name" | cut -f1) kB"
+    # What analysis derives from the samples is left out: it would be old.
+    tar -C "$(dirname "$folder")" --exclude=summary.json --exclude=checks.json --transform "s,^$(basename "$folder"),$name," \
+        --owner=0 --group=0 -cJf "$keep/$name.tar.xz" "$(basename "$folder")"
+    echo "$name: $(du -sk "$keep/$name.tar.xz" | cut -f1) kB"
 }
 
 mkdir -p build "$keep"

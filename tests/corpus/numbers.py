@@ -9,6 +9,8 @@ import argparse
 import json
 import math
 import sys
+import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from orchestrator.results.folder import RunFolder
 
 HERE = Path(__file__).parent
 RUNS = HERE / "runs"
+_PACKED = ".tar.xz"
 CLOSE = 1e-9
 """Relative difference up to which two numbers are the same: sums may be made in another order."""
 
@@ -100,12 +103,15 @@ def _short(value: Any) -> str:
 
 def names() -> list[str]:
     """Return the names of the stored runs."""
-    return sorted(path.name for path in RUNS.glob("*/"))
+    return sorted(path.name.removesuffix(_PACKED) for path in RUNS.glob(f"*{_PACKED}"))
 
 
 def computed(name: str) -> dict[str, Any]:
     """Return the numbers that today's code makes of a stored run."""
-    document: dict[str, Any] = json.loads(json.dumps(numbers(summarise(RunFolder.open(RUNS / name)))))
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(RUNS / f"{name}{_PACKED}") as packed:
+            packed.extractall(folder, filter="data")
+        document: dict[str, Any] = json.loads(json.dumps(numbers(summarise(RunFolder.open(Path(folder) / name)))))
     return document
 
 
