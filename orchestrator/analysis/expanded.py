@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import replace
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.searches import at, next_step
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 
@@ -31,7 +31,7 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
             if record.probe is not None:
                 tried[record.cell].add(record.probe.step)
     at_step = {
-        (cell.id, step): at(cell, step)
+        (cell.id, step): at_step(cell, step)
         for cell in plan.cells
         if cell.find is not None
         for step in sorted(tried[cell.id])

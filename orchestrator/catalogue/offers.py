@@ -155,15 +155,21 @@ class Protocol:
     browser: Judgement | None = None
     schema: Judgement | None = None
 
-    def refusal_of(self, knobs: Mapping[str, str], ends: Sequence[End]) -> str | None:
-        """Why one of these ends cannot be told all of these; None when both can."""
+    def refusal_of(
+        self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
+    ) -> str | None:
+        """Why one of these ends cannot be told all of these; None when both can.
+
+        `written`: values by name as the reason shows them, where that is not as the ends get them.
+        """
+        shown = {**knobs, **(written or {})}
         for name, value in knobs.items():
             for end in ends:
                 if reason := end.lacks(name, value):
-                    return f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {value}: {reason}"
+                    return f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {shown[name]}: {reason}"
                 if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
-                    return f"{self.name} cannot do {name}: {value}: {reason}"
-        reasons = (unfit(knobs, end.knobs) for end in ends)
+                    return f"{self.name} cannot do {name}: {shown[name]}: {reason}"
+        reasons = (unfit(shown, end.knobs) for end in ends)
         return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)
 
     def _by_end(self, end: End, name: str, value: str) -> str:

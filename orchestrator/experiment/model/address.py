@@ -9,7 +9,6 @@ from ipaddress import IPv4Address
 
 PATTERN = r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?:[0-9]{1,5}$"
 _HIGHEST_PORT = 65_535
-
 Resolve = Callable[[str], str]
 
 

@@ -19,8 +19,7 @@ from orchestrator.experiment.model import options
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
-from orchestrator.experiment.model.prediction import PredictSpec
-from orchestrator.experiment.model.repeats import UntilSpec
+from orchestrator.experiment.model.options import PredictSpec, UntilSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
@@ -28,7 +27,6 @@ from orchestrator.experiment.read.units import format_duration, format_rate, for
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
-
 _QUOTED = {"off": "'off'"}  # what some readers of YAML take for true or false
 _A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", "rate": "a rate"}
 
@@ -223,11 +221,7 @@ _WANTED = {
     "model_attributes_type": "a mapping of keys",
     "dict_type": "a mapping of keys",
 }
-
-
 _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
-
-
 _RATES = {"rate", "from", "to", "per_second"}
 _EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}', "steps": "{rate: 100/s, duration: 10s}"}
 _BELOW: Mapping[str, type[BaseModel]] = {

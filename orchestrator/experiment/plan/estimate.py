@@ -16,15 +16,9 @@ from typing import Any
 
 from orchestrator import record_layout
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
-from orchestrator.experiment.plan.machines import MACHINES, cost_usd
+from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
-from orchestrator.experiment.plan.requesters import in_all
-from orchestrator.experiment.plan.topology import topology
-from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
-from orchestrator.experiment.plan.windows import rounds_beyond_first
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.topology import HOME_ZONE, MACHINES, profile, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from services.python.contract.streams import reads_for_s
 
@@ -388,3 +382,142 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
+
+
+PRICES_AS_OF = "2025-03-06"
+ADDRESS_USD_PER_H = 0.005
+
+# E2 types are billed by the same rates per core and per GB, and all have 4 GB per core: one price per region says all.
+_E2_PER_CORE_USD: dict[str, float] = {
+    "us-central1": 0.03350571,
+    "us-east1": 0.03350571,
+    "us-east4": 0.03773541,
+    "us-east5": 0.03350571,
+    "us-west1": 0.03350571,
+    "us-west2": 0.04024494,
+    "us-west3": 0.04024494,
+    "us-west4": 0.03773541,
+    "europe-west1": 0.03685773,
+    "europe-west2": 0.04316778,
+    "europe-west3": 0.04316778,
+    "europe-west4": 0.03688602,
+    "europe-north1": 0.03688878,
+    "asia-east1": 0.03879594,
+    "asia-northeast1": 0.04298286,
+    "asia-south1": 0.04024218,
+    "asia-southeast1": 0.04133307,
+    "australia-southeast1": 0.047541,
+    "southamerica-east1": 0.0531852,
+    "northamerica-northeast1": 0.03688602,
+}
+
+_F1_MICRO_USD: dict[str, float] = {
+    "us-central1": 0.0076,
+    "us-east1": 0.0076,
+    "us-east4": 0.0086,
+    "us-east5": 0.0076,
+    "us-west1": 0.0076,
+    "us-west2": 0.0091,
+    "us-west3": 0.0091,
+    "us-west4": 0.0086,
+    "europe-west1": 0.0086,
+    "europe-west2": 0.0096,
+    "europe-west3": 0.0096,
+    "europe-west4": 0.0084,
+    "europe-north1": 0.0084,
+    "asia-east1": 0.009,
+    "asia-northeast1": 0.0092,
+    "asia-south1": 0.0091,
+    "asia-southeast1": 0.0092,
+    "australia-southeast1": 0.0106,
+    "southamerica-east1": 0.0118,
+    "northamerica-northeast1": 0.0084,
+}
+
+
+def usd_per_hour(machine: str, region: str) -> float | None:
+    """What a host of that type costs an hour with its address; None when we know no price that can be attributed."""
+    if machine == "f1-micro":
+        price = _F1_MICRO_USD.get(region)
+    elif machine.startswith("e2-") and machine in MACHINES and region in _E2_PER_CORE_USD:
+        price = _E2_PER_CORE_USD[region] * MACHINES[machine].cores
+    else:
+        price = None
+    return None if price is None else price + ADDRESS_USD_PER_H
+
+
+def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None:
+    """What hosts of one type in these regions (one entry per host) cost for so long; None when a price is unknown."""
+    prices = [usd_per_hour(machine, region) for region in regions]
+    known = [price for price in prices if price is not None]
+    return sum(known) * hours if len(known) == len(prices) else None
+
+
+TRAFFIC_PRICES_AS_OF = "2026-11-21"
+_GIB = 2**30
+_BETWEEN_ZONES_USD = 0.01
+_OUT_USD = 0.12
+_BETWEEN_CONTINENTS_USD = 0.05  # at least
+
+# What a GiB costs within a continent, and at least on the way to or from it; by the first word of a region's name.
+_CONTINENT_USD = {
+    "us": 0.02,
+    "northamerica": 0.02,
+    "europe": 0.02,
+    "asia": 0.08,
+    "australia": 0.10,
+    "southamerica": 0.14,
+}
+_ELSEWHERE_USD = 0.15
+_AMERICAN = {"us", "northamerica"}
+_TEXT = 4 / 3  # bytes written as base64: text protocols do, and a limit must hold for them too
+_PACKETS = 1.05  # headers of TCP, IP and Ethernet
+_HEADS_BYTES = 1_000  # of a request and its reply, connection included
+_CONTROL_BYTES = 50_000  # of a trial: SSH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Bytes between zones, bytes out of the cloud (samples to the controller), and what both cost in US dollars."""
+
+    between_bytes: int = 0
+    out_bytes: int = 0
+    usd: float = 0.0
+
+
+def usd_per_gib(from_zone: str, to_zone: str) -> float:
+    """What a GiB costs from one zone to another.
+
+    >>> [usd_per_gib("us-central1-a", zone) for zone in ("us-central1-a", "us-central1-b", "us-west1-a", "asia-east1-a")]
+    [0.0, 0.01, 0.02, 0.08]
+    """
+    if from_zone == to_zone:
+        return 0.0
+    if region_of(from_zone) == region_of(to_zone):
+        return _BETWEEN_ZONES_USD
+    continents = [zone.partition("-")[0] for zone in (from_zone, to_zone)]
+    dearest = max(_CONTINENT_USD.get(continent, _ELSEWHERE_USD) for continent in continents)
+    is_one_continent = len(set(continents)) == 1 or _AMERICAN.issuperset(continents)
+    return dearest if is_one_continent else max(dearest, _BETWEEN_CONTINENTS_USD)
+
+
+def wire_bytes(operation: Operation) -> float:
+    """What one request and its reply are on the wire, both directions together, at most."""
+    return (operation.request_bytes + operation.reply_bytes) * _TEXT * _PACKETS + _HEADS_BYTES
+
+
+def priced(plan: Plan, sent: Mapping[str, float], fetched_bytes: float) -> Traffic:
+    """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing outside a cloud."""
+    if not PROVIDERS[plan.provider].costs_money:
+        return Traffic()
+    wanted = topology(plan)
+    zones = {host.name: host.zone for host in wanted.hosts}
+    between, usd = 0.0, 0.0
+    for placement, size in sent.items():
+        ends = wanted.ends[placement]
+        price = usd_per_gib(zones[ends.requesters[0]], zones[ends.responder])
+        if price:
+            between += size
+            usd += size / _GIB * price
+    out = fetched_bytes + len(plan.trials) * plan.requesters * _CONTROL_BYTES
+    return Traffic(between_bytes=round(between), out_bytes=round(out), usd=usd + out / _GIB * _OUT_USD)

@@ -12,23 +12,26 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
-from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
-from orchestrator.experiment.model.process_factors import requesters_of
-from orchestrator.experiment.model.store_factors import resources
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.mixed import Mixed
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.model.factors import (
+    STACK,
+    in_a_row,
+    is_in_pieces,
+    knobs,
+    of_the_call,
+    requesters_of,
+    resources,
+)
+from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.model.options import UntilSpec
 from orchestrator.experiment.providers import ProviderName
+from orchestrator.shapes import decode
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
-
 _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
-
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
 
@@ -405,3 +408,91 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     is_part = is_dataclass(value) and not isinstance(value, type)
     return {key: list(of) if isinstance(of, tuple) else of for key, of in asdict(value).items()} if is_part else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Find:
+    """A search for the highest rate at which the goals hold, among rates on a geometric scale.
+
+    They are `steps + 1` rates from `lowest` to `highest` (per second), `factor` apart. `concurrency` bounds the requests in
+    flight at every rate; None: enough for the rate (`loads.room`).
+    """
+
+    goals: tuple[Goal, ...]
+    lowest: float
+    highest: float
+    steps: int
+    concurrency: int | None = None
+
+    @property
+    def factor(self) -> float:
+        """A rate over the next lower one."""
+        return float((self.highest / self.lowest) ** (1 / self.steps))
+
+    @property
+    def probes(self) -> int:
+        """The most trials that a search takes: bisection of the rates, or below them all."""
+        return (self.steps + 1).bit_length()
+
+    @property
+    def text(self) -> str:
+        """What must hold: `p99 < 10 ms and errors < 1 %`."""
+        return " and ".join(goal.text for goal in self.goals)
+
+    def rate(self, step: int) -> float:
+        """The rate of a step from 0 on, per second, to four digits."""
+        if step in (0, self.steps):
+            return self.highest if step else self.lowest
+        return float(f"{self.lowest * self.factor**step:.4g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed:
+    """Of all requests it has `weight` in the sum of all weights. The rest is as of a plan's `Operation`."""
+
+    weight: int
+    name: str
+    label: str
+    payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
+    request_bytes: int = 0
+    reply_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Until:
+    """How narrow each interval is wanted, and the fewest and most blocks.
+
+    `within` is relative: with 0.03 an interval may reach from its ratio / 1.03 to its ratio x 1.03.
+    """
+
+    within: float
+    at_least: int
+    at_most: int
+
+    def may_end(self, blocks: int) -> bool:
+        """Whether intervals are looked at after so many blocks; behind the last one there is nothing to decide."""
+        return self.at_least <= blocks < self.at_most
+
+
+def most_blocks(repeats: int | UntilSpec) -> int:
+    """How many blocks a schedule has room for."""
+    return repeats.at_most if isinstance(repeats, UntilSpec) else repeats
+
+
+def of_spec(repeats: int | UntilSpec) -> Until | None:
+    """What a plan keeps of it; None for a fixed number of blocks."""
+    if not isinstance(repeats, UntilSpec):
+        return None
+    return Until(within=repeats.until, at_least=repeats.at_least, at_most=repeats.at_most)
+
+
+def read_plan(raw: Any) -> Plan:
+    """Return the plan in a JSON document; ValueError when it is of another version, or names the value of another type."""
+    plan: Plan = decode(Plan, raw)
+    if plan.schema_version != SCHEMA_VERSION:
+        raise ValueError(f"schema_version: {plan.schema_version}; this version of orch reads {SCHEMA_VERSION}")
+    return plan
+
+
+NOBODY = "none"
+"""The responder of a stack that asks nobody."""

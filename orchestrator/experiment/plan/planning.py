@@ -9,21 +9,18 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.model.process_factors import REQUESTERS
-from orchestrator.experiment.model.repeats import FEWEST
-from orchestrator.experiment.plan import programs, timing_rules
+from orchestrator.experiment.model.options import FEWEST
+from orchestrator.experiment.plan import topology
+from orchestrator.experiment.plan.cells import makes_stores
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.databases import makes_stores
-from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s
-from orchestrator.experiment.plan.machines import PRICES_AS_OF
+from orchestrator.experiment.plan.estimate import PRICES_AS_OF, cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Limits, Operation, Plan
-from orchestrator.experiment.plan.regions import region_of
-from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.series import Member, by_series, seal_all, why_not_fitted
-from orchestrator.experiment.plan.until import most_blocks, of_spec
+from orchestrator.experiment.plan.plan import Limits, Operation, Plan, most_blocks, of_spec
+from orchestrator.experiment.plan.schedule import Member, by_series, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -43,14 +40,13 @@ def make_plan(
 
     ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
     """
-    timing_rules.refuse_overrides(overrides)
     located = load(path, overrides)
     _check_provider(located)
     _check_limits(located)
-    startable = programs.startable(located.experiment.provider if needs_programs else None)
+    startable = topology.startable(located.experiment.provider if needs_programs else None)
     matrix = build_matrix(located, protocols() if known is None else known, startable)
     if needs_programs:
-        programs.note_unusable(located, matrix.named, located.experiment.provider)
+        topology.note_unusable(located, matrix.named, located.experiment.provider)
         located.raise_problems()
     experiment = located.experiment
     sealed = _sealed(located, matrix)

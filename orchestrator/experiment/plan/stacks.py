@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol, Responder
 from orchestrator.errors import did_you_mean
+from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import KNOBS, OF_THE_CALL, choices, knobs, without_call
+from orchestrator.experiment.model.factors import DRIVER, KNOBS, OF_THE_CALL, choices, without_call
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.store_factors import DRIVER
-from orchestrator.experiment.plan import external, languages
-from orchestrator.experiment.plan.alone import NOBODY
-from orchestrator.experiment.plan.databases import by_own_driver, refusal_of_driver
-from orchestrator.experiment.plan.differences import parts_alone, parts_of
+from orchestrator.experiment.plan import contrasts, stacks
+from orchestrator.experiment.plan.cells import by_own_driver
+from orchestrator.experiment.plan.contrasts import (
+    ALL_READ,
+    NOT_KNOWN,
+    READING_NOT_KNOWN,
+    SOME_UNREAD,
+    declared_work,
+    parts_alone,
+    parts_of,
+)
 from orchestrator.experiment.plan.documents import carried_alone, carried_by
-from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
-from orchestrator.experiment.plan.plan import External, Stack
+from orchestrator.experiment.plan.plan import NOBODY, External, Stack
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.tree import Key
-from services.python.contract.knobs import HTTP, HTTP_3
-from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
+from services.python.contract.knobs import READ_RATE, READ_RATES
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
-ALL = "all"
+if TYPE_CHECKING:
+    from orchestrator.experiment.plan.stacks import Entry
 
+ALL = "all"
 Part = TypeVar("Part", Responder, Client)
 
 
@@ -86,8 +95,8 @@ class Entry:
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
-    externals = external.resolve_externals(located)
-    names = external.names(externals.values())
+    externals = stacks.resolve_externals(located)
+    names = stacks.external_names(externals.values())
     return tuple(
         entry if given is None else _answered_by(entry, given, names[given])
         for index, spec in enumerate(located.experiment.stacks)
@@ -97,7 +106,7 @@ def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[En
 
 
 def _answered_by(entry: Entry, given: External, name: str) -> Entry:
-    return replace(entry, responder=external.responder(entry.protocol, name), external=given)
+    return replace(entry, responder=stacks.external_responder(entry.protocol, name), external=given)
 
 
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
@@ -230,97 +239,6 @@ def _names(language: Language) -> tuple[str, str]:
     return language.name.casefold(), language.title.casefold()
 
 
-def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
-    """Why a combination cannot be measured; None when it can. `call` has a value for each factor of the call."""
-    protocol = entry.protocol
-    if kind == "stream":
-        for factor in OF_THE_CALL:
-            if call[factor.name] != factor.default and not factor.has_streams:
-                return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
-    else:
-        for factor in OF_THE_CALL:
-            if factor.is_of_streams and call[factor.name] not in (None, factor.default):
-                value = (
-                    factor.numbers.text(found) if factor.numbers and isinstance(found := call[factor.name], int) else ""
-                )
-                return f"'{operation}' is no stream, and {factor.name}: {value} is of the events of one"
-    if kind == "codec" and client.kind != "codec":
-        return f"'{operation}' is coded alone, and {client.name} asks"
-    if operation not in protocol.operations:
-        return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
-    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
-    if entry.responder is not None:
-        ends.insert(0, (entry.responder, "responder"))
-    for part, role in ends:
-        refused = {
-            operation: f"'{operation}'",
-            kind: f"'{operation}'",
-            **{str(value): f"{name}: {value}" for name, value in call.items()},
-            **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
-            **{name: f"{name}: {value}" for name, value in knobs(call).items()},
-        }
-        for what, words in refused.items():
-            if what in part.refuses:
-                return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    if unfit := refusal_of_driver(protocol.name, entry.responder, call):
-        return unfit
-    reason = protocol.refusal_of(knobs(call), [end for end, _ in ends])
-    return _as_written(reason, call) if reason else _refusal_of_session(call)
-
-
-def _as_written(reason: str, call: Values) -> str:
-    """A reason with numbers as a file writes them: `flow_window: 1 MB`."""
-    for factor in KNOBS:
-        value = call[factor.name]
-        if factor.numbers is not None and isinstance(value, int):
-            reason = reason.replace(f"{factor.name}: {value}:", f"{factor.name}: {factor.numbers.text(value)}:")
-    return reason
-
-
-def _refusal_of_session(call: Values) -> str | None:
-    """Why a session cannot be resumed, whatever the client; None where it can, or is not asked for."""
-    if call[SESSION] != RESUMED:
-        return None
-    if call[TLS] != TLS_1_3:
-        return f"{SESSION}: {RESUMED} is of TLS, and a connection with {TLS}: {call[TLS]} has no session"
-    if call["connection"] != "per-request":
-        return f"{SESSION}: {RESUMED} is of new connections: one that is kept has a single handshake, and nothing to resume"
-    return None
-
-
-def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
-    """What to write instead of a combination that is refused."""
-    if call[HTTP] == HTTP_3 and refusal(entry, client, operation, {**call, TLS: TLS_1_3}, kind) is None:
-        return f"Give the stack `{TLS}: {TLS_1_3}`, or leave this part out with `exclude`."
-    others = _other_ends(entry, client, operation, call, kind)
-    reason = refusal(entry, client, operation, call, kind) or ""
-    named_first = sorted(OF_THE_CALL, key=lambda factor: f" cannot do {factor.name}: " not in reason)
-    for factor in named_first:
-        values: list[Value] = [level.value for level in factor.levels]
-        for value in values or [factor.default]:
-            if refusal(entry, client, operation, {**call, factor.name: value}, kind) is None:
-                or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}, or leave this part out with `exclude`."
-    return f"{f'Give it {others}' if others else 'Change the stack'}, or leave this part out with `exclude`."
-
-
-def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
-    """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
-    if entry.responder is None or entry.external is not None or client.kind == "codec":
-        return ""
-    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
-    ways = [
-        *((entry.responder, other) for other in clients),
-        *((other, client) for other in entry.protocol.responders),
-        *product(entry.protocol.responders, clients),
-    ]
-    for responder, other in ways:
-        if refusal(replace(entry, responder=responder), other, operation, call, kind) is None:
-            changed = (("responder", responder, entry.responder), ("client", other, client))
-            return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
-    return ""
-
-
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
     """Names of the stack's ends that leave out what others do: no label hides them."""
     ends = (_responder(stack, protocol), protocol.client(stack.client))
@@ -330,7 +248,7 @@ def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
 def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
     """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
     if stack.external is not None:
-        return external.responder(protocol, stack.responder)
+        return stacks.external_responder(protocol, stack.responder)
     return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
@@ -381,12 +299,12 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
             "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts if stack.external is None else external.parts(parts, protocol, stack.responder, client),
+        "parts": parts if stack.external is None else stacks.external_parts(parts, protocol, stack.responder, client),
         "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
-        "own_work": declared(*ends),
-        "fields": fields if stack.external is None else NOT_KNOWN,
+        "own_work": declared_work(*ends),
+        "fields": fields if stack.external is None else READING_NOT_KNOWN,
         "client_style": client.style,
-        languages.KEY: languages.of_ends(responder if stack.external is None else None, client),
+        contrasts.LANGUAGES: contrasts.languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
@@ -402,3 +320,153 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed here"
     return found
+
+
+WhyNot: TypeAlias = Callable[[Language], str]
+"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
+CHOSEN = f"`{NATIVE}` in the experiment"
+
+
+def resolve_natives(
+    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
+) -> tuple[Entry, ...]:
+    """The entries, those with `client: native` with the client that it stands for; where there is none, that is noted.
+
+    `refusal`: why a client cannot do all that an entry is asked, as a clause; empty where it can. The first one that can do
+    it and be started is taken.
+    """
+    found: dict[tuple[object, ...], tuple[Client, str] | None] = {}
+    resolved = []
+    for entry in entries:
+        if not entry.natives:
+            resolved.append(entry)
+            continue
+        if entry.path not in found:
+            alike = [other for other in entries if other.path == entry.path and other.natives]
+            found[entry.path] = _first(located, alike, refusal, why_not)
+        if chosen := found[entry.path]:
+            resolved.append(replace(entry, client=chosen[0], why_client=chosen[1]))
+    return tuple(resolved)
+
+
+def _first(
+    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
+) -> tuple[Client, str] | None:
+    """The client of these entries of one item, with why it is this one; None where none will do, which is noted."""
+    entry = entries[0]
+    passed_over: list[str] = []
+    name_another = "Name another client"
+    for client in entry.natives:
+        refused = next(filter(None, (refusal(one, client) for one in entries)), "")
+        reason = refused or why_not(client.language)
+        if not reason:
+            return client, "; ".join([CHOSEN, *(f"not {text}" for text in passed_over)])
+        if not refused:  # its reason says what to do
+            name_another = "Or name another client"
+        passed_over.append(f"{client.name} ({reason})")
+    what = f"no client that `{NATIVE}` stands for in {entry.protocol.name} will do"
+    located.add((*entry.path, "client"), f"{what}: {', '.join(passed_over)}. {name_another}: `orch services`.")
+    return None
+
+
+EXTERNAL = "external"
+"""What stands for the implementation that answers: nobody here knows it."""
+_UNTOLD = "the responder runs already, and orch tells it nothing"
+
+
+def resolve_externals(located: Located) -> Mapping[int, External]:
+    """The responder that runs already of each stack item that names one, by the item's number.
+
+    Names are looked up once, here. What cannot be is noted in `located`: another provider than this machine, a name
+    without an address, a distance that is not the same for all.
+    """
+    experiment = located.experiment
+    named = {n: spec.external for n, spec in enumerate(experiment.stacks) if spec.external is not None}
+    if not named:
+        return {}
+    if PROVIDERS[experiment.provider].makes_hosts:
+        for number in named:
+            located.add(
+                ("stacks", number, "external"),
+                f"provider {experiment.provider} makes its own hosts, which need not reach this address; only"
+                f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
+            )
+        return {}
+    if "together" in experiment.pin or len(experiment.pin) > 1:
+        located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
+    known: dict[str, str] = {}
+    found = {}
+    for number, spec in named.items():
+        host, port = parse_address(spec.address)
+        try:
+            known[host] = known.get(host) or resolve(host)
+        except ValueError as error:
+            located.add(("stacks", number, "external"), f"{error}.")
+            continue
+        found[number] = External(given=host, host=known[host], port=port, is_anonymous=spec.identity == "none")
+    _refuse_several_distances(located, found)
+    return found
+
+
+def _refuse_several_distances(located: Located, found: Mapping[int, External]) -> None:
+    """Stacks at different distances cannot be compared: a difference would be the network's."""
+    for number, reason in several_distances([found.get(number) for number in range(len(located.experiment.stacks))]):
+        located.add(
+            ("stacks", number), f"{reason} Measure them in two experiments, or have both answer on one machine."
+        )
+
+
+def several_distances(answering: Sequence[External | None]) -> Iterator[tuple[int, str]]:
+    """The stacks, by number, that answer from elsewhere than the first on another machine, and why that cannot be.
+
+    `answering`: who answers each stack; None where orch starts the responder, on this machine.
+    """
+    away = [external for external in answering if external is not None and not is_loopback(external.host)]
+    if not away:
+        return
+    first = away[0]
+    for number, external in enumerate(answering):
+        if external is None or external.host != first.host:
+            where = "this machine" if external is None or is_loopback(external.host) else external.host
+            yield (
+                number,
+                f"it answers from {where}, another stack from {first.host}: their difference would be the network's.",
+            )
+
+
+def is_elsewhere(externals: Iterable[External]) -> bool:
+    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
+    return any(not is_loopback(external.host) for external in externals)
+
+
+def external_names(externals: Iterable[External]) -> Mapping[External, str]:
+    """What stands for each in ids, labels and tables: `external`, `external-2`."""
+    every = dict.fromkeys(externals)
+    return {external: EXTERNAL if not number else f"{EXTERNAL}-{number + 1}" for number, external in enumerate(every)}
+
+
+def external_responder(protocol: Protocol, name: str) -> Responder:
+    """What takes a responder's place in a stack: one that can do what the protocol can, and is told nothing."""
+    codec, unknown = protocol.responder().parts, _unknown(protocol, name)
+    return Responder(
+        name=name,
+        language=protocol.responder().language,
+        knobs={READ_RATE: READ_RATES},  # which is the requester's alone
+        without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name != READ_RATE},
+        parts=replace(codec, server=unknown, framework=unknown, validation=unknown),
+    )
+
+
+def external_parts(known: Mapping[str, str], protocol: Protocol, name: str, client: Client) -> dict[str, str]:
+    """The parts of a stack whose responder is of that name, out of those that it would have if it were known."""
+    unknown = _unknown(protocol, name)
+    language = f"{unknown}, asked in {client.language.title}"
+    return {**known, "framework": unknown, "language": language, "reading": unknown}
+
+
+def _unknown(protocol: Protocol, name: str) -> str:
+    """Of two responders nobody knows whether what is not known is alike: each has its own text.
+
+    So have two protocols at one address: a proxy there may have a responder for each.
+    """
+    return f"{NOT_KNOWN} ({protocol.name}, {name})"

@@ -10,8 +10,7 @@ from pathlib import Path
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.plan.payloads import GENERATED, payload_path
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES

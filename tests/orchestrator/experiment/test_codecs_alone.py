@@ -10,11 +10,10 @@ import pytest
 
 from orchestrator.catalogue.read import protocols
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.differences import against_reference
+from orchestrator.experiment.plan.contrasts import against_reference, pairs
 from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import Write, problems
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

@@ -5,9 +5,8 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import compared, pairs
-from orchestrator.experiment.plan.plan import Contrast
+from orchestrator.experiment.plan.plan import Contrast, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 
 MINIMAL = """\

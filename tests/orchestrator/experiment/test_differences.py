@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.plan.differences import PARTS, against_reference, differs_in, parts_of
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.contrasts import PARTS, against_reference, differs_in, parts_of
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import MINIMAL, Write
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

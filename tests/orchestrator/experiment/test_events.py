@@ -9,9 +9,8 @@ import pytest
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.loads import describe_load
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline

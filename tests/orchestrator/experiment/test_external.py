@@ -9,11 +9,15 @@ import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.address import parse_address
-from orchestrator.experiment.plan.differences import against_reference, may_differ_in
-from orchestrator.experiment.plan.external import announcements, behind_loopback, sentence
-from orchestrator.experiment.plan.plan import External, Plan
+from orchestrator.experiment.plan.contrasts import (
+    against_reference,
+    announcements,
+    behind_loopback,
+    external_sentence,
+    may_differ_in,
+)
+from orchestrator.experiment.plan.plan import External, Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import Known, Write, problems
 
 ADDRESSES = {"localhost": "127.0.0.1", "there": "198.18.0.9"}
@@ -245,7 +249,7 @@ def test_the_requests_of_controls_are_among_those_announced(write, known):
     plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
     (told,) = announcements(plan)
     assert told.startswith("rest (external): about 990 requests go to")
-    assert sentence(plan.stacks).count("rest (external)") == 1
+    assert external_sentence(plan.stacks).count("rest (external)") == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.differences import in_use
+from orchestrator.experiment.plan.contrasts import in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError

@@ -9,9 +9,9 @@ import pytest
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS
-from orchestrator.experiment.plan.connections import connections_of
+from orchestrator.experiment.plan.cells import connections_of
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.knobs import allows
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.plan.mixes import shares
+from orchestrator.experiment.plan.payloads import mix_shares
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 
 HEAD = "name: x\nquestion: Why?\nstacks: [rest, grpc]\noperations:\n"
@@ -33,7 +33,7 @@ def test_a_mix_is_one_operation_with_its_parts(tmp_path: Path) -> None:
         ("timestamp", 4, {"kind": "none"}),
         ("echo", 1, {"kind": "records", "count": 200}),
     ]
-    assert shares(mix) == (0.8, 0.2)
+    assert mix_shares(mix) == (0.8, 0.2)
     assert mix.request_bytes == round(0.8 * 32 + 0.2 * 18_000)
     assert {(cell.kind, cell.mixed, cell.recorded) for cell in plan.cells} == {("call", 2, "mix")}
     assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan

@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure import floors
 

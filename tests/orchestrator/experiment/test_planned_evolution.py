@@ -9,8 +9,8 @@ import pytest
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from services.python.contract.limits import SCHEMA_CHANGES
 from tests.support.experiments import Write, problems
 

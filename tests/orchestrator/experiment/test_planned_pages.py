@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.experiments import Write
 

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import OWN_DRIVERS, resources
+from orchestrator.experiment.model.factors import BY_NAME, OWN_DRIVERS, resources
+from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.databases import ask_postgresql
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.ask import Ask
 from tests.support.experiments import Write

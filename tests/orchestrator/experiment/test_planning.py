@@ -9,8 +9,8 @@ from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.processes import processes_of, seed_of, share
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.requesters import connections_in
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
 

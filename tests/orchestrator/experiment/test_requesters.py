@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
 from orchestrator.experiment.plan.estimate import hosts_needed
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.processes import seed_of
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.requesters import connections_in, in_all, share_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.plan.estimate import round_trip_s
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.series import Member, by_series
+from orchestrator.experiment.plan.schedule import Member, by_series
 from orchestrator.experiment.read.problems import ExperimentError
 
 MAP = """\

@@ -14,11 +14,9 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
 from orchestrator.experiment.plan.estimate import estimate, short_of_room
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
+from orchestrator.experiment.plan.plan import Find, Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.searches import at, bounds, next_step
 from tests.support.experiments import MINIMAL, problems
 
 FIND = MINIMAL + 'load: {find: {highest: rate, while: "p99 < 10ms"}}\n'
@@ -45,7 +43,7 @@ def test_a_search_finds_every_rate_and_both_ends_in_as_many_probes_as_it_says(st
     taken = []
     for last in range(-1, steps + 1):
         held = searched(find, last)
-        assert bounds(find, held) == (last, last + 1)
+        assert search_bounds(find, held) == (last, last + 1)
         taken.append(len(held))
     assert max(taken) == find.probes == ceil(log2(steps + 2))
 
@@ -57,7 +55,7 @@ def test_the_rates_are_a_geometric_scale_from_the_lowest_to_the_highest():
     assert rates == sorted(set(rates))
     assert [b / a for a, b in pairwise(rates)] == [pytest.approx(find.factor, rel=0.002)] * 100
     with pytest.raises(ValueError, match="has no rate 101"):
-        at(replace(a_plan().cells[0], find=find), 101)
+        at_step(replace(a_plan().cells[0], find=find), 101)
 
 
 # ---- what a plan has of it
@@ -102,7 +100,7 @@ def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
 
 def test_a_probe_is_the_open_loop_at_its_rate(write, known):
     plan = make_plan(write(FIND), known=known)
-    probe = at(plan.cells[0], 0)
+    probe = at_step(plan.cells[0], 0)
     rate = make_plan(write(MINIMAL + "load: {rate: 100/s, duration: 10s}\n"), known=known)
     assert probe == rate.cells[0]
 
@@ -111,7 +109,7 @@ def test_a_bound_on_requests_in_flight_holds_at_every_rate(write, known):
     text = FIND.replace("load: {", "load: {concurrency: [4, 16], ")
     plan = make_plan(write(text), known=known)
     assert [cell.id.rsplit("__", 1)[1] for cell in plan.cells[:2]] == ["find-c4", "find-c16"]
-    assert {at(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
+    assert {at_step(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
 
 
 @pytest.mark.parametrize(

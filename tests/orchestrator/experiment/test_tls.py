@@ -10,9 +10,8 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"

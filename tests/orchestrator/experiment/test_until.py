@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model.json_schema import json_schema
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, Until, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.until import Until
 from orchestrator.experiment.read.problems import ExperimentError
 
 TEXT = "name: until\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\n"

@@ -8,10 +8,10 @@ import pytest
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS
+from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.windows import rounds_beyond_first, window_of
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.offers import protocols
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.cells import workers_of, workers_told
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.workers import with_too_few_cpus, workers_of, workers_told
+from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.read.problems import ExperimentError
 
 HEAD = "name: x\nquestion: Why?\nrepeats: 2\n"

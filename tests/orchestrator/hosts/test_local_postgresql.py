@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import MissingError
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.hosts import probes
 from orchestrator.hosts.local import postgresql
 from orchestrator.measure import databases

@@ -11,8 +11,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.analysis.stopping import require_decisions
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.measure.in_progress import Steps, shown
 from orchestrator.measure.run import Run
 from orchestrator.measure.until import expected_blocks, status
