@@ -419,7 +419,9 @@ def first_sentence(text: str) -> tuple[str, str]:
 def _given(summary: RunSummary) -> str:
     """Which services answered that orch did not start; empty without one."""
     stacks = summary.plan.get("stacks", ())
-    return contrasts.external_sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
+    return (
+        contrasts.external_sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
+    )
 
 
 def common_reference(rows: Sequence[Row]) -> str:

@@ -157,20 +157,23 @@ class Protocol:
 
     def refusal_of(
         self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
-    ) -> str | None:
-        """Why one of these ends cannot be told all of these; None when both can.
+    ) -> tuple[str, str] | None:
+        """Return the knob that one of these ends cannot have (empty: several together), and why; None where both have all.
 
         `written`: values by name as the reason shows them, where that is not as the ends get them.
         """
-        shown = {**knobs, **(written or {})}
+        shown = {name: (written or {}).get(name, value) for name, value in knobs.items()}
         for name, value in knobs.items():
             for end in ends:
                 if reason := end.lacks(name, value):
-                    return f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {shown[name]}: {reason}"
+                    return (
+                        name,
+                        f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {shown[name]}: {reason}",
+                    )
                 if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
-                    return f"{self.name} cannot do {name}: {shown[name]}: {reason}"
+                    return name, f"{self.name} cannot do {name}: {shown[name]}: {reason}"
         reasons = (unfit(shown, end.knobs) for end in ends)
-        return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)
+        return next((("", f"{self.name} cannot do {reason}") for reason in reasons if reason), None)
 
     def _by_end(self, end: End, name: str, value: str) -> str:
         """The end as the subject of a sentence, ` by its client pycurl`, where others of the protocol can be told so."""

@@ -333,11 +333,11 @@ class _FixedOrUntil:
 
 _BLOCKS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, le=MOST, strict=True)])
 Repeats = Annotated[int | UntilSpec, _FixedOrUntil()]
-LEAST, MOST = 0.05, 0.5  # of the cells
+_LEAST_HELD_OUT, _MOST_HELD_OUT = 0.05, 0.5  # of the cells
 
 
 def _enough(share: float) -> float:
-    if not LEAST <= share <= MOST:
+    if not _LEAST_HELD_OUT <= share <= _MOST_HELD_OUT:
         raise ValueError(f"{share * 100:g} % is not 5 % to 50 %: less tests nothing, more leaves too little to fit")
     return share
 
@@ -416,3 +416,8 @@ class DistanceSpec(LinkSpec):
         if (self.rtt is None) == (self.zones is None):
             raise ValueError("give either `rtt`, such as [1ms, 20ms, 50ms], or `zones`, pairs of `from` and `to`")
         return self
+
+
+def most_blocks(repeats: int | UntilSpec) -> int:
+    """Return how many blocks a schedule has room for."""
+    return repeats.at_most if isinstance(repeats, UntilSpec) else repeats

@@ -14,6 +14,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.options import most_blocks
 from orchestrator.experiment.plan import documents, rules
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
@@ -26,7 +27,7 @@ from orchestrator.experiment.plan.loads import (
     resolve_warmup,
 )
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
-from orchestrator.experiment.plan.placements import resolve_placements
+from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
@@ -36,13 +37,11 @@ from orchestrator.experiment.plan.plan import (
     Placement,
     Stack,
     kind_of,
-    most_blocks,
 )
 from orchestrator.experiment.plan.stacks import (
     Entry,
     WhyNot,
     describe_stack,
-    is_elsewhere,
     label_stacks,
     omitting,
     resolve_entries,

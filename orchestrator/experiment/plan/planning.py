@@ -12,13 +12,13 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.model.options import FEWEST
+from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import PRICES_AS_OF, cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Limits, Operation, Plan, most_blocks, of_spec
+from orchestrator.experiment.plan.plan import Limits, Operation, Plan, Until
 from orchestrator.experiment.plan.schedule import Member, by_series, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
@@ -62,7 +62,7 @@ def make_plan(
         cells=matrix.cells,
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
-        until=of_spec(experiment.repeats),
+        until=_until(experiment.repeats),
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         matters=experiment.matters,
@@ -84,6 +84,12 @@ def make_plan(
     _check_requests(located, plan)
     _check_cost(located, plan)
     return plan
+
+
+def _until(repeats: int | UntilSpec) -> Until | None:
+    if not isinstance(repeats, UntilSpec):
+        return None
+    return Until(within=repeats.until, at_least=repeats.at_least, at_most=repeats.at_most)
 
 
 def _as_named(path: Path) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import TypeAlias
 
-from orchestrator.catalogue.offers import Client, Responder
+from orchestrator.catalogue.offers import Client
 from orchestrator.catalogue.offers import Operation as Offered
 from orchestrator.catalogue.read import catalogue
-from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import (
     BATCHING,
     BY_NAME,
     DRIVER,
     FETCH,
     FIELDS,
-    KNOBS,
     OF_THE_CALL,
     POSTGRESQL,
     REQUESTERS,
@@ -29,7 +27,6 @@ from orchestrator.experiment.model.factors import (
     STORE,
     WHOLE,
     is_in_pieces,
-    knobs,
     requesters_of,
     resources,
 )
@@ -37,19 +34,18 @@ from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes_of, share_of, workers_of
 from orchestrator.experiment.plan.payloads import operation_names
 from orchestrator.experiment.plan.plan import Operation, Placement
-from orchestrator.experiment.plan.stacks import Entry
+from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, Unable, refusal_of_ends, way_out
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate
-from services.python.contract.knobs import FLOW_WINDOW, HTTP, HTTP_3, OF_SOCKETS, REPLIES, WORKERS
-from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
+from services.python.contract.knobs import FLOW_WINDOW, OF_SOCKETS, REPLIES, WORKERS
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.streams import MOST_EVENTS, schedule
 from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 
 _PINGS = "keepalive"
 _LARGEST_REPLY = 32_768  # bytes of content that no codec here makes larger than the smallest window
-_EXCLUDE = "leave this part out with `exclude`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,13 +140,13 @@ class Case:
         """The first thing that its responder is to be told of a store, as the file writes it."""
         return next(f"`{name}: {value}`" for name, value in resources(self.call).items())
 
-    @property
-    def unable(self) -> str | None:
-        """The first of its operations that its ends cannot do; None where they can do all."""
-        names = operation_names(self.operation)
-        return next(
-            (name for name in names if refusal_of_ends(self.entry, self.client, name, self.call, self.kind)), None
-        )
+    @cached_property
+    def unable(self) -> tuple[str, Unable] | None:
+        """The first of its operations that its ends cannot do, and why; None where they can do all."""
+        for name in operation_names(self.operation):
+            if unable := refusal_of_ends(self.entry, self.client, name, self.call, self.kind):
+                return name, unable
+        return None
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ Group: TypeAlias = tuple[Callable[[Case], bool], tuple[Refusal, ...]]
 
 
 def _give(way: str) -> Callable[[Case], str]:
-    return lambda _: f"{way}, or {_EXCLUDE}."
+    return lambda _: f"{way}, {OR_EXCLUDE}."
 
 
 def _timed(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
@@ -191,12 +187,19 @@ def _coded(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refu
     )
 
 
+def _of_socket(name: str) -> Refusal:
+    return Refusal(
+        lambda case: not case.is_kept and case.differs(name),
+        lambda case: (
+            f"{case.given(name)} is set on connections that are kept, and `connection: per-request` keeps none"
+        ),
+        _give("Give `connection: reuse`"),
+    )
+
+
 _OF_CODECS = (
     _coded(lambda case: case.is_search, lambda _: "a rate that `find` searches for"),
-    _coded(
-        lambda case: case.load.rate_per_s is not None,
-        lambda case: f"a rate of {case.rate}",
-    ),
+    _coded(lambda case: case.load.rate_per_s is not None, lambda case: f"a rate of {case.rate}"),
     _coded(lambda case: case.load.concurrency > 1, lambda case: f"a concurrency of {case.load.concurrency:,}"),
     _coded(lambda case: case.load.think_s > 0, lambda case: f"a think time of {format_duration(case.load.think_s)}"),
     _coded(lambda case: case.operation.calls > 1, lambda case: f"`calls: {case.operation.calls}`"),
@@ -204,16 +207,7 @@ _OF_CODECS = (
 )
 
 _OF_CONNECTIONS = (
-    *(
-        Refusal(
-            lambda case, name=name: not case.is_kept and case.differs(name),
-            lambda case, name=name: (
-                f"{case.given(name)} is set on connections that are kept, and `connection: per-request` keeps none"
-            ),
-            _give("Give `connection: reuse`"),
-        )
-        for name in OF_SOCKETS
-    ),
+    *map(_of_socket, OF_SOCKETS),
     Refusal(
         lambda case: not case.is_kept and case.differs(_PINGS),
         lambda case: (
@@ -266,7 +260,7 @@ _OF_REQUESTERS = (
             f"{case.requesters} is more than {case.given(CONNECTIONS)}, and each {case.requester} has connections of its own"
         ),
         lambda case: (
-            f"Give fewer {'requesters' if case.has_hosts else 'processes'}, or more connections, or {_EXCLUDE}."
+            f"Give fewer {'requesters' if case.has_hosts else 'processes'}, or more connections, {OR_EXCLUDE}."
         ),
     ),
     Refusal(
@@ -377,7 +371,7 @@ _OF_PAGES = (
     Refusal(
         lambda case: is_in_pieces(case.call) and case.shared is not None,
         lambda case: f"{case.given(FETCH)}: the calls of a task have connections of their own",
-        lambda case: f"Leave {case.given(CONNECTIONS)} out, or {_EXCLUDE}.",
+        lambda case: f"Leave {case.given(CONNECTIONS)} out, {OR_EXCLUDE}.",
     ),
     Refusal(
         lambda case: case.differs(FIELDS) and not (len(case.offered) == 1 and case.offered[0].has_shown),
@@ -407,8 +401,8 @@ _OF_ENDS = (
     ),
     Refusal(
         lambda case: case.unable is not None,
-        lambda case: refusal_of_ends(case.entry, case.client, case.unable or "", case.call, case.kind) or "",
-        lambda case: way_out(case.entry, case.client, case.unable or "", case.call, case.kind),
+        lambda case: case.unable[1].reason if case.unable else "",
+        lambda case: way_out(case.entry, case.client, case.unable[0], case.call, case.kind) if case.unable else "",
     ),
     Refusal(
         lambda case: refusal_of_replies(case.client, case.operation, case.call) is not None,
@@ -440,8 +434,8 @@ def refusal_of_client(entry: Entry, client: Client, operation: Operation, call: 
     """Return why a client cannot do what its protocol carries; empty where it can."""
     alone = replace(entry, responder=None, client=client)
     names = [name for name in operation_names(operation) if name in entry.protocol.operations]
-    reasons = (refusal_of_ends(alone, client, name, call, kind) for name in names)
-    return next(filter(None, reasons), None) or refusal_of_replies(client, operation, call) or ""
+    unable = next(filter(None, (refusal_of_ends(alone, client, name, call, kind) for name in names)), None)
+    return unable.reason if unable else refusal_of_replies(client, operation, call) or ""
 
 
 def refusal_of_replies(client: Client, operation: Operation, call: Values) -> str | None:
@@ -453,111 +447,6 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
         f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}: it would not hold back a reply of "
         f"{operation.reply_bytes:,} B"
     )
-
-
-# ---- what both ends can do
-
-
-def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
-    """Return why two ends cannot do an operation; None where they can. `call` has a value for each factor of the call."""
-    protocol, responder = entry.protocol, entry.responder
-    for factor in OF_THE_CALL:
-        value = call[factor.name]
-        if kind == "stream" and value != factor.default and not factor.has_streams:
-            return f"'{operation}' is a stream, which has no {factor.name}: {value}"
-        if kind != "stream" and factor.is_of_streams and value not in (None, factor.default):
-            return (
-                f"'{operation}' is no stream, and {factor.name}: {_written(call)[factor.name]} is of the events of one"
-            )
-    if kind == "codec" and client.kind != "codec":
-        return f"'{operation}' is coded alone, and {client.name} asks"
-    if operation not in protocol.operations:
-        return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
-    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
-    if responder is not None:
-        ends.insert(0, (responder, "responder"))
-    for end, role in ends:
-        if end.refuses and (declared := _declared(end, operation, call, kind)):
-            return f"{protocol.name}'s {role} {end.name} cannot do {declared}"
-    if (
-        responder is not None
-        and responder.drivers
-        and call[STORE] == POSTGRESQL
-        and call[DRIVER] not in responder.drivers
-    ):
-        return (
-            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by"
-            f" {' or '.join(responder.drivers)}"
-        )
-    reason = protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call))
-    return reason or _refusal_of_session(call)
-
-
-def _declared(end: Responder | Client, operation: str, call: Values, kind: Kind) -> str:
-    """What an end declares that it refuses, with its reason; empty where it refuses nothing of this."""
-    refused = {
-        operation: f"'{operation}'",
-        kind: f"'{operation}'",
-        **{str(value): f"{name}: {value}" for name, value in call.items()},
-        **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
-        **{name: f"{name}: {value}" for name, value in knobs(call).items()},
-    }
-    return next((f"{words}: {end.refuses[what]}" for what, words in refused.items() if what in end.refuses), "")
-
-
-def _written(call: Values) -> dict[str, str]:
-    """Numbers of a call as a file writes them: `1 MB`."""
-    return {
-        factor.name: factor.numbers.text(value)
-        for factor in KNOBS
-        if factor.numbers is not None and isinstance(value := call[factor.name], int)
-    }
-
-
-def _refusal_of_session(call: Values) -> str | None:
-    if call[SESSION] != RESUMED:
-        return None
-    if call[TLS] != TLS_1_3:
-        return f"{SESSION}: {RESUMED} is of TLS, and a connection with {TLS}: {call[TLS]} has no session"
-    if call["connection"] != "per-request":
-        return f"{SESSION}: {RESUMED} is of new connections: one that is kept has a single handshake, and nothing to resume"
-    return None
-
-
-def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
-    """Return what to write instead of what two ends cannot do: a value of a factor, or other ends."""
-
-    def can(**values: Value) -> bool:
-        return refusal_of_ends(entry, client, operation, {**call, **values}, kind) is None
-
-    if call[HTTP] == HTTP_3 and can(**{TLS: TLS_1_3}):
-        return f"Give the stack `{TLS}: {TLS_1_3}`, or {_EXCLUDE}."
-    others = _other_ends(entry, client, operation, call, kind)
-    chosen_first = sorted(OF_THE_CALL, key=lambda factor: call[factor.name] == factor.default)
-    for factor in chosen_first:
-        values: list[Value] = [level.value for level in factor.levels]
-        for value in values or [factor.default]:
-            if can(**{factor.name: value}):
-                or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}, or {_EXCLUDE}."
-    return f"{f'Give it {others}' if others else 'Change the stack'}, or {_EXCLUDE}."
-
-
-def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
-    """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
-    if entry.responder is None or entry.external is not None or client.kind == "codec":
-        return ""
-    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
-    ways = [
-        *((entry.responder, other) for other in clients),
-        *((other, client) for other in entry.protocol.responders),
-        *product(entry.protocol.responders, clients),
-    ]
-    for responder, other in ways:
-        if refusal_of_ends(replace(entry, responder=responder), other, operation, call, kind) is None:
-            changed = (("responder", responder, entry.responder), ("client", other, client))
-            return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
-    return ""
 
 
 # ---- what a whole experiment cannot ask

@@ -6,38 +6,45 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol, Responder
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import DRIVER, KNOBS, OF_THE_CALL, choices, without_call
+from orchestrator.experiment.model.factors import (
+    DRIVER,
+    KNOBS,
+    OF_THE_CALL,
+    POSTGRESQL,
+    STORE,
+    choices,
+    knobs,
+    without_call,
+)
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import contrasts, stacks
 from orchestrator.experiment.plan.cells import by_own_driver
 from orchestrator.experiment.plan.contrasts import (
     ALL_READ,
+    LANGUAGES,
     NOT_KNOWN,
     READING_NOT_KNOWN,
     SOME_UNREAD,
     declared_work,
+    languages_of_ends,
     parts_alone,
     parts_of,
 )
 from orchestrator.experiment.plan.documents import carried_alone, carried_by
+from orchestrator.experiment.plan.placements import resolve_externals
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
-from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.tree import Key
-from services.python.contract.knobs import READ_RATE, READ_RATES
-from services.python.contract.limits import Kind
+from services.python.contract.knobs import HTTP, HTTP_3, READ_RATE, READ_RATES
+from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
-if TYPE_CHECKING:
-    from orchestrator.experiment.plan.stacks import Entry
-
 ALL = "all"
+OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
 
 
@@ -95,8 +102,8 @@ class Entry:
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
-    externals = stacks.resolve_externals(located)
-    names = stacks.external_names(externals.values())
+    externals = resolve_externals(located)
+    names = external_names(externals.values())
     return tuple(
         entry if given is None else _answered_by(entry, given, names[given])
         for index, spec in enumerate(located.experiment.stacks)
@@ -106,7 +113,7 @@ def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[En
 
 
 def _answered_by(entry: Entry, given: External, name: str) -> Entry:
-    return replace(entry, responder=stacks.external_responder(entry.protocol, name), external=given)
+    return replace(entry, responder=external_responder(entry.protocol, name), external=given)
 
 
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
@@ -239,6 +246,127 @@ def _names(language: Language) -> tuple[str, str]:
     return language.name.casefold(), language.title.casefold()
 
 
+# ---- what both ends can do
+
+
+@dataclass(frozen=True)
+class Unable:
+    """Why two ends cannot do an operation, and the factor whose value they cannot have; empty where it is no factor's."""
+
+    reason: str
+    factor: str = ""
+
+
+def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> Unable | None:
+    """Return why two ends cannot do an operation; None where they can. `call` has a value for each factor of the call."""
+    protocol, responder = entry.protocol, entry.responder
+    for factor in OF_THE_CALL:
+        value = call[factor.name]
+        if kind == "stream" and value != factor.default and not factor.has_streams:
+            return Unable(f"'{operation}' is a stream, which has no {factor.name}: {value}")
+        if kind != "stream" and factor.is_of_streams and value not in (None, factor.default):
+            text = _written(call).get(factor.name, "")
+            return Unable(f"'{operation}' is no stream, and {factor.name}: {text} is of the events of one")
+    if kind == "codec" and client.kind != "codec":
+        return Unable(f"'{operation}' is coded alone, and {client.name} asks")
+    if operation not in protocol.operations:
+        carried = ", ".join(sorted(protocol.operations))
+        return Unable(f"{protocol.name} does not carry '{operation}' (it carries {carried})")
+    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
+    if responder is not None:
+        ends.insert(0, (responder, "responder"))
+    for end, role in ends:
+        if end.refuses and (declared := _declared(end, operation, call, kind)):
+            name, text = declared
+            return Unable(f"{protocol.name}'s {role} {end.name} cannot do {text}", name)
+    if (
+        responder is not None
+        and responder.drivers
+        and call[STORE] == POSTGRESQL
+        and call[DRIVER] not in responder.drivers
+    ):
+        return Unable(
+            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by"
+            f" {' or '.join(responder.drivers)}",
+            DRIVER,
+        )
+    if lack := protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call)):
+        name, text = lack
+        return Unable(text, name)
+    reason = _refusal_of_session(call)
+    return Unable(reason) if reason else None
+
+
+def _declared(end: Responder | Client, operation: str, call: Values, kind: Kind) -> tuple[str, str] | None:
+    """The factor of what an end declares that it refuses, if it is one's, with the reason; None where it refuses nothing."""
+    refused = {
+        operation: ("", f"'{operation}'"),
+        kind: ("", f"'{operation}'"),
+        **{str(value): (name, f"{name}: {value}") for name, value in call.items()},
+        **{f"{name}: {value}": (name, f"{name}: {value}") for name, value in call.items()},
+        **{name: (name, f"{name}: {value}") for name, value in knobs(call).items()},
+    }
+    return next(
+        ((name, f"{words}: {end.refuses[key]}") for key, (name, words) in refused.items() if key in end.refuses), None
+    )
+
+
+def _written(call: Values) -> dict[str, str]:
+    """Numbers of a call as a file writes them: `1 MB`."""
+    return {
+        factor.name: factor.numbers.text(value)
+        for factor in KNOBS
+        if factor.numbers is not None and isinstance(value := call[factor.name], int)
+    }
+
+
+def _refusal_of_session(call: Values) -> str | None:
+    if call[SESSION] != RESUMED:
+        return None
+    if call[TLS] != TLS_1_3:
+        return f"{SESSION}: {RESUMED} is of TLS, and a connection with {TLS}: {call[TLS]} has no session"
+    if call["connection"] != "per-request":
+        return f"{SESSION}: {RESUMED} is of new connections: one that is kept has a single handshake, and nothing to resume"
+    return None
+
+
+def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
+    """Return what to write instead of what two ends cannot do: a value of a factor, or other ends."""
+
+    def can(**values: Value) -> bool:
+        return refusal_of_ends(entry, client, operation, {**call, **values}, kind) is None
+
+    if call[HTTP] == HTTP_3 and can(**{TLS: TLS_1_3}):
+        return f"Give the stack `{TLS}: {TLS_1_3}`, {OR_EXCLUDE}."
+    others = _other_ends(entry, client, operation, call, kind)
+    unable = refusal_of_ends(entry, client, operation, call, kind)
+    named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
+    for factor in named_first:
+        values: list[Value] = [level.value for level in factor.levels]
+        for value in values or [factor.default]:
+            if can(**{factor.name: value}):
+                or_others = f" or {others}" if others else ""
+                return f"Give the stack `{factor.name}: {value}`{or_others}, {OR_EXCLUDE}."
+    return f"{f'Give it {others}' if others else 'Change the stack'}, {OR_EXCLUDE}."
+
+
+def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
+    """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
+    if entry.responder is None or entry.external is not None or client.kind == "codec":
+        return ""
+    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
+    ways = [
+        *((entry.responder, other) for other in clients),
+        *((other, client) for other in entry.protocol.responders),
+        *product(entry.protocol.responders, clients),
+    ]
+    for responder, other in ways:
+        if refusal_of_ends(replace(entry, responder=responder), other, operation, call, kind) is None:
+            changed = (("responder", responder, entry.responder), ("client", other, client))
+            return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
+    return ""
+
+
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
     """Names of the stack's ends that leave out what others do: no label hides them."""
     ends = (_responder(stack, protocol), protocol.client(stack.client))
@@ -248,7 +376,7 @@ def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
 def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
     """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
     if stack.external is not None:
-        return stacks.external_responder(protocol, stack.responder)
+        return external_responder(protocol, stack.responder)
     return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
@@ -299,12 +427,12 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
             "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts if stack.external is None else stacks.external_parts(parts, protocol, stack.responder, client),
+        "parts": parts if stack.external is None else external_parts(parts, protocol, stack.responder, client),
         "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
         "own_work": declared_work(*ends),
         "fields": fields if stack.external is None else READING_NOT_KNOWN,
         "client_style": client.style,
-        contrasts.LANGUAGES: contrasts.languages_of_ends(responder if stack.external is None else None, client),
+        LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
@@ -372,71 +500,6 @@ def _first(
 EXTERNAL = "external"
 """What stands for the implementation that answers: nobody here knows it."""
 _UNTOLD = "the responder runs already, and orch tells it nothing"
-
-
-def resolve_externals(located: Located) -> Mapping[int, External]:
-    """The responder that runs already of each stack item that names one, by the item's number.
-
-    Names are looked up once, here. What cannot be is noted in `located`: another provider than this machine, a name
-    without an address, a distance that is not the same for all.
-    """
-    experiment = located.experiment
-    named = {n: spec.external for n, spec in enumerate(experiment.stacks) if spec.external is not None}
-    if not named:
-        return {}
-    if PROVIDERS[experiment.provider].makes_hosts:
-        for number in named:
-            located.add(
-                ("stacks", number, "external"),
-                f"provider {experiment.provider} makes its own hosts, which need not reach this address; only"
-                f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
-            )
-        return {}
-    if "together" in experiment.pin or len(experiment.pin) > 1:
-        located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
-    known: dict[str, str] = {}
-    found = {}
-    for number, spec in named.items():
-        host, port = parse_address(spec.address)
-        try:
-            known[host] = known.get(host) or resolve(host)
-        except ValueError as error:
-            located.add(("stacks", number, "external"), f"{error}.")
-            continue
-        found[number] = External(given=host, host=known[host], port=port, is_anonymous=spec.identity == "none")
-    _refuse_several_distances(located, found)
-    return found
-
-
-def _refuse_several_distances(located: Located, found: Mapping[int, External]) -> None:
-    """Stacks at different distances cannot be compared: a difference would be the network's."""
-    for number, reason in several_distances([found.get(number) for number in range(len(located.experiment.stacks))]):
-        located.add(
-            ("stacks", number), f"{reason} Measure them in two experiments, or have both answer on one machine."
-        )
-
-
-def several_distances(answering: Sequence[External | None]) -> Iterator[tuple[int, str]]:
-    """The stacks, by number, that answer from elsewhere than the first on another machine, and why that cannot be.
-
-    `answering`: who answers each stack; None where orch starts the responder, on this machine.
-    """
-    away = [external for external in answering if external is not None and not is_loopback(external.host)]
-    if not away:
-        return
-    first = away[0]
-    for number, external in enumerate(answering):
-        if external is None or external.host != first.host:
-            where = "this machine" if external is None or is_loopback(external.host) else external.host
-            yield (
-                number,
-                f"it answers from {where}, another stack from {first.host}: their difference would be the network's.",
-            )
-
-
-def is_elsewhere(externals: Iterable[External]) -> bool:
-    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
-    return any(not is_loopback(external.host) for external in externals)
 
 
 def external_names(externals: Iterable[External]) -> Mapping[External, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +25,7 @@ def save(plan: Plan, folder: Path) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
-        _write(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
+        _write(target, plan.to_json() + "\n")
         _write(folder / _CURRENT, identity + "\n")
     return target
 

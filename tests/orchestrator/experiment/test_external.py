@@ -33,7 +33,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(host)
         return "127.0.0.1" if host == "localhost" else "198.18.0.9"
 
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", resolve)
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", resolve)
     return asked
 
 
@@ -229,7 +229,7 @@ def test_a_name_without_an_address_is_refused(write, known, monkeypatch):
     def fails(host: str) -> str:
         raise ValueError(f"{host} has no IPv4 address here: none")
 
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", fails)
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", fails)
     found = problems(write(f"{HEAD}stacks: {{protocol: rest, external: 'there:80'}}\n"), known)
     assert found == ["4:36: there has no IPv4 address here: none."]
 
@@ -261,7 +261,7 @@ def test_the_requests_of_controls_are_among_those_announced(write, known):
     ],
 )
 def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known, monkeypatch, stacks):
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", lambda h: h if "." in h else ADDRESSES[h])
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", lambda h: h if "." in h else ADDRESSES[h])
     plan = planned(write, known, stacks, "control: true\n")
     document = json.loads(json.dumps(plan.to_dict()))
     assert read_plan(document) == plan
