@@ -158,7 +158,7 @@ class Protocol:
     def refusal_of(
         self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
     ) -> tuple[str, str] | None:
-        """Return the knob that one of these ends cannot have (empty: several together), and why; None where both have all.
+        """Return the knob that one of these ends cannot have (of several that do not go together, the last), and why; None where both have all.
 
         `written`: values by name as the reason shows them, where that is not as the ends get them.
         """
@@ -172,8 +172,12 @@ class Protocol:
                     )
                 if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
                     return name, f"{self.name} cannot do {name}: {shown[name]}: {reason}"
-        reasons = (unfit(shown, end.knobs) for end in ends)
-        return next((("", f"{self.name} cannot do {reason}") for reason in reasons if reason), None)
+        for end in ends:
+            if reason := unfit(shown, end.knobs):
+                without = ({other: shown[other] for other in shown if other != name} for name in reversed(shown))
+                fitting = zip(reversed(shown), (unfit(others, end.knobs) is None for others in without), strict=True)
+                return next((name for name, is_fit in fitting if is_fit), ""), f"{self.name} cannot do {reason}"
+        return None
 
     def _by_end(self, end: End, name: str, value: str) -> str:
         """The end as the subject of a sentence, ` by its client pycurl`, where others of the protocol can be told so."""

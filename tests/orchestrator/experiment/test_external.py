@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.model.address import parse_address
 from orchestrator.experiment.plan.contrasts import (
     against_reference,
     announcements,
@@ -181,40 +180,6 @@ REFUSED = {
 def test_what_cannot_be_asked_of_a_responder_that_runs_already_is_refused_with_the_reason(write, known, case):
     stacks, more, reason = REFUSED[case]
     assert any(reason in problem for problem in problems(write(f"{HEAD}stacks: {stacks}\n{more}"), known))
-
-
-NO_ADDRESSES = (
-    "localhost",
-    "localhost:",
-    ":80",
-    "localhost:0",
-    "localhost:65536",
-    "localhost:-1",
-    "localhost:+80",
-    "localhost:８０",
-    "user@localhost:80",
-    "user:secret@localhost:80",
-    "http://localhost:80",
-    "localhost:80/path",
-    "local host:80",
-    "localhost:80\n",
-    "\x1b[31mlocalhost:80",
-    "\u202elocalhost:80",
-    "lоcalhost:80",  # with a Cyrillic o
-    "::1:80",
-    "[::1]:80",
-    "-o:80",
-    "a" * 300 + ":80",
-)
-
-
-@pytest.mark.parametrize("text", NO_ADDRESSES, ids=ascii)
-def test_what_is_no_host_and_port_is_refused_before_anybody_is_asked_for_it(write, known, looked_up, text):
-    with pytest.raises(ValueError, match=r"port|HOST:PORT") as error:
-        parse_address(text)
-    assert str(error.value).isprintable()
-    assert problems(write(f"{HEAD}stacks: {{protocol: rest, external: {json.dumps(text)}}}\n"), known)
-    assert not looked_up
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "224.0.0.1", "255.255.255.255"])  # noqa: S104 - what is refused

@@ -56,35 +56,6 @@ def test_a_mix_may_have_its_own_load_and_stand_beside_other_operations(tmp_path:
     }
 
 
-@pytest.mark.parametrize(
-    ("items", "place", "message"),
-    [
-        ("{share: 80 %, add: {}}, {share: 10 %, timestamp: {}}", "5:", "the shares are 90 % together, not 100 %"),
-        ("{share: 100 %, add: {}}", "5:", "'of': at least 2 are needed; there is 1."),
-        ("{add: {}}, {share: 20 %, timestamp: {}}", "5:", "share"),
-        ("{share: 80 %}, {share: 20 %, timestamp: {}}", "5:", "name one operation per list item"),
-        ("{share: 80 %, ad: {}}, {share: 20 %, timestamp: {}}", "5:30:", "Did you mean add?"),
-        ("{share: 80, add: {}}, {share: 20 %, timestamp: {}}", "5:", "a share"),
-        ("{share: 80 %, add: {calls: 3}}, {share: 20 %, timestamp: {}}", "5:", "those of the whole mix"),
-        ("{share: 80 %, add: {}}, {share: 20 %, events: {}}", "5:", "'events' is no call"),
-        ("{share: 80 %, add: {}}, {share: 20 %, image: {}}", "5:", "needs a file"),
-        ("{share: 50 %, add: {}}, {share: 50 %, add: {}}", "5:", "given twice"),
-        ("{share: 99.999 %, add: {}}, {share: 0.001 %, timestamp: {}}", "5:", "less than 0.01 %"),
-    ],
-)
-def test_what_is_no_mix_is_refused_at_its_place(tmp_path: Path, items: str, place: str, message: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, f"  - mix: {{of: [{items}]}}\n")
-    assert f"x.yaml:{place}" in str(refused.value)
-    assert message in str(refused.value)
-
-
-def test_a_stack_that_cannot_ask_one_of_them_cannot_ask_the_mix(tmp_path: Path) -> None:
-    head = HEAD.replace("[rest, grpc]", "[rest, sse]")
-    with pytest.raises(ExperimentError, match="sse does not carry 'timestamp'"):
-        planned(tmp_path, TWO, head)
-
-
 def test_all_stacks_are_those_that_carry_one_of_them(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO, HEAD.replace("[rest, grpc]", "all"))
     assert {"rest", "grpc", "websocket", "graphql"} <= {stack.protocol for stack in plan.stacks}

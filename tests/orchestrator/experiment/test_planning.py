@@ -11,7 +11,6 @@ from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems
 
@@ -213,30 +212,6 @@ def test_overrides_replace_values_and_are_recorded(write: Write, known: Known) -
 def test_an_override_may_go_into_a_shorthand(write: Write, known: Known) -> None:
     plan = make_plan(write(MINIMAL), ["stacks.0.client=slow"], known)
     assert [stack.client for stack in plan.stacks] == ["slow", "grpcio"]
-
-
-def test_a_wrong_override_is_refused_as_a_place_of_its_own(write: Write, known: Known) -> None:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(write(MINIMAL), ["load.requests=many"], known)
-    assert error.value.message.startswith("--set load.requests:1:1: 'requests': must be a whole number; it is 'many'.")
-
-
-@pytest.mark.parametrize(
-    ("override", "place", "caret_under"),
-    [
-        ("load.request=100", "--set load.request:1:6: ", "request=100"),
-        ("lod.requests=7", "--set lod.requests:1:1: ", "lod."),
-    ],
-)
-def test_the_caret_of_a_wrong_key_stands_under_the_key(
-    write: Write, known: Known, override: str, place: str, caret_under: str
-) -> None:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(write(MINIMAL), [override], known)
-    assert place in "\n".join(error.value.lines)
-    lines = "\n".join(error.value.lines).splitlines()
-    (excerpt,) = (i for i, line in enumerate(lines) if line.endswith(override))
-    assert lines[excerpt][lines[excerpt + 1].index("^") :].startswith(caret_under)
 
 
 def test_a_client_that_serves_one_and_several_in_flight_is_the_default_at_both(write: Write, known: Known) -> None:

@@ -58,35 +58,6 @@ def test_numbers_of_processes_are_compared_and_left_out_like_every_factor(tmp_pa
     assert len(plan.cells) == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("processes: 9\n" + EIGHT, "`processes: 9` is more than the 8 in flight, which the processes share"),
-        ("processes: 0\n" + EIGHT, "must be from 1 to 64; it is '0'"),
-        ("processes: 65\n" + EIGHT, "must be from 1 to 64; it is '65'"),
-        ("processes: many\n" + EIGHT, "'many' is not a whole number"),
-        ("processes: 2\nload: {rate: 500/s, arrivals: uniform}\n", "cannot space requests evenly"),
-        (
-            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 3}\n",
-            "more than the 3 in flight",
-        ),
-        (
-            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 8}\n",
-            "more than the requests that 3/s makes in 1 s",
-        ),
-    ],
-)
-def test_a_load_that_cannot_be_divided_is_refused_with_the_place(tmp_path: Path, text: str, reason: str) -> None:
-    words = refused(tmp_path, f"stacks: rest\n{text}")
-    assert reason in words
-    assert "x.yaml:" in words
-
-
-def test_fewer_shared_connections_than_processes_are_refused(tmp_path: Path) -> None:
-    words = refused(tmp_path, f"stacks: grpc\nconnections: 2\nprocesses: 4\n{EIGHT}")
-    assert "`processes: 4` is more than `connections: 2`, and each process has connections of its own" in words
-
-
 def test_a_stream_and_a_codec_alone_have_one_process(tmp_path: Path) -> None:
     stream = (
         "name: x\nquestion: Why?\noperations: events\nstacks: sse\nprocesses: 2\nload: {concurrency: 4, duration: 1s}\n"
