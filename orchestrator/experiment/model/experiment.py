@@ -1,4 +1,4 @@
-"""What an experiment file may say. Pydantic checks each value; `checks` asks whether they make sense together."""
+"""What an experiment file may say. Pydantic checks each value; `plan.rules` whether they make sense together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of one factor, in whatever it plays a part."""
+"""One factor: something in which cells differ, with its levels or numbers and what each is called."""
 
 from __future__ import annotations
 

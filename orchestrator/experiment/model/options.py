@@ -1,4 +1,4 @@
-"""What each operation of an experiment file may be told, its own load and warm-up among it."""
+"""The parts of an experiment file: options of operations, loads and warm-ups, placements, repeats and predictions."""
 
 from __future__ import annotations
 

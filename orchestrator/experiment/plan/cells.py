@@ -1,4 +1,4 @@
-"""How many connections carry the requests in flight of a cell."""
+"""What the values of a cell mean: its id, its requesters' shares of the load, connections, workers, windows and store."""
 
 from __future__ import annotations
 

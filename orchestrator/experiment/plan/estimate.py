@@ -1,10 +1,20 @@
-"""How long a run will take, how much disk it needs, and how many hosts.
+"""How long a run will take, how much disk it needs, how many hosts, and what these cost.
 
 A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
 each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
 body on a fresh connection, and those that a window set by the cell implies. CPU is a figure per request and per byte; a
 host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
 larger of the two decides.
+
+Prices of machines are list prices in US dollars per hour, on demand, of the price list that was generated from Google's
+Cloud Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An in-use
+external IPv4 address costs 0.005 USD an hour (Google's network pricing page, read on 2026-10-16). Disks (a 10 GB boot disk
+is a fraction of a cent an hour) are not included.
+
+Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
+first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
+2026-09-20. Those between regions are **assumptions** of 2026-11-21, by continent, and rather too high than too low: the page
+has a price for each pair of regions, and changes. A destination in China or Oceania costs more than is counted here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""How requests are offered: the experiment's load and an operation's own, merged and checked."""
+"""How requests are offered: the experiment's load and an operation's own, and searches for a rate.
+
+A search bisects the rates of its `Find`, which lie on a geometric scale: its next probe follows from the verdicts of those
+before, and from nothing else. So a search that was cut goes on where it was.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations carry: payloads multiplied out of the file, and the files that requesters need."""
+"""What operations carry: payloads and mixes multiplied out of the file, and the files that requesters need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the two ends stand: from what the file says to zones and a wanted distance."""
+"""Where the two ends are: zones and distances of a file, lists of them, and addresses of responders that run already."""
 
 from __future__ import annotations
 

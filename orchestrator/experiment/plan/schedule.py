@@ -1,10 +1,10 @@
-"""Trials in order: balanced blocks, so that drift of the machine or the network hits all cells alike.
+"""Trials in balanced blocks, so that drift hits all cells alike; and the cells that are held out of a model's fit.
 
 A block is every cell once. Random order alone leaves, in a handful of blocks, one cell before another in all of them,
 and whatever depends on the place in the block then looks like a difference between the two. So the orders of a
 placement's blocks are rows of Williams squares (Williams 1949, "Experimental designs balanced for the estimation of
 residual effects of treatments", Australian Journal of Scientific Research A 2), whose cells and rows are drawn by the
-seed. How balanced they are is said at `balanced_orders`.
+seed. `balanced_orders` says how balanced they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which implementations and clients the file names, and what tables call them."""
+"""Which implementations and clients a file names, what both ends can do, and what tables call them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hosts a plan needs, and which of them stand at the two ends of each placement. Pure."""
+"""What has to be there for a run: hosts, the links between their zones, machine types, and built programs."""
 
 from __future__ import annotations
 

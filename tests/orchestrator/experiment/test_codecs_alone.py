@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import against_reference, pairs
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import Write
 
@@ -69,11 +67,6 @@ def test_its_row_of_the_plan_has_a_dash_for_what_only_a_call_has(write: Write) -
     assert "kept open (reuse)" in lines
     assert re.search(r"^add +local +- ", lines, re.MULTILINE)
     assert "None" not in lines
-
-
-def test_its_plan_survives_being_written_and_read(write: Write) -> None:
-    plan = of(write)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_in_a_block_all_code_the_same_messages(write: Write) -> None:

@@ -1,11 +1,8 @@
 """What a plan, a report and `orch services` say of work that is not the protocol's."""
 
-import json
-from dataclasses import replace
-
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL, Write
 
@@ -72,10 +69,3 @@ def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
 def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
     plan = planned(write, "[websocket, tcp]")
     assert contrasts.work_sentences(plan.stacks, plan.resolved) == ()
-
-
-def test_a_plan_of_before_these_declarations_still_reads(write: Write) -> None:
-    plan = planned(write, STACKS)
-    older = {stack: {k: v for k, v in facts.items() if k != "own_work"} for stack, facts in plan.resolved.items()}
-    read = read_plan(json.loads(json.dumps(replace(plan, resolved=older).to_dict())))
-    assert contrasts.work_sentences(read.stacks, read.resolved) == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import Write
 
@@ -28,18 +27,6 @@ def test_three_calls_are_a_task_and_one_is_a_call(write: Write) -> None:
     assert [cell.is_at_once for cell in plan.cells] == [False, False, False, True, True]
     (operation,) = plan.operations
     assert operation.made_of == ("user", "posts", "comments")
-
-
-def test_a_plan_of_pages_is_what_it_was_after_its_way_through_a_file(write: Write) -> None:
-    plan = make_plan(write(PAGES))
-    again = read_plan(plan.to_dict())
-    assert again == plan
-    assert again.digest() == plan.digest()
-
-
-def test_plans_without_pages_have_no_word_of_them(write: Write) -> None:
-    document = make_plan(write(FEED.replace("feed", "add") + "stacks: rest\n")).to_dict()
-    assert "made_of" not in document["operations"][0]
 
 
 def test_one_query_is_compared_with_each_way_of_three_calls(write: Write) -> None:

@@ -55,10 +55,6 @@ def test_an_experiment_in_the_working_folder_has_a_path_without_other_folders(
 def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
     plan = make_plan(write(MINIMAL + line), known=known)
     assert plan.matters == pytest.approx(share)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    older = plan.to_dict()
-    del older["matters"]
-    assert read_plan(older).matters == 0.05
 
 
 def test_lists_multiply(write: Write, known: Known) -> None:
@@ -258,12 +254,7 @@ def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> Non
     again = read_plan(json.loads(json.dumps(plan.to_dict())))
     assert again == plan
     assert again.id == plan.id
-    whole = json.loads(json.dumps(dataclasses.asdict(plan)))
-    assert not whole.pop("makes_stores")  # left out where there are none, so that plans are what they were
-    assert (whole.pop("hold_out"), whole.pop("sealed")) == (0.0, [])  # likewise
-    assert whole.pop("until") is None  # likewise
-    assert not any(operation.pop("made_of") for operation in whole["operations"])
-    assert plan.to_dict() == whole
+    assert plan.to_dict() == json.loads(json.dumps(dataclasses.asdict(plan)))
 
 
 def test_a_plan_of_another_schema_is_not_read(write: Write, known: Known) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
@@ -40,7 +38,6 @@ def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
     ]
     assert [processes_of(cell.factors) for cell in plan.cells] == [1, 2, 8]
     assert len({cell.exchange for cell in plan.cells}) == 1  # bodies do not depend on it
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
     warm = "warmup: {requests: 500, at_least: 0s}\n"
     one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
     assert estimate(several).requests > estimate(one).requests  # every process warms up

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations, product
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from scipy import stats
 
 from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
 from orchestrator.experiment.plan.estimate import hosts_needed
-from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.read.problems import ExperimentError
@@ -43,7 +41,6 @@ def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_
     assert topology(plan).ends["cross-region"].requesters == tuple(f"requester-{n}" for n in (1, 2, 3, 4))
     assert len({cell.exchange for cell in plan.cells}) == 1
     assert [(c.factor, c.references) for c in plan.contrasts] == [("requesters", (1,))]
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None:

@@ -77,12 +77,6 @@ def test_a_plan_with_a_seal_is_read_back(tmp_path: Path) -> None:
     assert read_plan(document).sealed == plan.sealed
 
 
-def test_a_plan_without_predict_is_what_it_was(tmp_path: Path) -> None:
-    plan = planned(tmp_path, MAP.replace("predict: {hold_out: 20%}\n", ""))
-    assert not {"sealed", "hold_out"} & plan.to_dict().keys()
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))).sealed == ()
-
-
 def test_hold_out_has_a_default(tmp_path: Path) -> None:
     assert planned(tmp_path, MAP.replace("{hold_out: 20%}", "{}")).hold_out == 0.2
 

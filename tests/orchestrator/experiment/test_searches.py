@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, log2
@@ -14,7 +13,7 @@ from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
 from orchestrator.experiment.plan.estimate import estimate, short_of_room
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
-from orchestrator.experiment.plan.plan import Find, Plan, read_plan
+from orchestrator.experiment.plan.plan import Find, Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL
 
@@ -76,8 +75,6 @@ def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
         (10_000.0, 10.0, None)
     }
     assert (plan.blocks, len(plan.trials)) == (40, 80)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):

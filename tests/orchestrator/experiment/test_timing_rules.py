@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.timing_rules import RULES, are_asked_for
 from tests.support.experiments import Known, Write
@@ -24,13 +21,3 @@ def test_every_other_experiment_has_none(write: Write, known: Known) -> None:
     plan = make_plan(write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\n"), known=known)
     assert not any(are_asked_for(cell.factors) or cell.parts for cell in plan.cells)
     assert not any("timing" in cell.id for cell in plan.cells)
-
-
-@pytest.mark.parametrize(
-    "override", ["timing_rules=misleading", "timing_rules=[none, misleading]", "stacks.0.timing_rules=misleading"]
-)
-def test_no_option_brings_them_into_an_experiment(override: str, write: Write) -> None:
-    file = write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\nwarmup: {{requests: 5, at_least: 0s}}\n")
-    with pytest.raises(UsageError, match="are not set from outside of its file"):
-        make_plan(file, [override])
-    assert make_plan(file, ["repeats=3"]).repeats == 3

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from orchestrator.experiment.model.json_schema import json_schema
-from orchestrator.experiment.plan.plan import Plan, Until, read_plan
+from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.experiment.plan.planning import make_plan
 
 TEXT = "name: until\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\n"
@@ -25,13 +24,6 @@ def test_the_schedule_has_room_for_the_most_blocks_and_is_that_of_as_many_fixed_
     fixed = planned(tmp_path, "repeats: 12\n")
     assert plan.trials == fixed.trials
     assert plan.id != fixed.id
-    assert "until" not in fixed.to_dict()
-
-
-def test_a_plan_with_it_survives_its_way_through_json(tmp_path):
-    plan = planned(tmp_path, "repeats: {until: 0.03, at_most: 12, at_least: 5}\n")
-    raw = json.loads(json.dumps(plan.to_dict()))
-    assert read_plan(raw) == plan == read_plan(raw)
 
 
 def test_its_keys_can_be_set_one_by_one(tmp_path):
