@@ -158,7 +158,9 @@ class Protocol:
     def refusal_of(
         self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
     ) -> tuple[str, str] | None:
-        """Return the knob that one of these ends cannot have (of several that do not go together, the last), and why; None where both have all.
+        """Return the knob that one of these ends cannot have, and why; None where both have all.
+
+        Of several that do not go together it is the last.
 
         `written`: values by name as the reason shows them, where that is not as the ends get them.
         """

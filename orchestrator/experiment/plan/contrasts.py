@@ -1,8 +1,8 @@
 """What is compared with what, and what else differs between two stacks.
 
-`compare_by` and `reference` of an experiment ask for pairs of cells. A ratio of two stacks' times is the protocol's only where
-no other part differs: responders and clients declare their parts and their own work in manifests, and a plan keeps them
-under `resolved`.
+`compare_by` and `reference` of an experiment ask for pairs of cells. A ratio of two stacks' times is the protocol's only
+where no other part differs: responders and clients declare their parts and their own work in manifests, and a plan keeps
+them under `resolved`.
 """
 
 from __future__ import annotations
