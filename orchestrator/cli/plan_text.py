@@ -273,8 +273,8 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
     rows: dict[tuple[str, ...], list[str]] = {}
     labels = {stack.id: stack.label for stack in plan.stacks}
     operations = {operation.id: operation.label for operation in plan.operations}
-    externals_by_label = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
-    shown_factors = [factor for factor in OF_THE_CALL if factor.name in externals_by_label]
+    named = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
+    shown_factors = [factor for factor in OF_THE_CALL if factor.name in named]
     for cell in plan.cells:
         key = (
             operations[cell.operation],

@@ -140,8 +140,8 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 
 def _one_or_many(factor: Factor) -> Any:
-    of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
+    many: Any = OneOrMany  # a type that is only known here: no checker can follow it
+    return many[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
@@ -300,11 +300,11 @@ class MixOptions(OptionsOfAny):
 
     @field_validator("of")
     @classmethod
-    def _all_of_it(cls, of: tuple[MixedSpec, ...]) -> tuple[MixedSpec, ...]:
-        total = sum(item.share for item in of)
+    def _all_of_it(cls, items: tuple[MixedSpec, ...]) -> tuple[MixedSpec, ...]:
+        total = sum(item.share for item in items)
         if abs(total - 1) > _TINY_SHARE:
             raise ValueError(f"the shares are {100 * total:g} % together, not 100 %")
-        return of
+        return items
 
 
 @_with_operations_without_options

@@ -130,8 +130,8 @@ class Factor:
         """Whether a cell can have this value of a factor of the call."""
         if any(level.value == value for level in self.levels):
             return True
-        of = self.numbers
-        return of is not None and type(value) is int and of.least <= value <= of.most
+        numbers = self.numbers
+        return numbers is not None and type(value) is int and numbers.least <= value <= numbers.most
 
     def short(self, value: Value) -> str:
         """A value in ids and names: `reuse`, `connections-4`."""
@@ -166,12 +166,12 @@ class Factor:
 
     def read(self, parts: Mapping[str, Any]) -> Value:
         """Its value in a cell made of these parts, by what factors belong to."""
-        found: Any = parts[self.belongs_to]
-        if (self.needs and not getattr(found, self.needs)) or (self.lacks and getattr(found, self.lacks)):
+        part: Any = parts[self.belongs_to]
+        if (self.needs and not getattr(part, self.needs)) or (self.lacks and getattr(part, self.lacks)):
             return None
         for step in self.attribute.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
-        value: Value = found
+            part = part.get(step) if isinstance(part, Mapping) else getattr(part, step)
+        value: Value = part
         return value
 
     def text(self, value: Value) -> str:

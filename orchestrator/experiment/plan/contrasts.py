@@ -53,11 +53,11 @@ def pairs(plan: Plan) -> Iterator[Pair]:
     """
     controls = {stack.id for stack in plan.stacks if stack.control_of}
     original = plan.reference or plan.stacks[0].id
-    asked = [cell for cell in plan.cells if cell.stack not in controls]
+    cells = [cell for cell in plan.cells if cell.stack not in controls]
     for contrast in plan.contrasts:
-        yield from _of_contrast(contrast.factor, contrast.references or (original,), asked)
+        yield from _of_contrast(contrast.factor, contrast.references or (original,), cells)
     for cell in plan.cells:
-        if cell.stack in controls and (beside := _of_stack(asked, cell, original)):
+        if cell.stack in controls and (beside := _of_stack(cells, cell, original)):
             yield Pair(factor=STACK, cell=cell, reference=beside, is_control=True)
 
 
@@ -79,8 +79,8 @@ def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]
             if factor == STACK:
                 beside = _of_stack(alike[_apart_from(factor, cell)], cell, str(reference))
             else:
-                found = alike[_apart_from(factor, cell)]
-                beside = next((other for other in found if value_of(other, factor) == reference), None)
+                candidates = alike[_apart_from(factor, cell)]
+                beside = next((other for other in candidates if value_of(other, factor) == reference), None)
             if beside:
                 yield Pair(factor=factor, cell=cell, reference=beside)
 
@@ -97,8 +97,8 @@ def all_pairs(plan: Plan) -> Iterator[Pair]:
         if cell.stack not in controls:
             alike.setdefault(cell.setting, []).append(cell)
     for cells in alike.values():
-        for one, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
-            yield Pair(factor=STACK, cell=other, reference=one)
+        for first, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
+            yield Pair(factor=STACK, cell=other, reference=first)
     yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
 
 
@@ -150,17 +150,17 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
 
 def _way(cell: Cell) -> dict[Factor, Value]:
     """How its requests are made, without the library that its responder asks a database by unless told otherwise."""
-    found = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
-    return {factor: None if value in OWN_DRIVERS else value for factor, value in found.items()}
+    values = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
+    return {factor: None if value in OWN_DRIVERS else value for factor, value in values.items()}
 
 
 def compared(plan: Plan) -> str:
     """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
-    asked = [pair for pair in pairs(plan) if not pair.is_control]
+    compared_pairs = [pair for pair in pairs(plan) if not pair.is_control]
     texts = []
     for contrast in plan.contrasts:
-        mine = [pair for pair in asked if pair.factor == contrast.factor]
+        mine = [pair for pair in compared_pairs if pair.factor == contrast.factor]
         if contrast.factor == STACK:
             names = [labels[str(value)] for value in contrast.references or (plan.reference or plan.stacks[0].id,)]
             texts.append(f"stacks with {' and '.join(names)}")
@@ -174,7 +174,7 @@ def compared(plan: Plan) -> str:
             )
             if values:
                 texts.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
-    return f"{'; '.join(texts)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
+    return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file asks
@@ -238,8 +238,8 @@ def _find(
 ) -> list[tuple[str, Value]]:
     """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
     path, text = ("reference", number), str(wanted)
-    found = [(name, value) for name, of in values.items() for value, names in of.items() if text in names]
-    if not found and STACK in values:
+    matches = [(name, value) for name, choices in values.items() for value, names in choices.items() if text in names]
+    if not matches and STACK in values:
         of_protocol = [stack for stack in stacks if stack.protocol == wanted]
         labels = ", ".join(f"'{stack.label}'" for stack in stacks)
         if len({stack.responder for stack in of_protocol}) > 1:
@@ -250,15 +250,15 @@ def _find(
         if len(values) == 1:
             located.add(path, f"no stack is called '{wanted}'. The stacks are {labels}.")
             return []
-    if not found:
-        known = [names[0] for of in values.values() for names in of.values()]
+    if not matches:
+        known = [names[0] for choices in values.values() for names in choices.values()]
         located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
         return []
-    factors = list(dict.fromkeys(name for name, _ in found))
+    factors = list(dict.fromkeys(name for name, _ in matches))
     if len(factors) > 1:
         located.add(path, f"'{wanted}' may be a value of {_or(factors)}: compare by one of them at a time.")
         return []
-    return found if text == NATIVE else found[:1]
+    return matches if text == NATIVE else matches[:1]
 
 
 def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], cells: Sequence[Cell]) -> str:
@@ -302,20 +302,20 @@ def externals_by_label(stacks: Iterable[Stack]) -> dict[str, External]:
 
 def external_sentence(stacks: Collection[Stack]) -> str:
     """What a reader of the numbers must know of responders that run already; empty without one."""
-    told = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
-    if not told:
+    addresses = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
+    if not addresses:
         return ""
-    one = len(told) == 1
+    is_single = len(addresses) == 1
     unlike = (
-        f" Unlike the others {'it does' if one else 'they do'} not start afresh for every trial,"
-        f" {'is' if one else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a container or"
-        " a proxy: their difference may be that."
+        f" Unlike the others {'it does' if is_single else 'they do'} not start afresh for every trial,"
+        f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a container"
+        " or a proxy: their difference may be that."
         if any(stack.external is None for stack in stacks)
         else ""
     )
     return (
-        f"Answered by {'a service' if one else 'services'} that orch did not start: {'; '.join(told)}."
-        f" {'Its' if one else 'Their'} version, CPU, settings and own work are not known.{unlike}"
+        f"Answered by {'a service' if is_single else 'services'} that orch did not start: {'; '.join(addresses)}."
+        f" {'Its' if is_single else 'Their'} version, CPU, settings and own work are not known.{unlike}"
     )
 
 
@@ -361,14 +361,14 @@ _DECLARED = "HTTP/1.1"  # of transports whose version of HTTP is a factor
 
 def parts_of(responder: Responder, client: Client) -> dict[str, str]:
     """The parts of a stack by name, as a plan keeps them; the connection policy is a cell's, and not among them."""
-    of = responder.parts
+    parts = responder.parts
     languages = dict.fromkeys((responder.language.title, client.language.title))
     return {
-        "codec": of.codec,
-        BYTES: of.bytes_as,
-        "transport": client.transport or of.transport,
-        "framework": of.server if of.framework == NONE else f"{of.framework} on {of.server}",
-        "validation": of.validation,
+        "codec": parts.codec,
+        BYTES: parts.bytes_as,
+        "transport": client.transport or parts.transport,
+        "framework": parts.server if parts.framework == NONE else f"{parts.framework} on {parts.server}",
+        "validation": parts.validation,
         "client": client.name,
         "language": ", asked in ".join(languages),
         "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
@@ -377,17 +377,17 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
 
 def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
     """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
-    of = protocol.responder().parts
+    parts = protocol.responder().parts
     return {
-        "codec": of.codec,
-        BYTES: of.bytes_as,
+        "codec": parts.codec,
+        BYTES: parts.bytes_as,
         "library": client.name,
         "language": client.language.title,
         "reading": client.omits or "every field",
     }
 
 
-def differs_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
     """Names of the parts in which two stacks are known to differ, in the order of `PARTS`; not of one that a side lacks.
 
     How bytes and a JSON document travel counts as the codec's, where both sides say it.
@@ -395,22 +395,22 @@ def differs_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, .
     >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
     ('codec',)
     """
-    found = _unlike(one, other) - set(may_differ_in(one, other))
-    return tuple(name for name in PARTS if name in found or (name == "codec" and found & {BYTES, DOCUMENT}))
+    names = _unlike(first, other) - set(may_differ_in(first, other))
+    return tuple(name for name in PARTS if name in names or (name == "codec" and names & {BYTES, DOCUMENT}))
 
 
-def may_differ_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+def may_differ_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
     """Names of the parts in which two stacks may differ, as at least one side's is not known, in the order of `PARTS`.
 
     >>> may_differ_in({"framework": "not known (external)"}, {"framework": "FastAPI on uvicorn"})
     ('framework',)
     """
-    unlike = _unlike(one, other)
-    return tuple(name for name in PARTS if name in unlike and any(_is_unknown(side[name]) for side in (one, other)))
+    unlike = _unlike(first, other)
+    return tuple(name for name in PARTS if name in unlike and any(_is_unknown(side[name]) for side in (first, other)))
 
 
-def _unlike(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    return {name for name in one.keys() & other.keys() if one[name] != other[name]}
+def _unlike(first: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    return {name for name in first.keys() & other.keys() if first[name] != other[name]}
 
 
 def _is_unknown(part: str) -> bool:
@@ -442,11 +442,11 @@ def in_use(
     ):
         parts.pop(BYTES, None)
     ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
-    told = " and ".join(WORDS[way] for way in WORDS if way in ways)
+    words = " and ".join(WORDS[way] for way in WORDS if way in ways)
     if http is not None and "transport" in parts:
         parts["transport"] = parts["transport"].replace(_DECLARED, f"HTTP/{http}")
     kept = {"connection": connection} if "client" in parts else {}
-    return {**parts, **kept, **({DOCUMENT: told} if told else {})}
+    return {**parts, **kept, **({DOCUMENT: words} if words else {})}
 
 
 def has_version(plan: Plan, stack: str) -> bool:
@@ -489,10 +489,10 @@ READING_NOT_KNOWN = "not known of a responder that orch did not start"
 
 def declared_work(*ends: Responder | Client) -> list[dict[str, str]]:
     """The declarations of a stack's ends, as a plan keeps them: what is empty is left out."""
-    told = (
+    declarations = (
         {"name": end.name, "adds": end.adds, "without": getattr(end, "without", ""), "omits": end.omits} for end in ends
     )
-    return [{key: words for key, words in end.items() if words} for end in told if end["adds"] or end["omits"]]
+    return [{key: words for key, words in end.items() if words} for end in declarations if end["adds"] or end["omits"]]
 
 
 def added_work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -507,15 +507,15 @@ def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, A
 
 def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    found = [external_sentence(stacks)] if any(stack.external for stack in stacks) else []
+    texts = [external_sentence(stacks)] if any(stack.external for stack in stacks) else []
     if omitted := unread_fields(stacks, resolved):
-        found.append(
+        texts.append(
             "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
             f"{'; '.join(omitted)}."
         )
     if work := added_work(stacks, resolved):
-        found.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
-    return tuple(found)
+        texts.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
+    return tuple(texts)
 
 
 def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
@@ -526,7 +526,7 @@ def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]],
                 if key in end:
                     spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
                     labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
-    return [f"{', '.join(dict.fromkeys(of))}: {phrase}" for phrase, of in labels.items()]
+    return [f"{', '.join(dict.fromkeys(stacks_named))}: {phrase}" for phrase, stacks_named in labels.items()]
 
 
 LANGUAGES = "languages"
@@ -541,18 +541,18 @@ def languages_of_ends(responder: Responder | None, client: Client) -> dict[str, 
 
 def languages_of_stacks(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Of each stack of a plan's document, by id, the responder's language and the requester's; of stacks with both known."""
-    found = {}
+    by_stack = {}
     for stack, resolved in document.get("resolved", {}).items():
-        told = resolved.get(LANGUAGES, {}) if isinstance(resolved, Mapping) else {}
-        if RESPONDER in told and REQUESTER in told:
-            found[stack] = (str(told[RESPONDER]), str(told[REQUESTER]))
-    return found
+        languages = resolved.get(LANGUAGES, {}) if isinstance(resolved, Mapping) else {}
+        if RESPONDER in languages and REQUESTER in languages:
+            by_stack[stack] = (str(languages[RESPONDER]), str(languages[REQUESTER]))
+    return by_stack
 
 
 def language_of_requester(resolved: Mapping[str, Any], stack: str) -> str | None:
     """The language of a stack's requester, by what a plan has under `resolved`; None where that does not say it."""
-    told = resolved.get(stack, {}).get(LANGUAGES, {})
-    return str(told[REQUESTER]) if REQUESTER in told else None
+    languages = resolved.get(stack, {}).get(LANGUAGES, {})
+    return str(languages[REQUESTER]) if REQUESTER in languages else None
 
 
 def languages_in_words(ends: tuple[str, str]) -> str:

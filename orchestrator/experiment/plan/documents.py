@@ -61,38 +61,38 @@ def is_compiler_there() -> bool:
     return find_spec("grpc_tools") is not None
 
 
-def with_shape(located: Located, asked: Asked) -> Asked:
+def with_shape(located: Located, question: Asked) -> Asked:
     """The same with the shape of its document, one of no message where that would not bring the document back.
 
     Where there is no compiler, that is noted in `located`.
     """
-    if asked.file is None:
-        return asked
-    path = ("operations", asked.item, asked.operation.name, "json")
+    if question.file is None:
+        return question
+    path = ("operations", question.item, question.operation.name, "json")
     if not is_compiler_there():
         located.add(
             path,
-            f"a typed message of {asked.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
+            f"a typed message of {question.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
             f" `{DOCUMENT}: {AS_VALUE}`.",
         )
-        return asked
-    content = read_file(located.folder / asked.file.source, MOST_JSON_BYTES)
-    made = typed_message(json.loads(content), asked.file.name)
-    shape = Shape(proto_sha256=made.sha256, values=made.values, typed=made.typed, note=made.note)
-    if made.proto:
+        return question
+    content = read_file(located.folder / question.file.source, MOST_JSON_BYTES)
+    message = typed_message(json.loads(content), question.file.name)
+    shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
+    if message.proto:
         try:
-            _compiled(made.proto, content)
+            _compiled(message.proto, content)
         except OrchError as error:
-            shape = Shape(proto_sha256="", values=made.values, typed=0, note=str(error))
-    return replace(asked, operation=replace(asked.operation, shape=shape))
+            shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
+    return replace(question, operation=replace(question.operation, shape=shape))
 
 
-def refusal_of_value(located: Located, asked: Asked) -> str | None:
+def refusal_of_value(located: Located, question: Asked) -> str | None:
     """Why this document cannot travel as `google.protobuf.Value`; None when it can, or that cannot be known here."""
-    if asked.file is None:
+    if question.file is None:
         return None
-    lost = _lost(read_file(located.folder / asked.file.source, MOST_JSON_BYTES))
-    return f"{WORDS[AS_VALUE]} {asked.file.source} does not come back: {lost}" if lost else None
+    lost = _lost(read_file(located.folder / question.file.source, MOST_JSON_BYTES))
+    return f"{WORDS[AS_VALUE]} {question.file.source} does not come back: {lost}" if lost else None
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
@@ -102,35 +102,35 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
     made another message of the same document; OrchError where the message does not bring the document back.
     """
     operations = {operation.id: operation for operation in plan.operations}
-    asked = {
+    typed = {
         cell.operation
         for cell in plan.cells
         if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
     }
-    found = {}
+    schemas = {}
     for file, path in zip(plan.payload_files, files, strict=True):
-        if file.operation not in asked:
+        if file.operation not in typed:
             continue
-        made = typed_message(json.loads(path.read_bytes()), file.name)
+        message = typed_message(json.loads(path.read_bytes()), file.name)
         shape = operations[file.operation].shape
-        if shape is None or made.sha256 != shape.proto_sha256:
+        if shape is None or message.sha256 != shape.proto_sha256:
             raise UsageError(
                 f"the typed message of {file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        compiled = _compiled(made.proto, path.read_bytes())
+        compiled = _compiled(message.proto, path.read_bytes())
         target = path.with_name(f"{path.name}.pb")
-        for place, content in ((path.with_name(f"{path.name}.proto"), made.proto.encode()), (target, compiled)):
+        for place, content in ((path.with_name(f"{path.name}.proto"), message.proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
                 partial.write_bytes(content)
-        found[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
-    return found
+        schemas[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
+    return schemas
 
 
 def plan_way(plan: Plan, stack: str, operation: str, chosen: object) -> How | None:
     """How the document of an operation travels over a stack of the plan; None where there is none."""
-    asked = next(o for o in plan.operations if o.id == operation)
-    return way(plan.resolved.get(stack, {}).get("documents"), asked.payload, chosen, asked.shape)
+    planned = next(o for o in plan.operations if o.id == operation)
+    return way(plan.resolved.get(stack, {}).get("documents"), planned.payload, chosen, planned.shape)
 
 
 def descriptor_set(proto: str) -> bytes:
@@ -188,27 +188,27 @@ def _lost(document: bytes, schema: bytes | None = None) -> str:
             )
         except subprocess.TimeoutExpired:
             return f"it takes longer than {_CARRY_S:g} s"
-    told = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
-    return told.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
+    reason = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
+    return reason.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
     """Which it was, for headline, plan and report, of what `Plan.to_dict` gives; empty where no JSON travels so."""
     labels = {s["id"]: s["label"] for s in plan.get("stacks", ()) if not s.get("control_of")}
-    told = []
+    clauses = []
     for operation in plan.get("operations", ()):
         shape = None if operation.get("shape") is None else Shape(**operation["shape"])
         by_way: dict[str, list[str]] = {}
         for cell in plan.get("cells", ()):
             carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
-            found = way(carried, operation["payload"], cell["factors"].get(DOCUMENT), shape)
-            if cell["operation"] == operation["id"] and cell["stack"] in labels and found:
-                by_way.setdefault(found, []).append(labels[cell["stack"]])
+            how = way(carried, operation["payload"], cell["factors"].get(DOCUMENT), shape)
+            if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
+                by_way.setdefault(how, []).append(labels[cell["stack"]])
         words = [
             f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}{_share(w, shape)}" for w in WORDS if w in by_way
         ]
-        told += [f"{operation['label'].removeprefix('echo ')} travels {' and '.join(words)}"] if words else []
-    return f"Its own JSON: {'; '.join(told)}." if told else ""
+        clauses += [f"{operation['label'].removeprefix('echo ')} travels {' and '.join(words)}"] if words else []
+    return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
 
 
 def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:

@@ -80,7 +80,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
     `summaries` are those runs' `summary.json`, newest first; the newest figure of a stack counts. Only a closed loop of
     one request in flight over a kept connection on the machine itself shows what a request costs.
     """
-    found: dict[str, float] = {}
+    request_s: dict[str, float] = {}
     for summary in summaries:
         if (summary.get("plan") or {}).get("provider") != THIS_MACHINE:
             continue
@@ -88,17 +88,17 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
         for cell in summary.get("cells", ()):
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
-            made = cell.get("factors") or {}
+            factors = cell.get("factors") or {}
             is_alone = (
-                made.get("concurrency") == 1
-                and made.get("calls", 1) == 1
-                and made.get("rate") is None
-                and not made.get("think")
+                factors.get("concurrency") == 1
+                and factors.get("calls", 1) == 1
+                and factors.get("rate") is None
+                and not factors.get("think")
             )
-            is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
+            is_plain = is_alone and all(factors.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
-                found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
-    return Costs(request_s=found)
+                request_s.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
+    return Costs(request_s=request_s)
 
 
 @dataclass(frozen=True, kw_only=True)

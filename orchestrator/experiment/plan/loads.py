@@ -78,20 +78,20 @@ def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
 
 def _of_steps(located: Located, common: LoadSpec, steps: Sequence[StepSpec], path: tuple[Key, ...]) -> tuple[Load, ...]:
     """The loads of all steps in their order; a level is one step's, as each is measured by itself."""
-    found: dict[tuple[object, ...], int] = {}
+    first_with: dict[tuple[object, ...], int] = {}
     every: list[Load] = []
     for number, step in enumerate(steps):
         given = {name: value for name in StepSpec.model_fields if (value := getattr(step, name)) is not None}
-        one: dict[str, Any] = {name: (value,) if name in _LISTS else value for name, value in given.items()}
+        values: dict[str, Any] = {name: (value,) if name in _LISTS else value for name, value in given.items()}
         # What is said of open loops for all steps is nothing to a closed one, and the other way round.
         is_mixed = len({bool(each.rate) for each in steps}) > 1
         unfit: tuple[str, ...] = (("think", "thinking") if step.rate else ("arrivals",)) if is_mixed else ()
         if not (step.think or common.think) and any(each.think for each in steps):
             unfit += ("thinking",)
         rest, place = common.model_copy(update=dict.fromkeys(unfit)), (*path, number)
-        for load in _loads(located, rest, LoadSpec.model_construct(set(one), **one), place, is_step=True):
+        for load in _loads(located, rest, LoadSpec.model_construct(set(values), **values), place, is_step=True):
             level = (load.concurrency, load.rate_per_s, load.arrivals, load.think_s, load.thinking)
-            if (same := found.setdefault(level, number)) != number:
+            if (same := first_with.setdefault(level, number)) != number:
                 located.add(
                     place,
                     f"step {number + 1} offers what step {same + 1} does: each level has trials of its own, whatever stands"
@@ -160,8 +160,8 @@ def _shape(
 
 def _rests(thinks: Sequence[float], thinking: Sequence[Thinking]) -> list[tuple[float, Thinking]]:
     """Every think time with every spread; none is one however it is spread, and is compared with the first of them."""
-    found = [(think_s, spread if think_s else thinking[0]) for think_s in thinks for spread in thinking]
-    return list(dict.fromkeys(found))
+    rests = [(think_s, spread if think_s else thinking[0]) for think_s in thinks for spread in thinking]
+    return list(dict.fromkeys(rests))
 
 
 def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Load, ...]:
@@ -374,9 +374,9 @@ def resolve_searches(
     if kind == "stream":
         located.add(where, "a stream has no rate to find: its events come as its `per_second` says.")
     places: tuple[tuple[LoadSpec, tuple[Key, ...]], ...] = ((own, (*path, "load")), (common, ("load",)))
-    for of, place in places:
+    for load_spec, place in places:
         for key in _UNFIT:
-            if getattr(of, key) is not None:
+            if getattr(load_spec, key) is not None:
                 located.add((*place, key), _refusal_beside_find(key))
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
@@ -394,18 +394,18 @@ def resolve_searches(
     steps = _steps(located, spec, lowest, highest, where)
     arrivals: tuple[Arrivals, ...] = own.arrivals or common.arrivals or ("poisson",)
     in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
-    found: list[tuple[Load, Find | None]] = []
+    searches: list[tuple[Load, Find | None]] = []
     for bound, arriving in product(in_flight, arrivals):
         find = Find(goals=spec.goals, lowest=lowest, highest=highest, steps=steps, concurrency=bound)
         load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arriving)
-        found.append((load, find))
-    return tuple(found)
+        searches.append((load, find))
+    return tuple(searches)
 
 
 def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> None:
     """Note an experiment of which some operations search for their rate, and others have one."""
-    asked = [find is not None for find in finds]
-    if any(asked) and not all(asked):
+    are_searches = [find is not None for find in finds]
+    if any(are_searches) and not all(are_searches):
         item = next(
             number for number, spec in enumerate(located.experiment.operations) if is_search(located, spec.options.load)
         )
@@ -437,11 +437,11 @@ def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tu
     if duration_s is None:
         return spec.lowest, max(_DURATION_S, float(math.ceil(needed / spec.lowest)))
     if spec.lowest * duration_s < needed:
-        of = max(spec.goals, key=lambda goal: goal.requests)
+        strictest = max(spec.goals, key=lambda goal: goal.requests)
         located.add(
             (*where, "from"),
             f"at {format_rate(spec.lowest)} for {format_duration(duration_s)} a trial has about"
-            f" {spec.lowest * duration_s:,.0f} requests, and '{of.text}' needs {needed:,}: begin at"
+            f" {spec.lowest * duration_s:,.0f} requests, and '{strictest.text}' needs {needed:,}: begin at"
             f" {format_rate(_rounded_up(needed / duration_s))}, or give a `duration` of"
             f" {math.ceil(needed / spec.lowest)}s.",
         )

@@ -96,10 +96,10 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
     """
     rules.refuse_some_timing_rules(located)
     entries = resolve_entries(located, known)
-    asked = resolve_operations(located)
+    operations = resolve_operations(located)
     placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
     located.raise_problems()
-    questions = [_question(located, question) for question in asked]
+    questions = [_question(located, question) for question in operations]
     refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
     _refuse_too_many_cells(located, entries, questions, placements)
     rules.refuse_calls_of_codecs(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
@@ -145,20 +145,20 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
     if not cells:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
-    return _assemble(located, uses, cells, asked, placements)
+    return _assemble(located, uses, cells, operations, placements)
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
 """An operation with the loads it is asked with, each with what is searched for, and the warm-up."""
 
 
-def _question(located: Located, asked: Asked) -> _Question:
-    spec = located.experiment.operations[asked.item]
-    path = ("operations", asked.item, spec.name)
-    kind = kind_of(asked.operation)
+def _question(located: Located, question: Asked) -> _Question:
+    spec = located.experiment.operations[question.item]
+    path = ("operations", question.item, spec.name)
+    kind = kind_of(question.operation)
     own = spec.options.load
     return (
-        asked,
+        question,
         resolve_searches(located, own, path, kind)
         if is_search(located, own)
         else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
@@ -196,18 +196,18 @@ def _refuse_too_many_cells(
     """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
     located.raise_problems()
     stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
-    asked = sum(len(loads) for _, loads, _ in questions)
-    count = stacks * asked * len(placements)
+    offered = sum(len(loads) for _, loads, _ in questions)
+    count = stacks * offered * len(placements)
     if count > MAX_CELLS:
         sizes: dict[tuple[Key, ...], int] = {
             ("stacks",): stacks,
-            ("operations",): asked,
+            ("operations",): offered,
             ("placements",): len(placements),
         }
         largest = max(sizes, key=sizes.__getitem__)
         located.add(
             largest,
-            f"{stacks:,} stacks and connections x {asked:,} operations and loads x {len(placements):,} placements are"
+            f"{stacks:,} stacks and connections x {offered:,} operations and loads x {len(placements):,} placements are"
             f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
         )
         located.raise_problems()
@@ -217,10 +217,10 @@ def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     """ExperimentError when the blocks of these cells are more trials than a plan may have."""
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
-        of = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
+        what = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
         located.add(
             ("repeats",),
-            f"{of} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
+            f"{what} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
             " Ask less at once.",
         )
         located.raise_problems()
@@ -256,7 +256,7 @@ def _assemble(
     located: Located,
     uses: dict[str, _Use],
     cells: dict[str, Cell],
-    asked: Sequence[Asked],
+    operations: Sequence[Asked],
     placements: Sequence[Placement],
 ) -> Matrix:
     always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
@@ -291,7 +291,7 @@ def _assemble(
         for cell in every
         if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.DOCUMENT]
     }
-    needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
+    needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
     needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
     _refuse_lost(located, uses, cells, needed, resolved)
     located.raise_problems()
@@ -310,17 +310,17 @@ def _assemble(
 
 def _named(uses: Iterable[_Use]) -> NamedLanguages:
     """Whose programs the stacks need; a responder that runs already is nobody's here."""
-    found: list[tuple[tuple[Key, ...], Language]] = []
+    named: list[tuple[tuple[Key, ...], Language]] = []
     for use in uses:
         if use.entry.responder is not None and use.entry.external is None:
-            found.append(((*use.entry.path, "responder"), use.entry.responder.language))
+            named.append(((*use.entry.path, "responder"), use.entry.responder.language))
         client = use.entry.protocol.client(use.stack.client)
-        found.append(((*use.entry.path, "client"), client.language))
-    return found
+        named.append(((*use.entry.path, "client"), client.language))
+    return named
 
 
-def _shaped(located: Located, asked: Asked) -> Asked:
-    return documents.with_shape(located, asked) if asked.operation.payload["kind"] == "json" else asked
+def _shaped(located: Located, question: Asked) -> Asked:
+    return documents.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
 
 
 def _refuse_lost(
@@ -331,8 +331,8 @@ def _refuse_lost(
     resolved: Mapping[str, Any],
 ) -> None:
     """Note each stack that would carry a document as a `google.protobuf.Value` that does not bring it back."""
-    for asked in needed:
-        operation = asked.operation
+    for question in needed:
+        operation = question.operation
         affected = {
             uses[cell.stack].entry.path
             for cell in cells.values()
@@ -345,7 +345,7 @@ def _refuse_lost(
             )
             == documents.AS_VALUE
         }
-        if affected and (reason := documents.refusal_of_value(located, asked)):
+        if affected and (reason := documents.refusal_of_value(located, question)):
             for path in sorted(affected, key=str):
                 located.add(path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 

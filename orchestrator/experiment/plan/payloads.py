@@ -84,14 +84,14 @@ class Asked:
 
 def resolve_operations(located: Located) -> tuple[Asked, ...]:
     """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
-    found: dict[str, Asked] = {}
+    questions: dict[str, Asked] = {}
     read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
-        for asked in _expand(located, item, spec):
-            if asked.operation.id in found:
-                located.add(("operations", item), f"operation '{asked.operation.label}' is given twice.")
-            found.setdefault(asked.operation.id, asked)
-            read_bytes += asked.file.bytes if asked.file is not None else 0
+        for question in _expand(located, item, spec):
+            if question.operation.id in questions:
+                located.add(("operations", item), f"operation '{question.operation.label}' is given twice.")
+            questions.setdefault(question.operation.id, question)
+            read_bytes += question.file.bytes if question.file is not None else 0
             if read_bytes > MOST_FILES_BYTES:
                 located.add(
                     ("operations", item),
@@ -99,16 +99,18 @@ def resolve_operations(located: Located) -> tuple[Asked, ...]:
                     " ask less at once.",
                 )
                 located.raise_problems()
-    return tuple(found.values())
+    return tuple(questions.values())
 
 
-def with_digest(asked: Asked) -> Asked:
+def with_digest(question: Asked) -> Asked:
     """The same with the SHA-256 of its picture, where it has one: it is made now, once per size."""
-    if asked.file is None or asked.file.source != GENERATED:
-        return asked
-    digest = _picture_digest(asked.file.bytes)
-    payload = {**asked.operation.payload, "sha256": digest}
-    return replace(asked, operation=replace(asked.operation, payload=payload), file=replace(asked.file, sha256=digest))
+    if question.file is None or question.file.source != GENERATED:
+        return question
+    digest = _picture_digest(question.file.bytes)
+    payload = {**question.operation.payload, "sha256": digest}
+    return replace(
+        question, operation=replace(question.operation, payload=payload), file=replace(question.file, sha256=digest)
+    )
 
 
 @cache
@@ -121,11 +123,11 @@ def _picture_digest(size: int) -> str:
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
     """Everything that an item asks: each payload, with each number of calls."""
-    for asked in _payloads(located, item, spec):
+    for question in _payloads(located, item, spec):
         for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
-            operation = asked.operation.in_task(calls)
-            file = None if asked.file is None else replace(asked.file, operation=operation.id)
-            yield replace(asked, operation=operation, file=file)
+            operation = question.operation.in_task(calls)
+            file = None if question.file is None else replace(question.file, operation=operation.id)
+            yield replace(question, operation=operation, file=file)
 
 
 def _payloads(
@@ -139,7 +141,7 @@ def _payloads(
             located,
             item,
             options,
-            lambda of, place: ((a.operation, a.file) for a in _payloads(located, item, of, place)),
+            lambda mixed, place: ((a.operation, a.file) for a in _payloads(located, item, mixed, place)),
         ):
             yield Asked(operation=operation, file=None, item=item)
     elif isinstance(options, EchoOptions):
@@ -155,9 +157,9 @@ def _payloads(
     elif isinstance(options, StreamOptions):
         yield from _streams(item, spec.name, options)
     else:
-        asked = catalogue().operations[spec.name]
+        offered = catalogue().operations[spec.name]
         sent, returned = (
-            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (asked.request, asked.reply)
+            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (offered.request, offered.reply)
         )
         operation = Operation(
             id=spec.name,
@@ -165,7 +167,7 @@ def _payloads(
             label=spec.name,
             request_bytes=sent,
             reply_bytes=returned,
-            made_of=asked.made_of,
+            made_of=offered.made_of,
         )
         yield Asked(operation=operation, file=None, item=item)
 
@@ -348,14 +350,14 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
     In the order of `plan.payload_files`; a file that is there already is kept where its content is right. UsageError when
     a file of the user's is gone or has changed since the plan was made.
     """
-    made = []
+    targets = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
         if not _is_right(file, target):
             with writing(target, "`orch run --resume`"):
                 _write(plan, file, target)
-        made.append(target)
-    return made
+        targets.append(target)
+    return targets
 
 
 def _is_right(file: PayloadFile, target: Path) -> bool:
@@ -401,9 +403,9 @@ Expand = Callable[[MixedSpec, Place], Iterator[tuple[Operation, PayloadFile | No
 def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> Iterator[Operation]:
     """Every combination of what the items of a mix ask; what cannot be mixed is noted at its place."""
     path: Place = ("operations", item, "mix", "of")
-    asked: list[list[Operation]] = []
+    choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
-        found = []
+        fitting = []
         for operation, file in expand(spec, (*path, place, spec.name)):
             if file is not None:
                 located.add(
@@ -412,9 +414,9 @@ def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> I
             elif kind_of(operation) != "call":
                 located.add((*path, place), f"'{spec.name}' is no call, and a mix is made of calls.")
             else:
-                found.append(operation)
-        asked.append(found)
-    labels = [operation.label for found in asked for operation in found]
+                fitting.append(operation)
+        choices.append(fitting)
+    labels = [operation.label for fitting in choices for operation in fitting]
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         located.add(path, f"'{twice}' is given twice: add its shares up.")
@@ -423,10 +425,10 @@ def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> I
     if min(weights) < 1:
         located.add(path, "a share is less than 0.01 %, the smallest that is drawn.")
         return
-    if prod(map(len, asked)) > MOST_ITEMS:
+    if prod(map(len, choices)) > MOST_ITEMS:
         located.add(path, f"the lists make more than {MOST_ITEMS:,} mixes. Ask less at once.")
         return
-    for operations in product(*asked):
+    for operations in product(*choices):
         yield _mix(weights, operations)
 
 
@@ -447,9 +449,9 @@ def mix_shares(operation: Operation) -> tuple[float, ...]:
 
 
 def _weights(shares: list[float]) -> list[int]:
-    found = [round(share * PER_UNIT) for share in shares]
-    least = gcd(*found) or 1
-    return [weight // least for weight in found]
+    weights = [round(share * PER_UNIT) for share in shares]
+    least = gcd(*weights) or 1
+    return [weight // least for weight in weights]
 
 
 def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:

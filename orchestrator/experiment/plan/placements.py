@@ -39,12 +39,12 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
             f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
         )
         return ()
-    asked = list(wanted_placements(experiment))
-    home = next((wanted.from_zone for wanted in asked if wanted.from_zone), HOME_ZONE)
-    found: list[Placement] = []
+    every = list(wanted_placements(experiment))
+    home = next((wanted.from_zone for wanted in every if wanted.from_zone), HOME_ZONE)
+    placements: list[Placement] = []
     paths: dict[str, tuple[Key, ...]] = {}
     refused: set[tuple[Key, ...]] = set()  # what is wrong with a list is said once, not of each value
-    for wanted in asked:
+    for wanted in every:
         if wanted.name in paths:
             located.add(wanted.path, f"placement '{wanted.name}' is given twice.")
             continue
@@ -57,11 +57,11 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
         else:
             placement = _between_hosts(located, wanted, home)
         if placement is not None:
-            found.append(placement)
+            placements.append(placement)
         if len(located.problems) > problems:
             refused.add(wanted.path)
-    _refuse_two_distances(located, found, paths)
-    return _each_pinned(located, found)
+    _refuse_two_distances(located, placements, paths)
+    return _each_pinned(located, placements)
 
 
 def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:

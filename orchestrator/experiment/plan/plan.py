@@ -301,8 +301,8 @@ class Cell:
     @property
     def exchange(self) -> tuple[str, ...]:
         """What decides how large both bodies are on the wire, and the store: one checked reply tells it for all."""
-        told = {**knobs(self.factors), **resources(self.factors)}
-        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in told.items()))
+        settings = {**knobs(self.factors), **resources(self.factors)}
+        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in settings.items()))
 
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""

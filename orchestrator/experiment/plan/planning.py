@@ -169,25 +169,27 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     labels = {stack.id: stack.label for stack in matrix.stacks}
-    asked = {operation.id: operation for operation in matrix.operations}
-    for (name, why), members in _unfit(series, asked).items():
+    operations = {operation.id: operation for operation in matrix.operations}
+    for (name, why), members in _unfit(series, operations).items():
         shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
         located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
     located.raise_problems()
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
-def _unfit(series: Mapping[str, list[Member]], asked: Mapping[str, Operation]) -> dict[tuple[str, str], list[Member]]:
+def _unfit(
+    series: Mapping[str, list[Member]], operations: Mapping[str, Operation]
+) -> dict[tuple[str, str], list[Member]]:
     """The members of series that cannot be fitted, by the operation's name and what must be added."""
-    found: dict[tuple[str, str], list[Member]] = {}
+    unfit: dict[tuple[str, str], list[Member]] = {}
     for members in series.values():
-        operation = asked[members[0].cell.operation]
+        operation = operations[members[0].cell.operation]
         why = why_not_fitted(members)
         if why and operation.payload["kind"] == "none":
             why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
         if why:
-            found.setdefault((operation.name, why), []).extend(members)
-    return found
+            unfit.setdefault((operation.name, why), []).extend(members)
+    return unfit
 
 
 def _check_until(located: Located, plan: Plan) -> None:

@@ -153,14 +153,14 @@ def by_series(
     of_stack = {stack.id: stack for stack in stacks}
     of_operation = {operation.id: operation for operation in operations}
     of_placement = {placement.id: placement for placement in placements}
-    found: dict[str, list[Member]] = {}
+    series: dict[str, list[Member]] = {}
     for cell in cells:
         operation, placement = of_operation[cell.operation], of_placement[cell.placement]
         name = series_id(cell, operation, placement, of_stack[cell.stack])
         if name is not None:
             member = Member(cell=cell, placement=placement, rtt_s=rtts_s[placement.id], size=size_of(operation))
-            found.setdefault(name, []).append(member)
-    return found
+            series.setdefault(name, []).append(member)
+    return series
 
 
 def why_not_fitted(members: Sequence[Member]) -> str | None:

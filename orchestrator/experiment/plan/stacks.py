@@ -131,9 +131,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
             located.add(
                 path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
             )
-        asked = {name for operation in located.experiment.operations for name in operation.names}
+        names = {name for operation in located.experiment.operations for name in operation.names}
         for protocol in known.values():
-            if not protocol.is_floor and protocol.operations & asked:
+            if not protocol.is_floor and protocol.operations & names:
                 yield Entry(
                     path=path,
                     protocol=protocol,
@@ -441,13 +441,13 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in sorted(set(packages)):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed here"
-    return found
+            versions[package] = "not installed here"
+    return versions
 
 
 WhyNot: TypeAlias = Callable[[Language], str]
@@ -463,16 +463,16 @@ def resolve_natives(
     `refusal`: why a client cannot do all that an entry is asked, as a clause; empty where it can. The first one that can do
     it and be started is taken.
     """
-    found: dict[tuple[object, ...], tuple[Client, str] | None] = {}
+    clients: dict[tuple[object, ...], tuple[Client, str] | None] = {}
     resolved = []
     for entry in entries:
         if not entry.natives:
             resolved.append(entry)
             continue
-        if entry.path not in found:
+        if entry.path not in clients:
             alike = [other for other in entries if other.path == entry.path and other.natives]
-            found[entry.path] = _first(located, alike, refusal, why_not)
-        if chosen := found[entry.path]:
+            clients[entry.path] = _first(located, alike, refusal, why_not)
+        if chosen := clients[entry.path]:
             resolved.append(replace(entry, client=chosen[0], why_client=chosen[1]))
     return tuple(resolved)
 
@@ -485,7 +485,7 @@ def _first(
     passed_over: list[str] = []
     name_another = "Name another client"
     for client in entry.natives:
-        refused = next(filter(None, (refusal(one, client) for one in entries)), "")
+        refused = next(filter(None, (refusal(other, client) for other in entries)), "")
         reason = refused or why_not(client.language)
         if not reason:
             return client, "; ".join([CHOSEN, *(f"not {text}" for text in passed_over)])

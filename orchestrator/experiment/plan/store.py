@@ -98,9 +98,9 @@ def is_stale(plan: Plan) -> str | None:
 
 def _difference(path: Path, sha256: str) -> str | None:
     try:
-        found = sha256_of_file(path, MAX_PAYLOAD_BYTES)
+        digest = sha256_of_file(path, MAX_PAYLOAD_BYTES)
     except FileNotFoundError as error:
         return f"{path} cannot be read any more ({error.strerror})"
     except UnreadableFile as error:
         return f"{path} {error}"
-    return None if found == sha256 else f"{path} has changed since the plan was made"
+    return None if digest == sha256 else f"{path} has changed since the plan was made"

@@ -87,9 +87,9 @@ def topology(plan: Plan) -> Topology:
         if len(same) < number:
             kind = "requester" if role == "requester" else "responder"
             same.append(HostSpec(name=f"{kind}-{len(mine) + 1}", role=role, zone=zone, machine=machine))
-        found = same[number - 1]
-        hosts[found.name] = replace(found, role="both") if role == "both" else found
-        return found.name
+        match = same[number - 1]
+        hosts[match.name] = replace(match, role="both") if role == "both" else match
+        return match.name
 
     for placement in plan.placements:
         asks, answers = zones_of(placement, home)
@@ -103,12 +103,12 @@ def topology(plan: Plan) -> Topology:
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
     if plan.makes_stores:
-        for ends_of, made in ends.items():
-            zone = hosts[made.responder].zone
+        for ends_of, placement_ends in ends.items():
+            zone = hosts[placement_ends.responder].zone
             there = [h.name for h in hosts.values() if h.role == "store" and h.zone == zone]
             name = there[0] if there else f"store-{sum(h.role == 'store' for h in hosts.values()) + 1}"
             hosts[name] = HostSpec(name=name, role="store", zone=zone, machine=machine)
-            ends[ends_of] = replace(made, store=name)
+            ends[ends_of] = replace(placement_ends, store=name)
     if PROVIDERS[plan.provider].distance == "emulated":
         links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
@@ -144,13 +144,13 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
     most = max((workers_of(cell.factors) for cell in plan.cells), default=1)
     if most == 1:
         return
-    asked = f"`{WORKERS}: {most}`"
+    given = f"`{WORKERS}: {most}`"
     machine = MACHINES.get(plan.machine or "")
     if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
-        yield f"{asked} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
+        yield f"{given} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
     elif pinned := [pin for pin in plan.pins if pin != "off"]:
         yield (
-            f"{asked} brings nothing here, as `pin: {pinned[0]}` gives the responder one CPU for all of them: give"
+            f"{given} brings nothing here, as `pin: {pinned[0]}` gives the responder one CPU for all of them: give"
             " `pin: 'off'`"
         )
 
@@ -268,14 +268,14 @@ def startable(provider: str | None) -> Callable[[Language], str]:
 
 def require_programs(plan: Plan) -> Mapping[str, Built]:
     """What was built of each language that a plan needs built; UsageError where that cannot be used now."""
-    found = {}
+    built_by_name = {}
     for language in needed_languages(plan):
         why, built = _usable(language, plan.provider)
         if why:
             raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
         if built is not None:
-            found[language.name] = built
-    return found
+            built_by_name[language.name] = built
+    return built_by_name
 
 
 def programs_in_words(plan: Plan) -> list[str]:
@@ -286,13 +286,15 @@ def programs_in_words(plan: Plan) -> list[str]:
     from orchestrator.catalogue.builds import in_words, packages_in_words
 
     titles = {language.name: language.title for language in needed_languages(plan)}
-    found = []
-    for name, of in require_programs(plan).items():
+    sentences = []
+    for name, build in require_programs(plan).items():
         packages = packages_in_words(
-            of, (one for end in _ends(plan) if end.language.name == name for one in end.packages)
+            build, (package for end in _ends(plan) if end.language.name == name for package in end.packages)
         )
-        found.append(f"{titles[name]}: {in_words(of.toolchain, of.source)}{packages and f'; in them {packages}'}")
-    return found
+        sentences.append(
+            f"{titles[name]}: {in_words(build.toolchain, build.source)}{packages and f'; in them {packages}'}"
+        )
+    return sentences
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:
@@ -319,8 +321,8 @@ def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
         is_elsewhere = state.kind == "foreign" and wanted != platforms.here()
         way = f"build them on {wanted}" if is_elsewhere else f"run `orch build {language.name}`, or `make native`"
         return f"the programs of {language.title} cannot be used: {state.why}; {way}", None
-    of = PROVIDERS[provider]
-    is_here = not of.makes_hosts or of.hosts_are_this_machine
+    maker = PROVIDERS[provider]
+    is_here = not maker.makes_hosts or maker.hosts_are_this_machine
     runtimes = [tools.look(tool, folder / language.name) for tool in language.needs] if is_here else []
     if lacking := tools.lacking(runtimes):
         return f"the programs of {language.title} cannot be started here: {lacking}", None
@@ -343,9 +345,9 @@ def _ends(plan: Plan) -> Iterator[Responder | Client]:
 
 def _always_needed() -> Iterator[Language]:
     """Whose programs measure the floor, ping and describe hosts, whatever is asked."""
-    found = catalogue()
+    known = catalogue()
     for role in _OF_HOSTS:
-        yield from [language for language in found.languages.values() if role in language.start][:1]
-    if _FLOOR in found.protocols:
-        floor = found.protocols[_FLOOR]
+        yield from [language for language in known.languages.values() if role in language.start][:1]
+    if _FLOOR in known.protocols:
+        floor = known.protocols[_FLOOR]
         yield from (floor.responder().language, floor.default_client(1).language)
