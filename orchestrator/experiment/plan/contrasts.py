@@ -308,8 +308,8 @@ def external_sentence(stacks: Collection[Stack]) -> str:
     is_single = len(addresses) == 1
     unlike = (
         f" Unlike the others {'it does' if is_single else 'they do'} not start afresh for every trial,"
-        f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a container"
-        " or a proxy: their difference may be that."
+        f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a"
+        " container or a proxy: their difference may be that."
         if any(stack.external is None for stack in stacks)
         else ""
     )

@@ -397,63 +397,37 @@ def cost_of(plan: Plan, hours: float) -> float | None:
 PRICES_AS_OF = "2025-03-06"
 ADDRESS_USD_PER_H = 0.005
 
-# E2 types are billed by the same rates per core and per GB, and all have 4 GB per core: one price per region says all.
-_E2_PER_CORE_USD: dict[str, float] = {
-    "us-central1": 0.03350571,
-    "us-east1": 0.03350571,
-    "us-east4": 0.03773541,
-    "us-east5": 0.03350571,
-    "us-west1": 0.03350571,
-    "us-west2": 0.04024494,
-    "us-west3": 0.04024494,
-    "us-west4": 0.03773541,
-    "europe-west1": 0.03685773,
-    "europe-west2": 0.04316778,
-    "europe-west3": 0.04316778,
-    "europe-west4": 0.03688602,
-    "europe-north1": 0.03688878,
-    "asia-east1": 0.03879594,
-    "asia-northeast1": 0.04298286,
-    "asia-south1": 0.04024218,
-    "asia-southeast1": 0.04133307,
-    "australia-southeast1": 0.047541,
-    "southamerica-east1": 0.0531852,
-    "northamerica-northeast1": 0.03688602,
-}
-
-_F1_MICRO_USD: dict[str, float] = {
-    "us-central1": 0.0076,
-    "us-east1": 0.0076,
-    "us-east4": 0.0086,
-    "us-east5": 0.0076,
-    "us-west1": 0.0076,
-    "us-west2": 0.0091,
-    "us-west3": 0.0091,
-    "us-west4": 0.0086,
-    "europe-west1": 0.0086,
-    "europe-west2": 0.0096,
-    "europe-west3": 0.0096,
-    "europe-west4": 0.0084,
-    "europe-north1": 0.0084,
-    "asia-east1": 0.009,
-    "asia-northeast1": 0.0092,
-    "asia-south1": 0.0091,
-    "asia-southeast1": 0.0092,
-    "australia-southeast1": 0.0106,
-    "southamerica-east1": 0.0118,
-    "northamerica-northeast1": 0.0084,
+# Of f1-micro, and of an E2 type for each core: all have 4 GB per core, so that one price per region says all.
+_USD: dict[str, tuple[float, float]] = {
+    "us-central1": (0.0076, 0.03350571),
+    "us-east1": (0.0076, 0.03350571),
+    "us-east4": (0.0086, 0.03773541),
+    "us-east5": (0.0076, 0.03350571),
+    "us-west1": (0.0076, 0.03350571),
+    "us-west2": (0.0091, 0.04024494),
+    "us-west3": (0.0091, 0.04024494),
+    "us-west4": (0.0086, 0.03773541),
+    "europe-west1": (0.0086, 0.03685773),
+    "europe-west2": (0.0096, 0.04316778),
+    "europe-west3": (0.0096, 0.04316778),
+    "europe-west4": (0.0084, 0.03688602),
+    "europe-north1": (0.0084, 0.03688878),
+    "asia-east1": (0.009, 0.03879594),
+    "asia-northeast1": (0.0092, 0.04298286),
+    "asia-south1": (0.0091, 0.04024218),
+    "asia-southeast1": (0.0092, 0.04133307),
+    "australia-southeast1": (0.0106, 0.047541),
+    "southamerica-east1": (0.0118, 0.0531852),
+    "northamerica-northeast1": (0.0084, 0.03688602),
 }
 
 
 def usd_per_hour(machine: str, region: str) -> float | None:
     """What a host of that type costs an hour with its address; None when we know no price that can be attributed."""
-    if machine == "f1-micro":
-        price = _F1_MICRO_USD.get(region)
-    elif machine.startswith("e2-") and machine in MACHINES and region in _E2_PER_CORE_USD:
-        price = _E2_PER_CORE_USD[region] * MACHINES[machine].cores
-    else:
-        price = None
-    return None if price is None else price + ADDRESS_USD_PER_H
+    if region not in _USD or machine not in MACHINES or not machine.startswith(("f1-micro", "e2-")):
+        return None
+    f1_micro, per_core = _USD[region]
+    return (f1_micro if machine == "f1-micro" else per_core * MACHINES[machine].cores) + ADDRESS_USD_PER_H
 
 
 def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None:

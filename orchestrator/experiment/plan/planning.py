@@ -15,10 +15,10 @@ from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
-from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import PRICES_AS_OF, cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Limits, Operation, Plan, Until
+from orchestrator.experiment.plan.rules import refusals_of_plan
 from orchestrator.experiment.plan.schedule import Member, by_series, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
@@ -78,8 +78,9 @@ def make_plan(
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
-    _check_stability(located, plan)
-    _check_until(located, plan)
+    for key, reason in refusals_of_plan(plan):
+        located.add((key,), reason)
+    located.raise_problems()
     _check_hosts(located, plan)
     _check_requests(located, plan)
     _check_cost(located, plan)
@@ -143,16 +144,6 @@ def _check_limits(located: Located) -> None:
         )
 
 
-def _check_stability(located: Located, plan: Plan) -> None:
-    if plan.stability and any(cell.find for cell in plan.cells):
-        located.add(("stability",), "a search compares rates, not how far latencies spread: leave `stability` out.")
-    elif plan.stability and all(cell.kind == "stream" for cell in plan.cells):
-        located.add(
-            ("stability",), "how far events lie apart is their schedule's: streams have no `stability`; leave it out."
-        )
-    located.raise_problems()
-
-
 def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     """The cells that the cost model is tested on; none unless it is asked for. ExperimentError where it cannot be fitted."""
     wanted = located.experiment.predict
@@ -190,24 +181,6 @@ def _unfit(
         if why:
             unfit.setdefault((operation.name, why), []).extend(members)
     return unfit
-
-
-def _check_until(located: Located, plan: Plan) -> None:
-    """Refuse to wait for intervals that there are not, or that say nothing of the stacks."""
-    if plan.until is None:
-        return
-    where = ("repeats",)
-    if any(cell.find is not None for cell in plan.cells):
-        located.add(where, "`until` waits for intervals of latencies; where rates are searched for, give a number.")
-    elif any(cell.kind == "stream" for cell in plan.cells):
-        located.add(where, "`until` waits for intervals of medians, which a stream's schedule sets; give a number.")
-    elif any(cell.mixed for cell in plan.cells):
-        located.add(
-            where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number."
-        )
-    elif all(pair.is_control for pair in pairs(plan)):
-        located.add(where, "`until` waits for intervals of comparisons, and nothing is compared here; give a number.")
-    located.raise_problems()
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:

@@ -1,11 +1,11 @@
-"""Which cells cannot be measured: one table of refusals, each with the reason and the way out.
+"""What cannot be measured: tables of refusals of a cell and of a whole plan, each with the reason and the way out.
 
-`REFUSALS` is asked of every cell while a plan is made (`matrix`). A stored plan has passed it.
+They are looked at while a plan is made (`matrix`, `planning`). A stored plan has passed them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -32,8 +32,9 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes_of, share_of, workers_of
+from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.payloads import operation_names
-from orchestrator.experiment.plan.plan import Operation, Placement
+from orchestrator.experiment.plan.plan import Operation, Placement, Plan
 from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, Unable, refusal_of_ends, way_out
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.tree import Key
@@ -447,6 +448,52 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
         f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}: it would not hold back a reply of "
         f"{operation.reply_bytes:,} B"
     )
+
+
+# ---- what a whole plan cannot have
+
+_COUNT = "give a number"
+PLAN_REFUSALS: tuple[tuple[str, Callable[[Plan], bool], str], ...] = (
+    (
+        "stability",
+        lambda plan: plan.stability and any(cell.find for cell in plan.cells),
+        "a search compares rates, not how far latencies spread: leave `stability` out.",
+    ),
+    (
+        "stability",
+        lambda plan: plan.stability and all(cell.kind == "stream" for cell in plan.cells),
+        "how far events lie apart is their schedule's: streams have no `stability`; leave it out.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.find for cell in plan.cells),
+        f"`until` waits for intervals of latencies; where rates are searched for, {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.kind == "stream" for cell in plan.cells),
+        f"`until` waits for intervals of medians, which a stream's schedule sets; {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.mixed for cell in plan.cells),
+        f"`until` waits for intervals of medians, and a mix has one for each operation; {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and all(pair.is_control for pair in pairs(plan)),
+        f"`until` waits for intervals of comparisons, and nothing is compared here; {_COUNT}.",
+    ),
+)
+
+
+def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what a whole plan cannot have: the key of the file, and the first reason at it."""
+    keys: set[str] = set()
+    for key, applies, reason in PLAN_REFUSALS:
+        if key not in keys and applies(plan):
+            keys.add(key)
+            yield key, reason
 
 
 # ---- what a whole experiment cannot ask
