@@ -53,7 +53,7 @@ from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import STACK, phrases
-from orchestrator.experiment.plan import documents, external
+from orchestrator.experiment.plan import contrasts, documents
 from orchestrator.experiment.plan.plan import stack_of
 from services.python.contract.limits import Kind
 
@@ -419,7 +419,9 @@ def first_sentence(text: str) -> tuple[str, str]:
 def _given(summary: RunSummary) -> str:
     """Which services answered that orch did not start; empty without one."""
     stacks = summary.plan.get("stacks", ())
-    return external.sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
+    return (
+        contrasts.external_sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
+    )
 
 
 def common_reference(rows: Sequence[Row]) -> str:

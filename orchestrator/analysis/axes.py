@@ -9,8 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.series import Scale
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, of_load, phrases
-from orchestrator.experiment.model.page_factors import CALLS, is_in_pieces
+from orchestrator.experiment.model.factors import BY_NAME, CALLS, FACTORS, OF_THE_CALL, is_in_pieces, of_load, phrases
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 

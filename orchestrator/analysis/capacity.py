@@ -35,9 +35,8 @@ from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.plan import Cell, Plan
-from orchestrator.experiment.plan.searches import at, bounds, next_step
+from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
+from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 _STANDINGS: Mapping[str, RateStanding] = {
@@ -82,7 +81,7 @@ def _found(
     checks: Sequence[CheckResult],
 ) -> FoundRate:
     of = tuple(_search(find, repeat, records, trials) for repeat, records in made)
-    ids = {at(cell, record.probe.step).id for _, records in made for record in records if record.probe is not None}
+    ids = {at_step(cell, record.probe.step).id for _, records in made for record in records if record.probe is not None}
     first = next(summary for summary in cells if summary.id in ids)
     decisive = [probe for search in of for probe in search.probes if probe.rate_per_s == search.missed_per_s]
     requester, responder = (
@@ -135,7 +134,7 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Map
         return Search(repeat=repeat, probes=probes, held_per_s=None, missed_per_s=None, why_none="a trial failed")
     if next_step(find, held) is not None:
         return Search(repeat=repeat, probes=probes, held_per_s=None, missed_per_s=None, why_none="the run was cut")
-    low, high = bounds(find, held)
+    low, high = search_bounds(find, held)
     return Search(
         repeat=repeat,
         probes=probes,

@@ -12,7 +12,7 @@ from orchestrator.analysis.probes import Reading
 from orchestrator.analysis.saturation import limit_in_words
 from orchestrator.analysis.summary import Interval
 from orchestrator.experiment.model.goal import ERRORS, Goal
-from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.results.manifest import TrialRecord
 

@@ -36,11 +36,10 @@ from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.strips import StripMaker
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment.model.page_factors import is_in_pieces
-from orchestrator.experiment.plan.machines import limit_of
-from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.requesters import in_all
+from orchestrator.experiment.model.factors import is_in_pieces
+from orchestrator.experiment.plan.cells import in_all
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, read_plan
+from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.lines import STATUSES, Load

@@ -23,8 +23,8 @@ from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.differences import HTTP, differs_in, in_use, may_differ_in
-from orchestrator.experiment.plan.documents import FACTOR
+from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
+from orchestrator.experiment.plan.documents import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -142,7 +142,7 @@ def _compare(
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
-    document, http = cell.factors.get(FACTOR), cell.factors.get(HTTP)
+    document, http = cell.factors.get(DOCUMENT), cell.factors.get(HTTP)
     return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), document, http)
 
 

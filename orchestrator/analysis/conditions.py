@@ -9,9 +9,9 @@ from orchestrator.analysis import congestion, store_times, words
 from orchestrator.analysis.environments import PROGRAMS
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.catalogue.builds import in_words
-from orchestrator.experiment.plan import external
-from orchestrator.experiment.plan.machines import limit_of
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import External, Placement, Plan
+from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.results.manifest import ProgramsRecord
 
 # What of a host's description a reader needs to judge a latency, and their names.
@@ -38,7 +38,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     if plan.until is not None:
         wanted = words.percent(plan.until.within)
         repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
-    given = external.given(plan.stacks)
+    given = contrasts.externals_by_label(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
     for label, of in given.items():
         lines.append((f"Not started by orch: {label}", _known_of(run, label, of)))
@@ -103,7 +103,7 @@ _PINNING = {
 def _ends(plan: Plan, placement: Placement) -> str:
     if placement.kind == "external":
         return "this machine to an address given"
-    behind = external.behind_loopback(plan.stacks)
+    behind = contrasts.behind_loopback(plan.stacks)
     if behind and all(stack.external for stack in plan.stacks):
         return behind
     return f"one host; {behind}" if behind else "one host"
@@ -113,7 +113,7 @@ def _pinning(plan: Plan) -> str:
     """As it is wanted, of what orch starts itself; codecs alone have no responder."""
     if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
         return "the requester alone; nobody answers"
-    if not external.given(plan.stacks) or plan.pin == "off":
+    if not contrasts.externals_by_label(plan.stacks) or plan.pin == "off":
         return (
             "; ".join(f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin)
             or _PINNING[plan.pin]
@@ -130,7 +130,7 @@ def _known_of(run: RunEvidence, label: str, given: External) -> str:
     who = {0: "does not say who it is", 1: f"called itself {next(iter(met), None)!r}"}.get(
         len(met), f"{len(met)} answered that call themselves differently"
     )
-    return f"{external.address(given)}, {who}; version, CPU and settings are not known"
+    return f"{contrasts.address_of(given)}, {who}; version, CPU and settings are not known"
 
 
 def _told_once(key: str, values: Mapping[str, Any]) -> str:

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from orchestrator.analysis import intervals
 from orchestrator.analysis.cost import PER, SHOWN, CellCost, TrialCost
 from orchestrator.analysis.summary import TrialSummary
-from orchestrator.experiment.plan.machines import MACHINES, usd_per_hour
+from orchestrator.experiment.plan.estimate import usd_per_gib, usd_per_hour
 from orchestrator.experiment.plan.plan import Placement, Plan
-from orchestrator.experiment.plan.regions import region_of
-from orchestrator.experiment.plan.topology import topology
-from orchestrator.experiment.plan.traffic import usd_per_gib
+from orchestrator.experiment.plan.topology import MACHINES, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.lines import Since

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import Comparison
-from orchestrator.experiment.plan.differences import PARTS, PROTOCOL
+from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 
 # A part as a sentence calls it, where an article alone does not do.
 _CALLED = {"connection": "the connection policy", "reading": "which fields are read"}

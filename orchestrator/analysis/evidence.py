@@ -29,8 +29,8 @@ from orchestrator.analysis.summary import (
     Strip,
     TrialSummary,
 )
-from orchestrator.experiment.plan.machines import Limit
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.plan.topology import Limit
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.contract.requester_lines import Done

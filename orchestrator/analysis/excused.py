@@ -15,8 +15,8 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks import completeness, connections, reply
 from orchestrator.analysis.saturation import is_beyond_capacity
 from orchestrator.experiment.model.goal import ERRORS
+from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.searches import at
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 
@@ -47,7 +47,7 @@ class _Excuses:
                 of = self._held if record.probe.verdict == "held" else self._missed
                 of.setdefault(record.cell, []).append(record)
         self._may_fail = {
-            at(cell, step).id
+            at_step(cell, step).id
             for cell in searched.cells
             if cell.find is not None and any(goal.statistic == ERRORS for goal in cell.find.goals)
             for step in range(cell.find.steps + 1)

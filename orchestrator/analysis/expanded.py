@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import replace
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.searches import at, next_step
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 
@@ -30,21 +30,23 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
         for record in records:
             if record.probe is not None:
                 tried[record.cell].add(record.probe.step)
-    at_step = {
-        (cell.id, step): at(cell, step)
+    tried_cells = {
+        (cell.id, step): at_step(cell, step)
         for cell in plan.cells
         if cell.find is not None
         for step in sorted(tried[cell.id])
     }
     ids: dict[str, list[str]] = defaultdict(list)
-    for (search, _), cell in at_step.items():
+    for (search, _), cell in tried_cells.items():
         ids[search].append(cell.id)
-    trials = tuple(t if t.probe is None else replace(t, cell=at_step[t.cell, t.probe.step].id) for t in manifest.trials)
+    trials = tuple(
+        t if t.probe is None else replace(t, cell=tried_cells[t.cell, t.probe.step].id) for t in manifest.trials
+    )
     made = {trial.index: trial.cell for trial in trials}
     return (
         replace(
             plan,
-            cells=tuple(at_step.values()),
+            cells=tuple(tried_cells.values()),
             trials=tuple(replace(t, cell=made.get(t.index, t.cell)) for t in plan.trials),
             repeats=plan.blocks,
         ),

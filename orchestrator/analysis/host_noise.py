@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from orchestrator.analysis.disturbed import MOST
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
-from orchestrator.experiment.plan.databases import ask_postgresql
-from orchestrator.experiment.plan.machines import Limit
+from orchestrator.experiment.plan.cells import ask_postgresql
+from orchestrator.experiment.plan.topology import Limit
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.counters import HostCounters
 

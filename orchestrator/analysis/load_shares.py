@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from orchestrator.experiment.plan.cells import connections_in, seed_of, share_of
 from orchestrator.experiment.plan.plan import Cell
-from orchestrator.experiment.plan.processes import seed_of
-from orchestrator.experiment.plan.requesters import connections_in, share_of
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.lines import Load
 

@@ -13,7 +13,7 @@ from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import COLUMNS, Samples
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, MixedSummary
-from orchestrator.experiment.plan.mixes import shares
+from orchestrator.experiment.plan.payloads import mix_shares
 from orchestrator.experiment.plan.plan import Operation
 from services.python.contract.lines import STATUSES
 
@@ -62,7 +62,7 @@ class OperationsOfMix:
         ]
         return tuple(
             self._of(place, share, due[place] / sum(due) if sum(due) else None, limit_ns)
-            for place, share in enumerate(shares(self._operation))
+            for place, share in enumerate(mix_shares(self._operation))
         )
 
     def _of(self, place: int, share: float, drawn: float | None, limit_ns: float) -> MixedSummary:

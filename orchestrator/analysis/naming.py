@@ -9,7 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, phrases, short
-from orchestrator.experiment.plan import documents, languages
+from orchestrator.experiment.plan import contrasts, documents
 from orchestrator.experiment.plan.plan import Plan
 
 
@@ -28,8 +28,8 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
     apart = compared_calls(summary.comparisons)
     carried = documents.carried_cells(summary.plan)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
-    ends = languages.of_stacks(summary.plan)
-    told = ends if languages.are_several(ends) else {}
+    ends = contrasts.languages_of_stacks(summary.plan)
+    told = ends if contrasts.are_several_languages(ends) else {}
     several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
         cell.id: _label(
@@ -37,7 +37,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
             [
                 f
                 for f in apart
-                if (f.name != documents.FACTOR or cell.id in carried)
+                if (f.name != documents.DOCUMENT or cell.id in carried)
                 and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
             ],
             told.get(cell.stack),
@@ -48,7 +48,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
 
 def _label(cell: CellSummary, apart: Sequence[Factor], ends: tuple[str, str] | None) -> str:
     values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
-    stack = f"{cell.stack_label}, {languages.in_words(ends)}" if ends else cell.stack_label
+    stack = f"{cell.stack_label}, {contrasts.languages_in_words(ends)}" if ends else cell.stack_label
     return f"{stack} with {words.listed(values)}" if values else stack
 
 

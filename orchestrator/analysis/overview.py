@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
-from orchestrator.experiment.model.factors import OF_THE_CALL, phrases, short
-from orchestrator.experiment.model.pin_factor import PIN
+from orchestrator.experiment.model.factors import OF_THE_CALL, PIN, phrases, short
 
 Cells = Mapping[str, CellSummary]
 

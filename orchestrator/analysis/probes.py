@@ -20,8 +20,7 @@ from orchestrator.analysis.one_clock import from_its_begin, put_together
 from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, finite, quantile
 from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.plan import Cell
+from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import Verdict

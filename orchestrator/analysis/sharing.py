@@ -34,8 +34,8 @@ from orchestrator.analysis.shares import (
     Standing,
 )
 from orchestrator.analysis.summary import CellSummary
-from orchestrator.experiment.model.store_factors import OWN_DRIVERS
-from orchestrator.experiment.plan import languages
+from orchestrator.experiment.model.factors import OWN_DRIVERS
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 
 FACTORS: tuple[FactorName, ...] = get_args(FactorName)
@@ -110,7 +110,7 @@ def shares(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Seque
 
 
 def _matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> list[_Matrix]:
-    known = languages.of_stacks({"resolved": plan.resolved})
+    known = contrasts.languages_of_stacks({"resolved": plan.resolved})
     stacks = {stack.id: stack for stack in plan.stacks if stack.control_of is None}
     groups: dict[tuple[object, ...], list[CellSummary]] = {}
     for cell in cells:
@@ -130,7 +130,7 @@ def _matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Se
             if ends is None:
                 why = "nobody here knows the language of its responder"
             elif key in at:
-                why = f"{at[key].stack_label} stands for {languages.in_words(ends)}"
+                why = f"{at[key].stack_label} stands for {contrasts.languages_in_words(ends)}"
             else:
                 at[key] = cell
                 why = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)

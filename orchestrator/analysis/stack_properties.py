@@ -10,8 +10,7 @@ from orchestrator.analysis.scores import LineCount, Score, ScoreRow, ScoreTable
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.catalogue.offers import Catalogue, Client, Protocol, Responder
 from orchestrator.catalogue.source_lines import Counted, counted
-from orchestrator.experiment.plan.alone import NOBODY
-from orchestrator.experiment.plan.plan import Plan, Stack
+from orchestrator.experiment.plan.plan import NOBODY, Plan, Stack
 from services.python.contract.judgement import Judgement
 
 TITLE = "Whatever is asked"

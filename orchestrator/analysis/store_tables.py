@@ -11,9 +11,16 @@ from orchestrator.analysis import words
 from orchestrator.analysis.store_time import PLACES, StoreTimes, Where
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, short
-from orchestrator.experiment.model.page_factors import BATCHING
-from orchestrator.experiment.model.store_factors import DRIVER, OF_THE_STORE, POOL, POSTGRESQL, STORE
+from orchestrator.experiment.model.factors import (
+    BATCHING,
+    BY_NAME,
+    DRIVER,
+    OF_THE_STORE,
+    POOL,
+    POSTGRESQL,
+    STORE,
+    short,
+)
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
 _QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is

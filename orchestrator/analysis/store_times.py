@@ -7,7 +7,7 @@ from statistics import median
 
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.store_time import PLACES, StoreTimes
-from orchestrator.experiment.model.store_factors import DRIVER, STORE
+from orchestrator.experiment.model.factors import DRIVER, STORE
 from orchestrator.results.manifest import TrialRecord
 
 _MS_PER_S = 1e3

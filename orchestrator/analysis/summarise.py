@@ -44,9 +44,8 @@ from orchestrator.analysis.warned_once import warned_once
 from orchestrator.analysis.window_fit import window_fits
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan import documents, own_work
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results.manifest import Manifest, is_shared
 
 
@@ -195,7 +194,7 @@ def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
 def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:
     """What a reader must know of the stacks whatever was found; `document` is the plan as it is stored."""
     travelled = documents.sentence(document)
-    return (*([travelled] if travelled else []), *own_work.sentences(plan.stacks, plan.resolved))
+    return (*([travelled] if travelled else []), *contrasts.work_sentences(plan.stacks, plan.resolved))
 
 
 def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]:

@@ -17,8 +17,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.evidence import COLUMNS as ANALYSED
 from orchestrator.analysis.evidence import Run, Samples
 from orchestrator.analysis.statistics import finite, quantile
-from orchestrator.experiment.plan.plan import Cell
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Cell, read_plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.records import written
 

@@ -20,8 +20,8 @@ from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.series import Interval, WindowFit
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.plan.cells import WINDOWS, window_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.windows import WINDOWS, window_of
 
 FEWEST_SIZES = 3
 OFF = 0.1  # a share of the window: what passes is held to be the window as long as it is not off by more

@@ -155,16 +155,31 @@ class Protocol:
     browser: Judgement | None = None
     schema: Judgement | None = None
 
-    def refusal_of(self, knobs: Mapping[str, str], ends: Sequence[End]) -> str | None:
-        """Why one of these ends cannot be told all of these; None when both can."""
+    def refusal_of(
+        self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
+    ) -> tuple[str, str] | None:
+        """Return the knob that one of these ends cannot have, and why; None where both have all.
+
+        Of several that do not go together it is the last.
+
+        `written`: values by name as the reason shows them, where that is not as the ends get them.
+        """
+        shown = {name: (written or {}).get(name, value) for name, value in knobs.items()}
         for name, value in knobs.items():
             for end in ends:
                 if reason := end.lacks(name, value):
-                    return f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {value}: {reason}"
+                    return (
+                        name,
+                        f"{self.name}{self._by_end(end, name, value)} cannot do {name}: {shown[name]}: {reason}",
+                    )
                 if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
-                    return f"{self.name} cannot do {name}: {value}: {reason}"
-        reasons = (unfit(knobs, end.knobs) for end in ends)
-        return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)
+                    return name, f"{self.name} cannot do {name}: {shown[name]}: {reason}"
+        for end in ends:
+            if reason := unfit(shown, end.knobs):
+                without = ({other: shown[other] for other in shown if other != name} for name in reversed(shown))
+                fitting = zip(reversed(shown), (unfit(others, end.knobs) is None for others in without), strict=True)
+                return next((name for name, is_fit in fitting if is_fit), ""), f"{self.name} cannot do {reason}"
+        return None
 
     def _by_end(self, end: End, name: str, value: str) -> str:
         """The end as the subject of a sentence, ` by its client pycurl`, where others of the protocol can be told so."""

@@ -33,7 +33,7 @@ def command(
     from orchestrator.errors import OrchError
     from orchestrator.experiment import make_plan
     from orchestrator.experiment.plan import store
-    from orchestrator.experiment.plan.programs import told
+    from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
     from orchestrator.hosts.kernel import warnings
@@ -52,7 +52,7 @@ def command(
 
         made = preview(plan)
     document["warnings"] += warnings(plan)
-    document["programs"] = told(plan)
+    document["programs"] = programs_in_words(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None
     for line in plan_lines(plan, document):

@@ -17,16 +17,24 @@ from orchestrator.analysis.words import count, difference, listed, margin, perce
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
-from orchestrator.experiment.plan import documents, languages
-from orchestrator.experiment.plan.contrasts import all_pairs, compared
-from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
-from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate
-from orchestrator.experiment.plan.external import announcements, behind_loopback, given
+from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan.contrasts import (
+    HTTP,
+    added_work,
+    against_reference,
+    all_pairs,
+    announcements,
+    behind_loopback,
+    compared,
+    differs_in,
+    externals_by_label,
+    has_version,
+    may_differ_in,
+    unread_fields,
+)
+from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
-from orchestrator.experiment.plan.machines import PRICES_AS_OF
-from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
-from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.hosts import congestion
@@ -97,8 +105,8 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
 
 def stack_lines(plan: Plan) -> Iterator[str]:
     """The stacks, with the language of each end where they are in several."""
-    ends = languages.of_stacks({"resolved": plan.resolved})
-    are_several = languages.are_several(ends)
+    ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
+    are_several = contrasts.are_several_languages(ends)
     yield from table(
         ("stack", "protocol", "responder", "client", *(["languages"] if are_several else []), "why this client"),
         [
@@ -107,7 +115,7 @@ def stack_lines(plan: Plan) -> Iterator[str]:
                 stack.protocol,
                 stack.responder,
                 stack.client,
-                *([languages.in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
+                *([contrasts.languages_in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
                 plan.resolved[stack.id]["client_reason"],
             )
             for stack in plan.stacks
@@ -121,7 +129,10 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"{plan.name}: {plan.question}"
     yield ""
     yield from stack_lines(plan)
-    for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
+    for what, phrases in (
+        ("adds", added_work(plan.stacks, plan.resolved)),
+        ("unread", unread_fields(plan.stacks, plan.resolved)),
+    ):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
     if document["documents"]:
@@ -262,8 +273,8 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
     rows: dict[tuple[str, ...], list[str]] = {}
     labels = {stack.id: stack.label for stack in plan.stacks}
     operations = {operation.id: operation.label for operation in plan.operations}
-    given = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
-    shown_factors = [factor for factor in OF_THE_CALL if factor.name in given]
+    named = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
+    shown_factors = [factor for factor in OF_THE_CALL if factor.name in named]
     for cell in plan.cells:
         key = (
             operations[cell.operation],
@@ -328,7 +339,7 @@ def _versions(plan: Plan) -> str:
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
         where = f"this machine, {_pinned(plan)}"
-        return f"{where}; what runs already is not pinned by orch" if given(plan.stacks) else where
+        return f"{where}; what runs already is not pinned by orch" if externals_by_label(plan.stacks) else where
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     machine = (
         f"{plan.machine}, no limit on CPU and memory"

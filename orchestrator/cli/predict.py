@@ -173,7 +173,7 @@ def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
     """Ids of the stacks that are asked for; a protocol that was not measured as it is. UsageError: no word for a stack."""
     from orchestrator.catalogue.read import protocols
     from orchestrator.errors import UsageError, did_you_mean
-    from orchestrator.experiment.plan.reading import read_plan
+    from orchestrator.experiment.plan.plan import read_plan
 
     measured = read_plan(summary.plan).stacks
     found: list[str] = []

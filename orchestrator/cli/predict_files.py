@@ -10,13 +10,12 @@ from orchestrator.analysis.model.answer import Answer, answer
 from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.init import schema_from
+from orchestrator.cli.predict_drafts import Draft, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.plan.drafted import Wanted, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
-from orchestrator.experiment.plan.plan import Cell, Plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.series import series_id
+from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
+from orchestrator.experiment.plan.schedule import series_id
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.knobs import CONGESTION, TCP_WINDOW
 
@@ -34,7 +33,7 @@ def would_fill(summary: RunSummary, found: Answer) -> str:
         return error.hint or error.message
 
 
-def _gap(summary: RunSummary, found: Answer) -> tuple[Plan, list[Cell], Wanted]:
+def _gap(summary: RunSummary, found: Answer) -> tuple[Plan, list[Cell], Draft]:
     plan = read_plan(summary.plan)
     factors: dict[str, Value] = {}
     if found.asked.window is not None:
@@ -116,8 +115,8 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def _wanted(asked: Asked, factors: dict[str, Value]) -> Wanted:
-    return Wanted(
+def _wanted(asked: Asked, factors: dict[str, Value]) -> Draft:
+    return Draft(
         rtt=asked.rtt,
         size=asked.size,
         rate_mbit=asked.rate_mbit,

@@ -145,8 +145,8 @@ def _plan(what: str | None, overrides: list[str]) -> Plan:
 
 def _settings(plan: Plan, only: str | None, within: float | None, window_s: int | None) -> RefereeRecord:
     """Who asks which cell; UsageError where none can be asked, MissingError where what could is not here."""
-    from orchestrator.experiment.plan.refereed import tools_for
     from orchestrator.hosts.load_generators import look_for_all
+    from orchestrator.measure.refereeing import tools_for
     from orchestrator.referee.tools import TOOLS, usable
     from orchestrator.results.manifest import RefereeRecord, RefereeTool
 

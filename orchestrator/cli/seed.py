@@ -16,7 +16,7 @@ import typer
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.model.factors import GIVEN
 
 _ADDRESS = re.compile(r"postgres(ql)?:/|(\S+=.*)?\b(host|hostaddr|dbname|user|password)\s*=", re.IGNORECASE)
 _WIDTH = 40

@@ -54,9 +54,9 @@ def _read(path: Path, name: str) -> Provider:
 
 def _all() -> dict[str, Provider]:
     """Every provider by name: this machine first, then those whose hosts are it, then the others."""
-    found = [_read(_HERE, _HERE.parent.name)]
-    found += [_read(path, path.parent.name) for path in sorted((_ROOT / "infra").glob(f"*/{_FILE}"))]
-    ordered = sorted(found, key=lambda p: (p.makes_hosts, not p.hosts_are_this_machine, p.name))
+    providers = [_read(_HERE, _HERE.parent.name)]
+    providers += [_read(path, path.parent.name) for path in sorted((_ROOT / "infra").glob(f"*/{_FILE}"))]
+    ordered = sorted(providers, key=lambda p: (p.makes_hosts, not p.hosts_are_this_machine, p.name))
     return {provider.name: provider for provider in ordered}
 
 

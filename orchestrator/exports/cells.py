@@ -10,8 +10,7 @@ from orchestrator.analysis.cost import PER, PRICED, SHOWN
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.plan.plan import Placement
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Placement, read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.exports.column import Column, Value, fitted, type_of, unit_of
 

@@ -19,8 +19,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.plan.plan import Cell, Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cells import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.column import Column, Value, arrow_type, type_of, unit_of
 from orchestrator.record_layout import COLUMNS as RECORDED

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.analysis.words import Unit
-from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_LOAD
 from orchestrator.exports.cells import BETWEEN
 from orchestrator.exports.column import Value
 from orchestrator.exports.judged_run import JudgedRun

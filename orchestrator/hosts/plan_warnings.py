@@ -6,7 +6,7 @@ from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.workers import with_too_few_cpus
+from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.hosts import congestion

@@ -15,10 +15,9 @@ from orchestrator.catalogue import builds, platforms, tools
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
-from orchestrator.experiment.plan.machines import MACHINES
-from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
+from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, MACHINES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
 from orchestrator.hosts.busy import MEANING, look

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from orchestrator.experiment.model.store_factors import DATABASE, POSTGRESQL, SQLITE, STORE
+from orchestrator.experiment.model.factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import Host
 from orchestrator.measure.certificates import Certificates

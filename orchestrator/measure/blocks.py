@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.baseline import Baselines
 from orchestrator.measure.interrupts import OutOfTime

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import requesters_of
+from orchestrator.experiment.plan.cells import processes_of, workers_of
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.workers import workers_of
 from orchestrator.hosts.base import Fleet
 from services.python.contract.description import Description
 

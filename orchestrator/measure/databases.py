@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from orchestrator.errors import MissingError
-from orchestrator.experiment.model.store_factors import GIVEN
-from orchestrator.experiment.plan.databases import ask_postgresql, connections
+from orchestrator.experiment.model.factors import GIVEN
+from orchestrator.experiment.plan.cells import ask_postgresql, postgresql_connections
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.hosts.local import postgresql
@@ -42,5 +42,5 @@ def server(plan: Plan) -> Iterator[str]:
             hint=f"name it: {GIVEN}=postgresql://user@host:5432/name, or `orch plan` again for one with a host of its own",
         )
     else:
-        with postgresql.running(connections(plan.cells)) as (dsn, _):
+        with postgresql.running(postgresql_connections(plan.cells)) as (dsn, _):
             yield dsn

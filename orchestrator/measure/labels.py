@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, of_load
-from orchestrator.experiment.plan.differences import HTTP, has_version
-from orchestrator.experiment.plan.documents import FACTOR, plan_way
+from orchestrator.experiment.plan.contrasts import HTTP, has_version
+from orchestrator.experiment.plan.documents import DOCUMENT, plan_way
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.read.units import format_rate
@@ -40,4 +40,4 @@ def _applies(plan: Plan, factor: Factor, cell: Cell) -> bool:
         return False
     if factor.name == HTTP:
         return has_version(plan, cell.stack)
-    return factor.name != FACTOR or plan_way(plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
+    return factor.name != DOCUMENT or plan_way(plan, cell.stack, cell.operation, cell.factors[DOCUMENT]) is not None

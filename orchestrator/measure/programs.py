@@ -14,7 +14,7 @@ from orchestrator.catalogue.builds import Built
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.programs import languages
+from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.hosts.base import Fleet
 from orchestrator.hosts.runtimes import runtimes
 from orchestrator.results.manifest import ProgramsRecord
@@ -27,7 +27,7 @@ def record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dict[str, Pr
     """
     pairs, found = [fleet.pair(placement.id) for placement in plan.placements], {}
     ends = {host.name: host for pair in pairs for host in (*pair.requesters, pair.responder)}
-    for language in languages(plan):
+    for language in needed_languages(plan):
         if language.name not in built and not language.needs:
             continue
         of = built.get(language.name)
@@ -58,7 +58,7 @@ def refuse_others(run: str, before: Mapping[str, ProgramsRecord], now: Mapping[s
 def changed(plan: Plan, before: Mapping[str, Built]) -> list[str]:
     """What of the files that were used has changed on this machine since: a clause for each language."""
     found = []
-    for language in languages(plan):
+    for language in needed_languages(plan):
         folder, of = catalogue().folder / language.name, before.get(language.name)
         names = () if of is None else tuple(name for name, was in of.artifacts.items() if _now(folder / name) != was)
         if names:

@@ -21,9 +21,9 @@ from orchestrator.errors import (
     TrialsFailed,
     UsageError,
 )
-from orchestrator.experiment.plan.external import announcements
+from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.programs import require
+from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
@@ -121,7 +121,7 @@ def start(
     A run that is refused before anything was made leaves no folder: MissingError while another one measures on this
     machine (unless `share`), or for what the machine lacks; UsageError for programs that are not built as they should be.
     """
-    require(plan)
+    require_programs(plan)
     with machine(plan.provider, share=share) as part:
         folder = RunFolder.create(plan, command=command, root=workspace.results, now=clock)
         try:
@@ -160,7 +160,7 @@ def resume(
             f"run {folder.id} was begun with orch {journal_state.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
-    require(plan)
+    require_programs(plan)
     with machine(plan.provider, share=share) as part:
         folder.hold()
         folder.convert()
@@ -292,14 +292,14 @@ class Run:
         from orchestrator.experiment.plan.documents import write_schemas
 
         context, plan = self._context, self._context.plan
-        built = require(plan)
+        built = require_programs(plan)
         with context.interrupts.waiting():
             context.fleet = self._deployment.deploy()
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
             used = programs.record(plan, built, context.fleet)
         self._refuse_another_environment(facts)
         programs.refuse_others(self._folder.id, self._folder.journal_state().programs, used)
-        if require(plan) != built:
+        if require_programs(plan) != built:
             raise UsageError("programs were built anew while hosts were made ready", hint="run again")
         context.built = built
         fleet = context.fleet.describe()

@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.model.process_factors import requesters_of
-from orchestrator.experiment.model.store_factors import resources
-from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
+from orchestrator.experiment.model.factors import knobs, requesters_of, resources
+from orchestrator.experiment.plan.cells import processes_of
+from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
-from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.certificates import Certificates
@@ -112,7 +110,7 @@ class RunContext:
         """The trial of a cell; with `smoke` no request is measured, only checked."""
         stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
         mix = tuple(Mixed(operation=m.name, weight=m.weight, payload=Payload(**m.payload)) for m in operation.mix)
-        is_typed = plan_way(self.plan, stack.id, operation.id, cell.factors.get(FACTOR)) == TYPED
+        is_typed = plan_way(self.plan, stack.id, operation.id, cell.factors.get(DOCUMENT)) == TYPED
         return Ask(
             protocol=stack.protocol,
             responder=stack.responder,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
-from orchestrator.experiment.plan.searches import at, next_step
 from orchestrator.results.manifest import Probe, TrialRecord
 
 
@@ -31,7 +31,7 @@ class Searching:
     def cell(self, trial: PlannedTrial, cell: Cell) -> Cell:
         """The cell as this trial measures it: with a search at the rate that is next."""
         step = self._step(trial.cell, trial.block) if trial.cell in self._finds else None
-        return cell if step is None else at(cell, step)
+        return cell if step is None else at_step(cell, step)
 
     def judged(self, record: TrialRecord, cell: Cell, raw_path: Callable[[str], Path]) -> TrialRecord:
         """The record with its part in the search, if it has one: `cell` is as `cell` gave it."""

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.plan.workers import workers_told
+from orchestrator.experiment.plan.cells import workers_told
 from orchestrator.hosts.base import ContractBroken, Pair, Process
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts

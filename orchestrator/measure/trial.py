@@ -14,8 +14,7 @@ from pathlib import PurePosixPath
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
-from orchestrator.experiment.plan.processes import seed_of, share, share_of_knobs
-from orchestrator.experiment.plan.requesters import number_among_all
+from orchestrator.experiment.plan.cells import number_among_all, seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline

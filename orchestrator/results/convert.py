@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import in_columns
+from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.searches import at
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive
 from orchestrator.results.documents import whole_file
@@ -169,7 +169,7 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
         raise InvalidMeasurement(f"trial {trial.index} is of cell {trial.cell[:200]!r}, which the plan does not have")
     if trial.probe is not None:
         try:
-            cell = at(cell, trial.probe.step)
+            cell = at_step(cell, trial.probe.step)
         except ValueError as error:
             raise InvalidMeasurement(f"trial {trial.index}: {error}") from error
     return {

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from orchestrator import __version__, clock
 from orchestrator.disk import writing
 from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive, label, stored_manifest
 from orchestrator.results.documents import whole_file, write_json
 from orchestrator.results.hold import is_held, try_hold

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.until import BEGIN, EFFECTS, END, PAGE, RESULTS, correlated, coverage, ended, log_ratios, page_lines
 from orchestrator.analysis import stopping
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.plan.plan import Until
 from tests.support.plans import plan
 
 MOST = 12

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.experiment.model.factors import without_call
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.alone import NOBODY
+from orchestrator.experiment.plan.plan import NOBODY
 from orchestrator.record_layout import KINDS
 from tests.support.drafts import with_parts
 from tests.support.runs import Draft, MemoryRun, Spoil, a_plan, a_run

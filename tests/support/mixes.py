@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.mixed import Mixed
+from orchestrator.experiment.plan.plan import Mixed
 
 MIX = p.Operation(
     id="mix-80-add-20-echo-1-kB",

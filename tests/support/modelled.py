@@ -14,7 +14,7 @@ from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.network import network_ms, on_the_wire
 from orchestrator.analysis.model.predict import in_flight_ms
 from orchestrator.analysis.model.shapes import ModelCell, Modelled, Series, Windows
-from orchestrator.experiment.plan.series import Member, seal
+from orchestrator.experiment.plan.schedule import Member, seal
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)

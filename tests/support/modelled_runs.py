@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.series import by_series, seal_all
+from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all
 from tests.support.drafts import Draft
 from tests.support.runs import MemoryRun, S, a_plan, a_run
 

@@ -20,12 +20,9 @@ import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import values
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import requesters_of, values
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.cell_ids import cell_id
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.requesters import share_of
+from orchestrator.experiment.plan.cells import cell_id, processes_of, share_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results import label

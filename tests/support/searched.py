@@ -10,11 +10,10 @@ import numpy as np
 from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.cell_ids import cell_id
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.loads import room
+from orchestrator.experiment.plan.cells import cell_id
+from orchestrator.experiment.plan.loads import at_step, room
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.searches import at
 from orchestrator.measure.searching import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
@@ -90,7 +89,7 @@ def a_search_run(
         record = _trial_record(planned, [draft], [path])
         find = search.find
         assert find is not None
-        step = next(step for step in range(find.steps + 1) if at(search, step).id == cell.id)
+        step = next(step for step in range(find.steps + 1) if at_step(search, step).id == cell.id)
         verdict = "not held" if is_over else "held"
         record = replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=verdict))
         state.take(record)

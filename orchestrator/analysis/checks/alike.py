@@ -22,7 +22,7 @@ from orchestrator.analysis.checks.base import CALLS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Samples
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.statistics import quantile
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import requesters_of
 
 NAME = "hosts alike"
 MATTERS = log(1.1)

@@ -18,8 +18,7 @@ from orchestrator.analysis.checks import store_sums, worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import distinct
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.cells import processes_of, workers_of
 from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice

@@ -46,7 +46,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.model.page_factors import is_in_pieces
+from orchestrator.experiment.model.factors import is_in_pieces
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import requesters_of
 
 NAME = "in flight"
 

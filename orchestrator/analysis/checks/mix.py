@@ -16,7 +16,7 @@ import numpy.typing as npt
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import NOT_SENT, CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan.mixes import shares
+from orchestrator.experiment.plan.payloads import mix_shares
 from services.python.load.phases import MIXED, mix_order
 
 _BEYOND_CHANCE = 4.5  # standard deviations: one count in 150,000
@@ -90,7 +90,7 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             f" {words.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order drawn.",
             action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
-    off = _furthest(counts, shares(cell.operation), min(int(numbers.size), MIXED))
+    off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))
     if off > _BEYOND_CHANCE:
         return Finding(
             verdict="fail",

@@ -13,7 +13,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from orchestrator.analysis.host_noise import FOREIGN, INSIDE, PRESSURE, STEAL, THROTTLED, Noise, noises
-from orchestrator.experiment.plan.databases import ask_postgresql
+from orchestrator.experiment.plan.cells import ask_postgresql
 
 KINDS = ("steal", "throttled", "pressure", "foreign", "inside")
 

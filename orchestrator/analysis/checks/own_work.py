@@ -40,7 +40,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, is_of_the_stack, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
-from orchestrator.experiment.plan import languages
+from orchestrator.experiment.plan import contrasts
 
 NAME = "requester's own work"
 _MOST_UNNOTICED = 0.05
@@ -236,11 +236,11 @@ def _typical(cell: CellEvidence) -> Pauses | None:
 
 def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
     """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
-    language = languages.of_requester(run.plan.resolved, cell.stack.id)
+    language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)
     for other in run.cells:
         if other.stack.id == cell.stack.id or other.cell.setting != cell.cell.setting:
             continue
-        if languages.of_requester(run.plan.resolved, other.stack.id) == language:
+        if contrasts.language_of_requester(run.plan.resolved, other.stack.id) == language:
             yield other
 
 

@@ -16,7 +16,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
-from orchestrator.experiment.plan.external import address
+from orchestrator.experiment.plan.contrasts import address_of
 from orchestrator.experiment.plan.plan import External
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
@@ -166,9 +166,9 @@ def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
     first = ", ".join(f"{name!r} in {trials[name].called}" for name in names[:_NAMES_SHOWN])
     return Finding(
         verdict="warn",
-        evidence={"address": address(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
+        evidence={"address": address_of(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
         weight=len(names),
-        explanation=f"At {address(external)} answered {len(names)} that call themselves differently: {first}"
+        explanation=f"At {address_of(external)} answered {len(names)} that call themselves differently: {first}"
         f"{' and others' if len(names) > _NAMES_SHOWN else ''}. It was started anew, or something shares out the requests.",
         action="Name the address of one responder, and leave it running: these trials may be of different programs.",
     )

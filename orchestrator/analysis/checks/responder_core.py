@@ -16,7 +16,7 @@ from orchestrator.analysis.checks import spread
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
 from orchestrator.analysis.responder_workers import answered
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.cells import workers_of
 from services.python.contract.limits import SATURATED
 
 

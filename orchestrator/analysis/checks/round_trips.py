@@ -18,8 +18,8 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
 from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.plan.cells import rounds_beyond_first
 from orchestrator.experiment.plan.plan import Stack
-from orchestrator.experiment.plan.windows import rounds_beyond_first
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448

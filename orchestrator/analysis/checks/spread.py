@@ -9,7 +9,7 @@ from __future__ import annotations
 from orchestrator.analysis import responder_workers, words
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.cells import workers_of
 
 _UNEVEN = 1.5  # times an even share
 _FEWEST = 100  # requests for each worker, below which chance alone spreads them so

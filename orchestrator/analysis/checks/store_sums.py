@@ -12,7 +12,7 @@ from orchestrator.analysis import store_times, words
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from orchestrator.analysis.store_time import PLACES, StoreTimes
-from orchestrator.experiment.model.store_factors import POSTGRESQL, SQLITE, STORE
+from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
 
 _LONGER, _LONGER_MS = 1.5, 0.05  # the responder's means are of a few requests more than the requester's
 _ACTION = "Do not read where the responder's time goes; its latencies are not touched by this."

@@ -19,8 +19,8 @@ from orchestrator.analysis.saturation import limit_of, mean_of, responder_cpu
 from orchestrator.analysis.summary import CellSummary, Interval, RunSummary
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
-from orchestrator.experiment.plan.differences import PROTOCOL
-from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, WORDS
+from orchestrator.experiment.plan.contrasts import PROTOCOL
+from orchestrator.experiment.plan.documents import AS_VALUE, DOCUMENT, WORDS
 from orchestrator.experiment.plan.documents import sentence as how_documents_travel
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
@@ -145,7 +145,7 @@ def unmeasured(summary: RunSummary, arenas: Sequence[Arena], seen: Sequence[Effe
         if part not in PROTOCOL and part not in measured
     )
     found = [_CALLED.get(part, f"the {part}") for part in parts]
-    documents = {cell.factors.get(FACTOR) for cell in summary.cells}
+    documents = {cell.factors.get(DOCUMENT) for cell in summary.cells}
     if len(documents) == 1 and WORDS[AS_VALUE] in how_documents_travel(summary.plan or {}):
         found.append("google.protobuf.Value for its JSON")
     return found

@@ -18,13 +18,10 @@ from orchestrator.analysis.model.network import HEADERS, SEGMENT, SEGMENTS_AT_FI
 from orchestrator.analysis.model.shapes import ModelCell, Series
 from orchestrator.analysis.series import Delivered
 from orchestrator.analysis.summary import CellSummary
-from orchestrator.experiment.model.factors import phrases
-from orchestrator.experiment.model.process_factors import requesters_of
+from orchestrator.experiment.model.factors import phrases, requesters_of
+from orchestrator.experiment.plan.cells import processes_of, window_of, workers_of
 from orchestrator.experiment.plan.plan import Placement
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.series import series_id, size_of
-from orchestrator.experiment.plan.windows import window_of
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.schedule import series_id, size_of
 from services.python.contract.knobs import CONGESTION, IN_FORCE
 from services.python.contract.limits import TLS
 

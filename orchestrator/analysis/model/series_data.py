@@ -12,7 +12,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.model.network import Floats, network_ms
 from orchestrator.analysis.model.shapes import ModelCell, Series, Windows
-from orchestrator.experiment.plan.series import FEWEST_DISTANCES, FEWEST_SIZES
+from orchestrator.experiment.plan.schedule import FEWEST_DISTANCES, FEWEST_SIZES
 
 TINY_MS = 1e-4
 _LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance

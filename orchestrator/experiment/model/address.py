@@ -9,7 +9,6 @@ from ipaddress import IPv4Address
 
 PATTERN = r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?:[0-9]{1,5}$"
 _HIGHEST_PORT = 65_535
-
 Resolve = Callable[[str], str]
 
 
@@ -35,10 +34,10 @@ def parse_address(text: str) -> tuple[str, int]:
 def resolve(host: str) -> str:
     """The first IPv4 address of a host, as the system's resolver gives it; ValueError when it has none that can be asked."""
     try:
-        found = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{host} has no IPv4 address here: {getattr(error, 'strerror', None) or error}") from error
-    address = str(found[0][4][0])
+    address = str(addresses[0][4][0])
     if not is_askable(address):
         raise ValueError(f"{host} is {address}, which is no address of one host")
     return address
@@ -51,10 +50,10 @@ def is_askable(address: str) -> bool:
     [True, True, False, False, False, False, False]
     """
     try:
-        of = IPv4Address(address)
+        host = IPv4Address(address)
     except ValueError:
         return False
-    return not (int(of) >> 24 == 0 or of.is_multicast or int(of) >> 28 == 0xF)
+    return not (int(host) >> 24 == 0 or host.is_multicast or int(host) >> 28 == 0xF)
 
 
 def is_loopback(address: str) -> bool:

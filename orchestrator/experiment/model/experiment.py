@@ -1,37 +1,51 @@
-"""What an experiment file may say. Pydantic checks each value; `checks` asks whether they make sense together."""
+"""What an experiment file may say. Pydantic checks each value; `plan.rules` whether they make sense together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
-from orchestrator.experiment.model.base import Name, Short, Strict
-from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factor import Factor, Numbers
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
-from orchestrator.experiment.model.numbers import level_or_number
 from orchestrator.experiment.model.options import (
+    DistanceSpec,
     EchoOptions,
     EventsOptions,
     EvolutionOptions,
     ImageOptions,
     LoadSpec,
+    Name,
     OptionsOfAny,
+    PlacementSpec,
     PlainOptions,
     PositiveDuration,
+    PredictSpec,
+    Repeats,
+    Short,
     StreamOptions,
+    Strict,
     TransferOptions,
     WarmupSpec,
 )
-from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
-from orchestrator.experiment.model.prediction import PredictSpec
-from orchestrator.experiment.model.repeats import Repeats
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
+from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
     Duration,
     Margin,
@@ -41,18 +55,78 @@ from orchestrator.experiment.read.fields import (
     Share,
     Shorthand,
     Size,
+    one_of,
 )
 from orchestrator.experiment.read.problems import shown
 
 MOST_EXCLUDED = 200
 _SHARE = "share"  # the key of a mix's item that is no operation
 _TINY_SHARE = 5e-7
-
 Model = TypeVar("Model", bound=Strict)
-
 _COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACTORS)))
-
 _OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
+
+
+_ROUNDING = 1e-6  # of a duration in seconds, as a float, in milliseconds
+
+
+def level_or_number(factor: Factor) -> Any:
+    """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
+    levels, numbers = [level.value for level in factor.levels], factor.numbers
+    if numbers is None:
+        return one_of(levels)
+    return Annotated[
+        str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
+    ]
+
+
+def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
+    if value in levels:
+        return str(value)
+    words = ", ".join(levels)
+    neither, or_words = (f"neither {words} nor", f", or {words}") if levels else ("not", "")
+    if numbers.measure != "count":
+        try:
+            number = _READ[numbers.measure](value)
+        except ValueError as error:
+            raise ValueError(f"{error}{or_words}") from None
+    elif type(value) is int:
+        number = value
+    else:
+        raise ValueError(f"'{shown(value)}' is {neither} a whole number")
+    if not numbers.least <= number <= numbers.most:
+        why = f" ({numbers.why})" if numbers.why else ""
+        least, most = (
+            (f"{n:,} B" if numbers.measure == "size" else numbers.text(n)) for n in (numbers.least, numbers.most)
+        )
+        raise ValueError(f"must be from {least} to {most}{why}{or_words}; it is '{value}'")
+    return number
+
+
+def _milliseconds(value: Any) -> int:
+    exact = units.parse_duration(value) * 1000
+    if abs(exact - round(exact)) > _ROUNDING:
+        raise ValueError(f"'{value}' is not a whole number of milliseconds")
+    return round(exact)
+
+
+def _whole_rate(value: Any) -> int:
+    rate = units.parse_rate(value)
+    if rate != int(rate):
+        raise ValueError(f"'{value}' is not a whole number a second")
+    return int(rate)
+
+
+_READ: Mapping[str, Callable[[Any], int]] = {"size": units.parse_size, "time": _milliseconds, "rate": _whole_rate}
+_PATTERNS = {"size": units.SIZE_PATTERN, "time": units.DURATION_PATTERN, "rate": units.RATE_PATTERN}
+
+
+def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
+    if numbers.measure == "count":
+        other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
+    else:
+        other = {"type": "string", "pattern": _PATTERNS[numbers.measure]}
+    return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other
 
 
 def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callable[[type[Model]], type[Model]]:
@@ -66,8 +140,8 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 
 def _one_or_many(factor: Factor) -> Any:
-    of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
+    many: Any = OneOrMany  # a type that is only known here: no checker can follow it
+    return many[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
@@ -226,11 +300,11 @@ class MixOptions(OptionsOfAny):
 
     @field_validator("of")
     @classmethod
-    def _all_of_it(cls, of: tuple[MixedSpec, ...]) -> tuple[MixedSpec, ...]:
-        total = sum(item.share for item in of)
+    def _all_of_it(cls, items: tuple[MixedSpec, ...]) -> tuple[MixedSpec, ...]:
+        total = sum(item.share for item in items)
         if abs(total - 1) > _TINY_SHARE:
             raise ValueError(f"the shares are {100 * total:g} % together, not 100 %")
-        return of
+        return items
 
 
 @_with_operations_without_options

@@ -1,4 +1,4 @@
-"""What is said of one factor, in whatever it plays a part."""
+"""One factor: something in which cells differ, with its levels or numbers and what each is called."""
 
 from __future__ import annotations
 
@@ -6,15 +6,61 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from orchestrator.experiment.model.levels import Level, Numbers
-from orchestrator.experiment.read.units import exact_duration, format_size
+from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, format_size
 
 Value: TypeAlias = str | int | float | None
 Values: TypeAlias = Mapping[str, Value]
-
 BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
 Kind = Literal["name", "level", "count", "bytes", "rate", "time", "text"]
 Reach = Literal["program", "payload", "hosts", "connection", "load", "knob", "resource"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One value of a factor that has few, and what it is called.
+
+    `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
+    connection") and stand where two levels are compared; `shown` stands in a column of the plan, `said` in ids and names
+    (the value itself, unless that says too little there).
+    """
+
+    value: str
+    words: str
+    compared: str
+    shown: str
+    said: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Whole numbers that a factor takes beside its levels, from `least` to `most`; `why` says what these bounds are.
+
+    `measure`: a plain `count`, a `size` in bytes, a `time` in milliseconds or a `rate` a second, which a file writes with
+    their units. `words` and `compared` are as in `Level`, with `{}` for the number; `one` stands for both where the number
+    is 1.
+    """
+
+    least: int
+    most: int
+    words: str
+    compared: str = ""
+    measure: Literal["count", "size", "time", "rate"] = "count"
+    one: str = ""
+    why: str = ""
+
+    def text(self, value: int) -> str:
+        """A number as a file writes it: `64 KiB`, `10s`, `4`."""
+        if self.measure == "count":
+            return f"{value:,}"
+        if self.measure == "rate":
+            return format_rate(float(value))
+        return format_size(value) if self.measure == "size" else format_duration(value / 1000)
+
+    def level(self, value: int) -> Level:
+        """The number as a level."""
+        shown = self.text(value)
+        words, compared = (self.one,) * 2 if value == 1 and self.one else (self.words, self.compared or self.words)
+        return Level(value=str(value), words=words.format(shown), compared=compared.format(shown), shown=shown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +130,8 @@ class Factor:
         """Whether a cell can have this value of a factor of the call."""
         if any(level.value == value for level in self.levels):
             return True
-        of = self.numbers
-        return of is not None and type(value) is int and of.least <= value <= of.most
+        numbers = self.numbers
+        return numbers is not None and type(value) is int and numbers.least <= value <= numbers.most
 
     def short(self, value: Value) -> str:
         """A value in ids and names: `reuse`, `connections-4`."""
@@ -120,12 +166,12 @@ class Factor:
 
     def read(self, parts: Mapping[str, Any]) -> Value:
         """Its value in a cell made of these parts, by what factors belong to."""
-        found: Any = parts[self.belongs_to]
-        if (self.needs and not getattr(found, self.needs)) or (self.lacks and getattr(found, self.lacks)):
+        part: Any = parts[self.belongs_to]
+        if (self.needs and not getattr(part, self.needs)) or (self.lacks and getattr(part, self.lacks)):
             return None
         for step in self.attribute.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
-        value: Value = found
+            part = part.get(step) if isinstance(part, Mapping) else getattr(part, step)
+        value: Value = part
         return value
 
     def text(self, value: Value) -> str:
@@ -137,3 +183,28 @@ class Factor:
         number = f"{value:g}" if self.kind == "rate" else str(value)
         is_one = self.kind == "count" and value == 1
         return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"
+
+
+_REACHED_BY: Mapping[BelongsTo, Reach] = {
+    "stack": "program",
+    "operation": "payload",
+    "placement": "hosts",
+    "load": "load",
+}
+
+
+def level(value: str, words: str, compared: str = "", shown: str = "", said: str = "") -> Level:
+    """Return a level; unless given, it is compared by its words, and shown as its value."""
+    return Level(value=value, words=words, compared=compared or words, shown=shown or value, said=said)
+
+
+def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:
+    """Return a factor that a part of the cell fixes."""
+    usual = {"belongs_to": part, "reaches": _REACHED_BY[part]}
+    return Factor(name=name, title=title, kind=kind, attribute=attribute, **{**usual, **others})
+
+
+def chosen(name: str, title: str, **others: Any) -> Factor:
+    """Return a factor of the call; unless given, a knob, of levels where it has some, of whole numbers where it has none."""
+    usual = {"kind": "level" if "levels" in others else "count", "belongs_to": "call", "reaches": "knob"}
+    return Factor(name=name, title=title, **{**usual, **others})

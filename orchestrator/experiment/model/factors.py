@@ -2,7 +2,7 @@
 
 A cell is a mapping from these names to values. The keys of experiment files, the matrix and its ids, `exclude`, the plan's
 text, the manifest, the columns of samples, grouping, comparing and the report go through `FACTORS`; so do both end programs,
-which are told of a factor that `reaches` them as a knob. So a new factor is one entry here, and what services do about it:
+which receive a factor that `reaches` them as a knob. So a new factor is one entry here, and what services do about it:
 `docs/architecture.md` cites an example.
 """
 
@@ -12,144 +12,134 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from orchestrator.experiment.model.factor import Factor, Value, Values
-from orchestrator.experiment.model.levels import Level, Numbers
-from orchestrator.experiment.model.load_factors import OF_THE_LOAD
-from orchestrator.experiment.model.page_factors import CALLS, OF_THE_PAGE, is_in_pieces
-from orchestrator.experiment.model.pin_factor import OF_PINNING
-from orchestrator.experiment.model.process_factors import OF_PROCESSES
-from orchestrator.experiment.model.store_factors import OF_THE_STORE
-from orchestrator.experiment.model.stream_factors import OF_STREAMS
-from orchestrator.experiment.model.timing_factors import OF_TIMING
+from orchestrator.experiment.model.factor import Factor, Numbers, Value, Values, chosen, fixed_by, level
+from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
+
+CALLS = "calls"
+PIN = "pin"
+REQUESTERS = "requesters"
+FETCH = "fetch"
+BATCHING = "batching"
+FIELDS = "fields"
+WHOLE = "whole"
+AT_ONCE = "at-once"
+STORE = "store"
+POOL = "pool"
+DRIVER = "driver"
+DATABASE = "database"
+SQLITE = "sqlite"
+POSTGRESQL = "postgresql"
+OWN_DRIVERS = ("psycopg", "pgx")
+"""The libraries by which some responder asks PostgreSQL unless it is told otherwise: each has one of them."""
+GIVEN = "ORCH_POSTGRESQL"
+"""The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
+STACK = "stack"
+"""What cells are compared by unless an experiment says otherwise: protocol, responder and client together."""
+_OF_PAYLOADS = ("bytes", "reply_bytes", "records", "per_second", "schema_change")
 
 FACTORS: tuple[Factor, ...] = (
-    Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
-    Factor(
-        name="responder", title="responder", kind="name", belongs_to="stack", attribute="responder", reaches="program"
-    ),
-    Factor(name="client", title="client", kind="name", belongs_to="stack", attribute="client", reaches="program"),
-    Factor(
-        name="operation",
-        title="operation",
-        kind="name",
-        compared_as="for {}",
-        varies_with=("payload", "bytes", "reply_bytes", "records", "per_second", "schema_change"),
-        belongs_to="operation",
-        attribute="name",
+    fixed_by("stack", "protocol", "protocol", "name", "protocol"),
+    fixed_by("stack", "responder", "responder", "name", "responder"),
+    fixed_by("stack", "client", "client", "name", "client"),
+    fixed_by(
+        "operation",
+        "operation",
+        "operation",
+        "name",
+        "name",
         reaches="program",
+        compared_as="for {}",
+        varies_with=("payload", *_OF_PAYLOADS),
     ),
-    Factor(
-        name="payload",
-        title="payload",
-        kind="text",
-        belongs_to="operation",
-        attribute="asked",
-        reaches="payload",
+    fixed_by(
+        "operation",
+        "payload",
+        "payload",
+        "text",
+        "asked",
         compared_as="at {}",
-        varies_with=("bytes", "reply_bytes", "records", "per_second", "schema_change"),
+        varies_with=_OF_PAYLOADS,
         is_excludable=False,
     ),
-    Factor(
-        name="bytes",
-        title="bytes",
-        kind="bytes",
-        unit=" B",
-        compared_as="at {}",
-        varies_with=("payload",),
-        belongs_to="operation",
-        attribute="payload.size",
-        reaches="payload",
+    fixed_by(
+        "operation", "bytes", "bytes", "bytes", "payload.size", unit=" B", compared_as="at {}", varies_with=("payload",)
     ),
-    Factor(
-        name="reply_bytes",
-        title="reply bytes",
-        kind="bytes",
+    fixed_by(
+        "operation",
+        "reply_bytes",
+        "reply bytes",
+        "bytes",
+        "payload.reply_size",
         unit=" B",
         compared_as="with a reply of {}",
         varies_with=("payload",),
-        belongs_to="operation",
-        attribute="payload.reply_size",
-        reaches="payload",
     ),
-    Factor(
-        name="records",
-        title="records",
-        kind="count",
+    fixed_by(
+        "operation",
+        "records",
+        "records",
+        "count",
+        "payload.count",
         compared_as="with {} records",
         varies_with=("payload",),
-        belongs_to="operation",
-        attribute="payload.count",
-        reaches="payload",
     ),
-    Factor(
-        name="per_second",
-        title="events per second",
-        kind="rate",
+    fixed_by(
+        "operation",
+        "per_second",
+        "events per second",
+        "rate",
+        "payload.per_second",
         unit="/s",
         compared_as="at {}",
         varies_with=("payload",),
-        belongs_to="operation",
-        attribute="payload.per_second",
-        reaches="payload",
     ),
-    Factor(
-        name="schema_change",
-        title="schema change",
-        kind="level",
+    fixed_by(
+        "operation",
+        "schema_change",
+        "schema change",
+        "level",
+        "payload.schema_change",
         levels=(
-            Level(value="none", words="one schema", compared="one schema", shown="none"),
-            Level(value="added", words="a field added", compared="a field added", shown="added"),
-            Level(value="removed", words="a field removed", compared="a field removed", shown="removed"),
-            Level(value="renamed", words="a field renamed", compared="a field renamed", shown="renamed"),
-            Level(
-                value="renamed-without-alias",
-                words="a field renamed without an alias",
-                compared="a field renamed without an alias",
-                shown="renamed-without-alias",
-            ),
-            Level(value="renumbered", words="a field renumbered", compared="a field renumbered", shown="renumbered"),
-            Level(value="widened", words="a field widened", compared="a field widened", shown="widened"),
-            Level(value="retyped", words="a field retyped", compared="a field retyped", shown="retyped"),
+            level("none", "one schema"),
+            level("added", "a field added"),
+            level("removed", "a field removed"),
+            level("renamed", "a field renamed"),
+            level("renamed-without-alias", "a field renamed without an alias"),
+            level("renumbered", "a field renumbered"),
+            level("widened", "a field widened"),
+            level("retyped", "a field retyped"),
         ),
         varies_with=("payload",),
-        belongs_to="operation",
-        attribute="payload.schema_change",
-        reaches="payload",
     ),
-    Factor(
-        name="calls",
-        title="calls",
-        kind="count",
-        unit=" calls",
-        compared_as="in {}",
-        belongs_to="operation",
-        attribute="calls",
-        reaches="program",
+    fixed_by("operation", CALLS, "calls", "count", "calls", reaches="program", unit=" calls", compared_as="in {}"),
+    fixed_by("placement", "placement", "placement", "name", "name", compared_as="at {}", varies_with=("pin",)),
+    fixed_by(
+        "placement",
+        PIN,
+        "CPUs of both ends",
+        "level",
+        "pin",
+        levels=(
+            level(
+                "apart",
+                "both ends on CPUs of their own",
+                compared="both ends on two CPUs",
+                shown="on CPUs of their own (apart)",
+            ),
+            level("together", "both ends on one CPU", shown="on one CPU (together)"),
+            level("off", "neither end pinned", shown="not pinned (off)"),
+        ),
+        varies_with=("placement",),
     ),
-    Factor(
-        name="placement",
-        title="placement",
-        kind="name",
-        compared_as="at {}",
-        varies_with=("pin",),
-        belongs_to="placement",
-        attribute="name",
-        reaches="hosts",
-    ),
-    *OF_PINNING,
-    Factor(
-        name="connection",
-        title="connection",
-        kind="level",
-        belongs_to="call",
+    chosen(
+        "connection",
+        "connection",
         reaches="connection",
         levels=(
-            Level(
-                value="reuse", words="connections kept open", compared="a kept connection", shown="kept open (reuse)"
-            ),
-            Level(
-                value="per-request",
-                words="a new connection for each request",
+            level("reuse", "connections kept open", compared="a kept connection", shown="kept open (reuse)"),
+            level(
+                "per-request",
+                "a new connection for each request",
                 compared="a connection per request",
                 shown="new for each request (per-request)",
             ),
@@ -158,49 +148,36 @@ FACTORS: tuple[Factor, ...] = (
         column="policy",
         is_always_said=True,
     ),
-    Factor(
-        name="compression",
-        title="compression",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "compression",
+        "compression",
         levels=(
-            Level(value="none", words="bodies not compressed", compared="no compression", shown="none"),
-            Level(value="gzip", words="bodies compressed with gzip", compared="gzip", shown="gzip"),
-            Level(value="zstd", words="bodies compressed with zstd", compared="zstd", shown="zstd"),
+            level("none", "bodies not compressed", compared="no compression"),
+            level("gzip", "bodies compressed with gzip", compared="gzip"),
+            level("zstd", "bodies compressed with zstd", compared="zstd"),
         ),
         description="Compress the bodies of requests and replies (gzip, zstd), or not (none)",
         column="compression",
     ),
-    Factor(
-        name="http",
-        title="HTTP",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
-        levels=(
-            Level(value="1.1", words="HTTP/1.1", compared="HTTP/1.1", shown="1.1"),
-            Level(value="2", words="HTTP/2", compared="HTTP/2", shown="2", said="http2"),
-            Level(value="3", words="HTTP/3", compared="HTTP/3", shown="3", said="http3"),
-        ),
+    chosen(
+        "http",
+        "HTTP",
+        levels=(level("1.1", "HTTP/1.1"), level("2", "HTTP/2", said="http2"), level("3", "HTTP/3", said="http3")),
         description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
-    Factor(
-        name="document",
-        title="document",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "document",
+        "document",
         levels=(
-            Level(
-                value="typed",
-                words="JSON documents as a typed message",
+            level(
+                "typed",
+                "JSON documents as a typed message",
                 compared="a typed message",
                 shown="over Protocol Buffers a typed message (typed)",
             ),
-            Level(
-                value="value",
-                words="JSON documents as google.protobuf.Value",
+            level(
+                "value",
+                "JSON documents as google.protobuf.Value",
                 compared="google.protobuf.Value",
                 shown="over Protocol Buffers google.protobuf.Value (value)",
             ),
@@ -208,43 +185,31 @@ FACTORS: tuple[Factor, ...] = (
         description="Carry the user's own JSON over Protocol Buffers as a message made from its shape (typed), or as "
         "google.protobuf.Value (value)",
     ),
-    Factor(
-        name="tls",
-        title="encryption",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
-        levels=(
-            Level(value="none", words="no TLS", compared="no TLS", shown="none"),
-            Level(value="tls1.3", words="TLS 1.3", compared="TLS 1.3", shown="TLS 1.3 (tls1.3)"),
-        ),
+    chosen(
+        "tls",
+        "encryption",
+        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3", shown="TLS 1.3 (tls1.3)")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
         has_streams=True,
     ),
-    Factor(
-        name="session",
-        title="TLS session",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "session",
+        "TLS session",
         levels=(
-            Level(value="new", words="full TLS handshakes", compared="a full TLS handshake", shown="new"),
-            Level(value="resumed", words="resumed TLS sessions", compared="a resumed TLS session", shown="resumed"),
+            level("new", "full TLS handshakes", compared="a full TLS handshake"),
+            level("resumed", "resumed TLS sessions", compared="a resumed TLS session"),
         ),
         description="Have a new connection resume the TLS session of an earlier one (resumed), or not (new)",
         column="session",
     ),
-    Factor(
-        name="connections",
-        title="connections",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "connections",
+        "connections",
         levels=(
-            Level(
-                value="each",
-                words="a connection for each request in flight",
+            level(
+                "each",
+                "a connection for each request in flight",
                 compared="a connection for each",
                 shown="one for each in flight (each)",
             ),
@@ -256,19 +221,16 @@ FACTORS: tuple[Factor, ...] = (
             compared="{} connections for all",
             one="one connection for all requests in flight",
         ),
-        description="Share so many kept connections among the requests in flight (gRPC: channels), or keep one for each of"
-        " them (each)",
+        description="Share so many kept connections among the requests in flight (gRPC: channels), or keep one for each "
+        "of them (each)",
     ),
-    Factor(
-        name="flow_window",
-        title="flow window",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "flow_window",
+        "flow window",
         levels=(
-            Level(
-                value="library",
-                words="HTTP/2 windows as the library sets them",
+            level(
+                "library",
+                "HTTP/2 windows as the library sets them",
                 compared="the library's window",
                 shown="as the library sets it (library)",
             ),
@@ -276,24 +238,21 @@ FACTORS: tuple[Factor, ...] = (
         numbers=Numbers(
             least=65_535,
             most=2_147_483_647,
-            measure="size",
             words="HTTP/2 windows of {}",
             compared="a window of {}",
+            measure="size",
             why="what HTTP/2 begins with, and the most that it has",
         ),
-        description="How many bytes HTTP/2 lets a peer send on a stream until it is told to go on: from 65535 B on, or"
-        " what the library finds fit (library)",
+        description="How many bytes HTTP/2 lets a peer send on a stream until it is told to go on: from 65535 B on, or "
+        "what the library finds fit (library)",
     ),
-    Factor(
-        name="tcp_window",
-        title="TCP window",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "tcp_window",
+        "TCP window",
         levels=(
-            Level(
-                value="system",
-                words="TCP windows as the hosts set them",
+            level(
+                "system",
+                "TCP windows as the hosts set them",
                 compared="the hosts' own TCP window",
                 shown="as the hosts set it (system)",
             ),
@@ -301,84 +260,247 @@ FACTORS: tuple[Factor, ...] = (
         numbers=Numbers(
             least=8_192,
             most=1_073_741_824,
-            measure="size",
             words="TCP windows of {}",
             compared="a TCP window of {}",
+            measure="size",
             why="a few segments, and the most that TCP has",
         ),
-        description="How many bytes TCP lets a peer send until they are acknowledged (the receive window of both ends), from"
-        " 8 KiB on, or as the hosts set it (system)",
+        description="How many bytes TCP lets a peer send until they are acknowledged (the receive window of both ends), "
+        "from 8 KiB on, or as the hosts set it (system)",
     ),
-    Factor(
-        name="keepalive",
-        title="keep-alive",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
-        levels=(Level(value="none", words="no keep-alive pings", compared="no keep-alive pings", shown="none"),),
-        numbers=Numbers(
-            least=10,
-            most=3_600_000,
-            measure="time",
-            words="a keep-alive ping every {}",
-            compared="a keep-alive ping every {}",
-        ),
+    chosen(
+        "keepalive",
+        "keep-alive",
+        levels=(level("none", "no keep-alive pings"),),
+        numbers=Numbers(least=10, most=3_600_000, words="a keep-alive ping every {}", measure="time"),
         description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
     ),
-    Factor(
-        name="congestion",
-        title="congestion control",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "congestion",
+        "congestion control",
         levels=(
-            Level(
-                value="system",
-                words="the hosts' own congestion control",
-                compared="the hosts' own congestion control",
-                shown="as the hosts set it (system)",
-            ),
-            *(Level(value=v, words=f"congestion control {v}", compared=v, shown=v) for v in ("cubic", "reno", "bbr")),
+            level("system", "the hosts' own congestion control", shown="as the hosts set it (system)"),
+            *(level(name, f"congestion control {name}", name) for name in ("cubic", "reno", "bbr")),
         ),
         description="TCP's congestion control at both ends (cubic, reno, bbr), or the hosts' own (system)",
     ),
-    Factor(
-        name="nodelay",
-        title="small segments",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
+    chosen(
+        "nodelay",
+        "small segments",
         levels=(
-            Level(
-                value="immediate",
-                words="small segments sent at once (TCP_NODELAY)",
+            level(
+                "immediate",
+                "small segments sent at once (TCP_NODELAY)",
                 compared="small segments sent at once",
                 shown="sent at once (immediate)",
             ),
-            Level(
-                value="nagle",
-                words="requests' small segments held back by Nagle's algorithm",
+            level(
+                "nagle",
+                "requests' small segments held back by Nagle's algorithm",
                 compared="Nagle's algorithm",
                 shown="requests' held back by Nagle's algorithm (nagle)",
             ),
         ),
-        description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
-        " acknowledged (nagle); the responder always sends at once",
+        description="Whether the requester sends small segments at once (immediate), or holds them back while others are "
+        "not acknowledged (nagle); the responder always sends at once",
     ),
-    *OF_STREAMS,
-    *OF_PROCESSES,
-    *OF_TIMING,
-    *OF_THE_STORE,
-    *OF_THE_PAGE,
-    *OF_THE_LOAD,
+    chosen(
+        "read_rate",
+        "read rate",
+        levels=(
+            level(
+                "unlimited",
+                "events read as they come",
+                compared="a client that reads events as they come",
+                shown="events as they come (unlimited)",
+            ),
+        ),
+        numbers=Numbers(
+            least=1,
+            most=1_000_000,
+            words="clients that read at most {}",
+            compared="a client that reads at most {}",
+            measure="rate",
+        ),
+        description="How many events a second each client of a stream reads at most (100/s): a slow reader; or as they "
+        "come (unlimited)",
+        has_streams=True,
+        is_of_streams=True,
+    ),
+    chosen(
+        REQUESTERS,
+        "requester hosts",
+        reaches="hosts",
+        numbers=Numbers(least=1, most=64, words="{} requester hosts", one="one requester host"),
+        description="So many hosts ask one responder, and share the requests in flight, the rate and the requests",
+        has_streams=True,
+    ),
+    chosen(
+        "processes",
+        "requester processes",
+        reaches="hosts",
+        numbers=Numbers(least=1, most=64, words="{} requester processes", one="one requester process"),
+        description="So many requester processes on each requester's host, which share its requests in flight, its rate "
+        "and its requests",
+    ),
+    chosen(
+        "workers",
+        "responder workers",
+        numbers=Numbers(least=1, most=64, words="{} responder workers", one="one responder worker"),
+        description="So many worker processes that answer on the responder's one port, where its server has them",
+    ),
+    chosen(
+        TIMING_RULES,
+        "timing rules",
+        levels=(
+            level("none", "no misleading timing rule"),
+            level(
+                MISLEADING,
+                "misleading timing rules beside the true one",
+                shown="misleading ones beside it",
+                said="timing-rules",
+            ),
+        ),
+        description="Time each request by rules that mislead, too, beside the true one (misleading), or not (none): of a "
+        "whole experiment, and of no use to another (docs/timing-rules.md)",
+        is_excludable=False,
+    ),
+    chosen(
+        STORE,
+        "store",
+        reaches="resource",
+        levels=(
+            level("none", "rows in the responder's memory", compared="no database"),
+            level(SQLITE, "rows in SQLite", compared="SQLite", shown="SQLite (sqlite)"),
+            level(POSTGRESQL, "rows in PostgreSQL", compared="PostgreSQL", shown="PostgreSQL (postgresql)"),
+        ),
+        description="Keep accounts and transactions in the responder's memory (none), or in a database: SQLite in WAL "
+        "mode (sqlite), or PostgreSQL (postgresql)",
+        column="store",
+        has_streams=True,
+    ),
+    chosen(
+        POOL,
+        "pool",
+        reaches="resource",
+        levels=(
+            level(
+                "standard",
+                "a pool of 10 connections to the database",
+                compared="a pool of 10 connections",
+                shown="10 connections (standard)",
+            ),
+        ),
+        numbers=Numbers(
+            least=1,
+            most=1_000,
+            words="a pool of {} connections to the database",
+            compared="a pool of {} connections",
+            one="a pool of one connection to the database",
+            why="a pool without a connection answers nobody",
+        ),
+        description="How many connections to the database the responder keeps, 1 to 1000; 10 unless given (standard)",
+        has_streams=True,
+    ),
+    chosen(
+        DRIVER,
+        "driver",
+        reaches="resource",
+        levels=(
+            level("psycopg", "psycopg 3 in threads", compared="psycopg"),
+            level("asyncpg", "asyncpg on the event loop", compared="asyncpg"),
+            level("pgx", "pgx in goroutines", compared="pgx"),
+        ),
+        description="By which library the responder asks PostgreSQL: in Python psycopg 3 in threads (psycopg), or asyncpg "
+        "on its event loop (asyncpg); in Go pgx; its own first one unless given",
+        has_streams=True,
+    ),
+    chosen(
+        FETCH,
+        "fetch",
+        levels=(
+            level(WHOLE, "all in one call", compared="one call", shown="in one call (whole)"),
+            level(
+                "in-a-row",
+                "a call for each part, in a row",
+                compared="calls in a row",
+                shown="a call for each part, one after the other (in-a-row)",
+            ),
+            level(
+                AT_ONCE,
+                "a call for each part, all at once",
+                compared="calls at once",
+                shown="a call for each part, all at once (at-once)",
+            ),
+        ),
+        varies_with=(CALLS,),
+        description="Ask an operation that is made of others in one call (whole), or those others in its place: one after "
+        "the other on one connection (in-a-row), or all at once (at-once), over HTTP/1.1 on a connection "
+        "each, over HTTP/2 on one",
+    ),
+    chosen(
+        BATCHING,
+        "batching",
+        levels=(
+            level("none", "a query by each resolver"),
+            level(
+                "dataloader",
+                "resolvers' queries put together by a DataLoader",
+                compared="a DataLoader",
+                shown="by a DataLoader (dataloader)",
+            ),
+        ),
+        description="Have each of GraphQL's resolvers query the store for itself (none: N + 1 queries), or put the "
+        "queries of a page's posts together by a DataLoader (dataloader)",
+    ),
+    chosen(
+        FIELDS,
+        "fields",
+        levels=(
+            level("all", "every field needed", shown="all needed (all)"),
+            level(
+                "shown",
+                "only the fields needed that a list shows",
+                compared="few fields needed",
+                shown="those that a list shows (shown)",
+            ),
+        ),
+        description="Which fields of a page its reader needs: all, or the few that a list shows (shown): GraphQL's query "
+        "selects them alone, others send all, and what nobody needs is counted",
+    ),
+    fixed_by("load", "concurrency", "concurrency", "count", "concurrency", unit=" in flight", column="concurrency"),
+    fixed_by(
+        "load", "rate", "rate", "rate", "rate_per_s", unit="/s", compared_as="at {}", varies_with=("concurrency",)
+    ),
+    fixed_by(
+        "load",
+        "arrivals",
+        "arrivals",
+        "level",
+        "arrivals",
+        unit=" arrivals",
+        needs="rate_per_s",
+        levels=(level("poisson", "Poisson arrivals"), level("uniform", "uniform arrivals")),
+    ),
+    fixed_by("load", "think", "think time", "time", "think_s", lacks="rate_per_s"),
+    fixed_by(
+        "load",
+        "thinking",
+        "think times",
+        "level",
+        "thinking",
+        unit=" think times",
+        lacks="rate_per_s",
+        levels=(level("constant", "constant think times"), level("exponential", "exponential think times")),
+    ),
 )
-
+"""A cell has a value of `pin` where a list of them was given: then each is a placement of its own, with its own floor."""
 BY_NAME: Mapping[str, Factor] = {factor.name: factor for factor in FACTORS}
 OF_THE_CALL: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.belongs_to == "call")
+OF_THE_LOAD: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.belongs_to == "load")
+OF_THE_STORE: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.reaches == "resource")
 KNOBS: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.reaches == "knob")
 COLUMNS: tuple[str, ...] = tuple(factor.column for factor in FACTORS if factor.column)
-STACK = "stack"
-"""What cells are compared by unless an experiment says otherwise: protocol, responder and client together."""
 DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_THE_CALL}
 
 
@@ -388,11 +510,11 @@ def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Value
     Of an operation that is asked by those it is made of, `calls` is how many they are.
     """
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
-    found = {
+    cell = {
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
         for factor in FACTORS
     }
-    return {**found, CALLS: len(operation.made_of)} if is_in_pieces(found) and operation.made_of else found
+    return {**cell, CALLS: len(operation.made_of)} if is_in_pieces(cell) and operation.made_of else cell
 
 
 def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:
@@ -404,8 +526,8 @@ def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value
 def of_load(cell: Values, without: Collection[str] = ()) -> tuple[str, ...]:
     """What a cell's load is beyond requests in flight and rate, in words: `uniform arrivals`, `think time 10 ms`."""
     others = [factor for factor in OF_THE_LOAD if factor.name not in ("concurrency", "rate", *without)]
-    told = tuple(factor for factor in others if factor.name != "thinking" or cell.get("think"))
-    return tuple(factor.text(value) for factor in told if not factor.is_usual(value := cell.get(factor.name)))
+    present = (factor for factor in others if factor.name != "thinking" or cell.get("think"))
+    return tuple(factor.text(value) for factor in present if not factor.is_usual(value := cell.get(factor.name)))
 
 
 def without_call() -> dict[str, Value]:
@@ -420,8 +542,8 @@ def of_the_call(cell: Values) -> tuple[Value, ...]:
 
 def said(cell: Values) -> list[tuple[Factor, Value]]:
     """The factors of a call that ids, titles and sentences name: those that differ from the default, and some always."""
-    told = zip(OF_THE_CALL, of_the_call(cell), strict=True)
-    applying = ((factor, value) for factor, value in told if value is not None)
+    chosen = zip(OF_THE_CALL, of_the_call(cell), strict=True)
+    applying = ((factor, value) for factor, value in chosen if value is not None)
     return [(factor, value) for factor, value in applying if factor.is_always_said or value != factor.default]
 
 
@@ -437,11 +559,36 @@ def phrases(cell: Values) -> tuple[str, ...]:
 
 def knobs(cell: Values) -> dict[str, str]:
     """What both end programs are told beside the trial's own keys; empty where everything has its default."""
-    told = ((factor, cell.get(factor.name, factor.default)) for factor in KNOBS)
-    return {factor.name: str(value) for factor, value in told if value is not None and value != factor.default}
+    return _beside_defaults(KNOBS, cell)
+
+
+def resources(cell: Values) -> dict[str, str]:
+    """What a responder is told of a cell's store, by name; empty where rows are in memory."""
+    return _beside_defaults(OF_THE_STORE, cell)
+
+
+def _beside_defaults(factors: tuple[Factor, ...], cell: Values) -> dict[str, str]:
+    values = ((factor, cell.get(factor.name, factor.default)) for factor in factors)
+    return {factor.name: str(value) for factor, value in values if value is not None and value != factor.default}
 
 
 def in_columns(cell: Values) -> dict[str, Value]:
     """The values that stand in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
     of_cell = ((factor, cell.get(factor.name, factor.default)) for factor in FACTORS if factor.column)
     return {factor.column: "n/a" if factor.levels and value is None else value for factor, value in of_cell}
+
+
+def requesters_of(values: Values) -> int:
+    """How many hosts ask in a cell; one where nothing is said of them."""
+    number = values.get(REQUESTERS)
+    return number if isinstance(number, int) else 1
+
+
+def is_in_pieces(values: Values) -> bool:
+    """Whether the operations that one is made of are asked in its place."""
+    return values.get(FETCH) not in (None, WHOLE)
+
+
+def in_a_row(values: Values, calls: int) -> int:
+    """How many of a sample's calls wait for one another."""
+    return 1 if values.get(FETCH) == AT_ONCE else calls

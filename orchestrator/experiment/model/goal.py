@@ -13,9 +13,7 @@ from orchestrator.experiment.read.units import exact_duration, parse_duration, p
 ERRORS = "errors"
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 """The statistics of latency that a goal may bound, with the share of requests that lies below each."""
-
 PATTERN = r"^ *(p50|p90|p95|p99|p99\.9|max|errors) *< *[0-9]+(\.[0-9]+)? ?(us|µs|ms|s|m|min|h|%) *$"
-
 _GOAL = re.compile(r"\s*(\S+?)\s*([<>=≤≥]+)\s*(\S.*?)\s*")
 _LIKE = "write it like 'p99 < 10ms' or 'errors < 0.1 %'"
 _FINEST = 0.005

@@ -19,8 +19,7 @@ from orchestrator.experiment.model import options
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
-from orchestrator.experiment.model.prediction import PredictSpec
-from orchestrator.experiment.model.repeats import UntilSpec
+from orchestrator.experiment.model.options import PredictSpec, UntilSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
@@ -28,7 +27,6 @@ from orchestrator.experiment.read.units import format_duration, format_rate, for
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
-
 _QUOTED = {"off": "'off'"}  # what some readers of YAML take for true or false
 _A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", "rate": "a rate"}
 
@@ -83,8 +81,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     try:
         experiment = model.Experiment.model_validate(root.plain())
     except ValidationError as error:
-        found = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
-        problems += [_explain(root, d) for d in found if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
+        faults = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
+        problems += [_explain(root, d) for d in faults if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
         raise ExperimentError(problems) from error
     if problems:
         raise ExperimentError(problems)
@@ -180,11 +178,11 @@ def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
                 yield from _nulls(child, (*path, index))
 
 
-def _without_echoes(found: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+def _without_echoes(faults: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
-    unknown = [details["loc"] for details in found if details["type"] == "extra_forbidden"]
+    unknown = [details["loc"] for details in faults if details["type"] == "extra_forbidden"]
     meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
-    return [details for details in found if details["type"] != "missing" or details["loc"] not in meant]
+    return [details for details in faults if details["type"] != "missing" or details["loc"] not in meant]
 
 
 def _known_at(path: Sequence[Key]) -> list[str]:
@@ -223,11 +221,7 @@ _WANTED = {
     "model_attributes_type": "a mapping of keys",
     "dict_type": "a mapping of keys",
 }
-
-
 _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
-
-
 _RATES = {"rate", "from", "to", "per_second"}
 _EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}', "steps": "{rate: 100/s, duration: 10s}"}
 _BELOW: Mapping[str, type[BaseModel]] = {
@@ -301,7 +295,7 @@ def _unknown_key(path: Sequence[Key]) -> str:
 def _place_of(key: Key, owner: type[BaseModel]) -> str:
     """Where a key belongs that stands at the top and should not, or the other way round; empty where nobody knows."""
     if owner is model.Experiment:
-        homes = [name for name, of in _BELOW.items() if key in of.model_fields]
+        homes = [name for name, model_below in _BELOW.items() if key in model_below.model_fields]
         return f"It stands below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
     if owner in _BELOW.values() and key in model.Experiment.model_fields:
         return "It stands at the top of the file, below nothing."

@@ -1,23 +1,49 @@
-"""What each operation of an experiment file may be told, its own load and warm-up among it."""
+"""The parts of an experiment file: options of operations, loads and warm-ups, placements, repeats and predictions."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
-from orchestrator.experiment.model.base import Strict
 from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal, parse_within
-from orchestrator.experiment.read.fields import Duration, OneOrMany, Rate, Size
+from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S, ZONE_PATTERN
+from orchestrator.experiment.providers import EMULATING
+from orchestrator.experiment.read.fields import BitRate, Duration, Margin, OneOrMany, Rate, Share, Size
 from orchestrator.experiment.read.units import SHARE_PATTERN
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, SchemaChange
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Short = Annotated[str, Field(min_length=1, max_length=200)]
+Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
+
+
+class Strict(BaseModel):
+    """Nothing unknown, nothing converted, nothing changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
 
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
 MOST_RECORDS = 700_000  # of some 90 bytes in JSON: within the largest payload
 MOST_PER_S = 1_000_000
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
-
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
@@ -26,7 +52,6 @@ PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 OfferedRate = Annotated[Rate, Field(gt=0, le=MOST_PER_S)]
 MOST_PROBES = 12  # of a search: as many tell 4,096 outcomes apart
-
 
 _A_GOAL = {
     "type": "string",
@@ -262,3 +287,137 @@ class EventsOptions(StreamOptions):
     bytes: Annotated[
         OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
     ] = None
+
+
+FEWEST = 3  # blocks that an interval needs
+MOST = 1000
+
+
+class UntilSpec(Strict):
+    """Blocks go on until the interval of every comparison is as narrow as wanted, or the limit is reached."""
+
+    until: Annotated[
+        Margin,
+        Field(description="How far the interval of each ratio may reach to either side of it, from 0.1 % on."),
+    ]
+    at_most: Annotated[int, Field(description="The most blocks, however wide intervals are.")]
+    at_least: Annotated[int, Field(description="So many blocks are made before intervals are looked at.")] = FEWEST
+
+    @model_validator(mode="after")
+    def _room_to_choose(self) -> UntilSpec:
+        if not FEWEST < self.at_most <= MOST:
+            raise ValueError(f"`at_most` is {self.at_most}: give the most blocks, {FEWEST + 1} to {MOST:,}, such as 30")
+        if self.at_least < FEWEST:
+            raise ValueError(f"`at_least` is {self.at_least}, and an interval needs {FEWEST} blocks")
+        if self.at_least >= self.at_most:
+            raise ValueError(
+                f"`at_least` ({self.at_least}) must be below `at_most` ({self.at_most}): there is nothing to choose;"
+                f" write `repeats: {self.at_most}`"
+            )
+        return self
+
+
+class _FixedOrUntil:
+    """Marks `UntilSpec` as what may also be a number of blocks; faults are told of the form that was written."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(self._read, handler(UntilSpec))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [_BLOCKS.json_schema(), handler(schema)]}
+
+    @staticmethod
+    def _read(value: Any, until: Callable[[Any], UntilSpec]) -> int | UntilSpec:
+        return until(value) if isinstance(value, dict | UntilSpec) else _BLOCKS.validate_python(value)
+
+
+_BLOCKS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, le=MOST, strict=True)])
+Repeats = Annotated[int | UntilSpec, _FixedOrUntil()]
+_LEAST_HELD_OUT, _MOST_HELD_OUT = 0.05, 0.5  # of the cells
+
+
+def _enough(share: float) -> float:
+    if not _LEAST_HELD_OUT <= share <= _MOST_HELD_OUT:
+        raise ValueError(f"{share * 100:g} % is not 5 % to 50 %: less tests nothing, more leaves too little to fit")
+    return share
+
+
+class PredictSpec(Strict):
+    """How the cost model is tested: cells are chosen by the seed when the run is planned, and no fit sees them."""
+
+    hold_out: Annotated[
+        Share,
+        AfterValidator(_enough),
+        Field(description="The share of each series that is kept from the fit: 5 to 50 %."),
+    ] = 0.2
+
+
+_EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
+_EACH = "of a list, each is a placement of its own"
+LINK_KEYS = ("rtt", "jitter", "rate", "loss", "initial_window")
+"""What a link can be asked for, in the order in which names of placements tell them."""
+
+
+class LinkSpec(Strict):
+    """The distance between two zones. Each value of a list, or combination of several, makes a placement."""
+
+    rtt: Annotated[
+        OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None,
+        Field(description=f"{_EMULATED}: the round trip wanted between the two zones; {_EACH}."),
+    ] = None
+    jitter: Annotated[
+        OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None,
+        Field(description=f"{_EMULATED}: the round trip varies evenly by up to so much either way; {_EACH}."),
+    ] = None
+    rate: Annotated[
+        OneOrMany[Annotated[BitRate, Field(gt=0, le=1_000_000_000)]] | None,
+        Field(description=f"{_EMULATED}: the rate of each direction; {_EACH}."),
+    ] = None
+    loss: Annotated[
+        OneOrMany[Annotated[Share, Field(lt=1)]] | None,
+        Field(description=f"{_EMULATED}: the share of packets lost in each direction; {_EACH}."),
+    ] = None
+    initial_window: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_INITIAL_WINDOW)]] | None,
+        Field(
+            description=f"{_EMULATED}: TCP's initial congestion window in both directions, in segments; the kernel's own,"
+            f" 10 on Linux, unless given; {_EACH}."
+        ),
+    ] = None
+
+
+class PlacementSpec(LinkSpec):
+    """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
+
+    name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
+    from_zone: Annotated[Zone | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
+        None
+    )
+    to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
+
+
+class ZonesSpec(Strict):
+    """A pair of zones: `from` is the requester's, `to` the responder's."""
+
+    from_zone: Annotated[Zone, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")]
+    to_zone: Annotated[Zone, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")]
+
+
+class DistanceSpec(LinkSpec):
+    """Distances measured in one run: every combination of the values given, or every pair of `zones`."""
+
+    zones: Annotated[
+        OneOrMany[ZonesSpec] | None,
+        Field(description="Pairs of zones, each as far apart as it is; in place of `rtt`."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> DistanceSpec:
+        if (self.rtt is None) == (self.zones is None):
+            raise ValueError("give either `rtt`, such as [1ms, 20ms, 50ms], or `zones`, pairs of `from` and `to`")
+        return self
+
+
+def most_blocks(repeats: int | UntilSpec) -> int:
+    """Return how many blocks a schedule has room for."""
+    return repeats.at_most if isinstance(repeats, UntilSpec) else repeats

@@ -1,18 +1,36 @@
-"""What is compared with what: `compare_by` and `reference` of an experiment, and the pairs of cells that they ask for."""
+"""What is compared with what, and what else differs between two stacks.
+
+`compare_by` and `reference` of an experiment ask for pairs of cells. A ratio of two stacks' times is the protocol's only
+where no other part differs: responders and clients declare their parts and their own work in manifests, and a plan keeps
+them under `resolved`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
-from orchestrator.catalogue.offers import NATIVE
+from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
+from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Factor, Value
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, STACK, of_the_call
+from orchestrator.experiment.model.factors import (
+    BY_NAME,
+    DRIVER,
+    FACTORS,
+    OF_THE_CALL,
+    OWN_DRIVERS,
+    STACK,
+    STORE,
+    of_the_call,
+)
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.store_factors import DRIVER, OWN_DRIVERS, STORE
-from orchestrator.experiment.plan.plan import Cell, Contrast, Plan, Stack
+from orchestrator.experiment.plan.documents import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
+from orchestrator.experiment.plan.estimate import requests_of
+from orchestrator.experiment.plan.payloads import payloads_of
+from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 
 _BRING_DRIVERS = (STORE, "protocol", "responder")
 """Factors whose values bring the library by which PostgreSQL is asked: fastapi has psycopg, go-net-http has pgx."""
@@ -35,11 +53,11 @@ def pairs(plan: Plan) -> Iterator[Pair]:
     """
     controls = {stack.id for stack in plan.stacks if stack.control_of}
     original = plan.reference or plan.stacks[0].id
-    asked = [cell for cell in plan.cells if cell.stack not in controls]
+    cells = [cell for cell in plan.cells if cell.stack not in controls]
     for contrast in plan.contrasts:
-        yield from _of_contrast(contrast.factor, contrast.references or (original,), asked)
+        yield from _of_contrast(contrast.factor, contrast.references or (original,), cells)
     for cell in plan.cells:
-        if cell.stack in controls and (beside := _of_stack(asked, cell, original)):
+        if cell.stack in controls and (beside := _of_stack(cells, cell, original)):
             yield Pair(factor=STACK, cell=cell, reference=beside, is_control=True)
 
 
@@ -61,8 +79,8 @@ def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]
             if factor == STACK:
                 beside = _of_stack(alike[_apart_from(factor, cell)], cell, str(reference))
             else:
-                found = alike[_apart_from(factor, cell)]
-                beside = next((other for other in found if value_of(other, factor) == reference), None)
+                candidates = alike[_apart_from(factor, cell)]
+                beside = next((other for other in candidates if value_of(other, factor) == reference), None)
             if beside:
                 yield Pair(factor=factor, cell=cell, reference=beside)
 
@@ -79,8 +97,8 @@ def all_pairs(plan: Plan) -> Iterator[Pair]:
         if cell.stack not in controls:
             alike.setdefault(cell.setting, []).append(cell)
     for cells in alike.values():
-        for one, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
-            yield Pair(factor=STACK, cell=other, reference=one)
+        for first, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
+            yield Pair(factor=STACK, cell=other, reference=first)
     yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
 
 
@@ -132,17 +150,17 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
 
 def _way(cell: Cell) -> dict[Factor, Value]:
     """How its requests are made, without the library that its responder asks a database by unless told otherwise."""
-    found = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
-    return {factor: None if value in OWN_DRIVERS else value for factor, value in found.items()}
+    values = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
+    return {factor: None if value in OWN_DRIVERS else value for factor, value in values.items()}
 
 
 def compared(plan: Plan) -> str:
     """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
-    asked = [pair for pair in pairs(plan) if not pair.is_control]
+    compared_pairs = [pair for pair in pairs(plan) if not pair.is_control]
     texts = []
     for contrast in plan.contrasts:
-        mine = [pair for pair in asked if pair.factor == contrast.factor]
+        mine = [pair for pair in compared_pairs if pair.factor == contrast.factor]
         if contrast.factor == STACK:
             names = [labels[str(value)] for value in contrast.references or (plan.reference or plan.stacks[0].id,)]
             texts.append(f"stacks with {' and '.join(names)}")
@@ -156,7 +174,7 @@ def compared(plan: Plan) -> str:
             )
             if values:
                 texts.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
-    return f"{'; '.join(texts)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
+    return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file asks
@@ -220,8 +238,8 @@ def _find(
 ) -> list[tuple[str, Value]]:
     """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
     path, text = ("reference", number), str(wanted)
-    found = [(name, value) for name, of in values.items() for value, names in of.items() if text in names]
-    if not found and STACK in values:
+    matches = [(name, value) for name, choices in values.items() for value, names in choices.items() if text in names]
+    if not matches and STACK in values:
         of_protocol = [stack for stack in stacks if stack.protocol == wanted]
         labels = ", ".join(f"'{stack.label}'" for stack in stacks)
         if len({stack.responder for stack in of_protocol}) > 1:
@@ -232,15 +250,15 @@ def _find(
         if len(values) == 1:
             located.add(path, f"no stack is called '{wanted}'. The stacks are {labels}.")
             return []
-    if not found:
-        known = [names[0] for of in values.values() for names in of.values()]
+    if not matches:
+        known = [names[0] for choices in values.values() for names in choices.values()]
         located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
         return []
-    factors = list(dict.fromkeys(name for name, _ in found))
+    factors = list(dict.fromkeys(name for name, _ in matches))
     if len(factors) > 1:
         located.add(path, f"'{wanted}' may be a value of {_or(factors)}: compare by one of them at a time.")
         return []
-    return found if text == NATIVE else found[:1]
+    return matches if text == NATIVE else matches[:1]
 
 
 def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], cells: Sequence[Cell]) -> str:
@@ -275,3 +293,277 @@ def _way_out(cells: Sequence[Cell], without: Container[str]) -> str:
 
 def _or(names: Sequence[str]) -> str:
     return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def externals_by_label(stacks: Iterable[Stack]) -> dict[str, External]:
+    """Who answers, where that runs already, by the stack's label; without the controls that enter a stack again."""
+    return {s.label: s.external for s in stacks if s.external is not None and s.control_of is None}
+
+
+def external_sentence(stacks: Collection[Stack]) -> str:
+    """What a reader of the numbers must know of responders that run already; empty without one."""
+    addresses = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
+    if not addresses:
+        return ""
+    is_single = len(addresses) == 1
+    unlike = (
+        f" Unlike the others {'it does' if is_single else 'they do'} not start afresh for every trial,"
+        f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a"
+        " container or a proxy: their difference may be that."
+        if any(stack.external is None for stack in stacks)
+        else ""
+    )
+    return (
+        f"Answered by {'a service' if is_single else 'services'} that orch did not start: {'; '.join(addresses)}."
+        f" {'Its' if is_single else 'Their'} version, CPU, settings and own work are not known.{unlike}"
+    )
+
+
+def behind_loopback(stacks: Iterable[Stack]) -> str:
+    """What is known of where those answer whose address is one of the loopback; empty without one."""
+    labels = [label for label, external in externals_by_label(stacks).items() if is_loopback(external.host)]
+    return f"{' and '.join(labels)} at a loopback address; who answers behind it is not known" if labels else ""
+
+
+def address_of(external: External) -> str:
+    """The address as the experiment names it, `db.example:80`; of a manifest's plan the role with the port."""
+    return f"{external.given}:{external.port}"
+
+
+def announcements(plan: Plan) -> list[str]:
+    """To whom requests will go that orch did not start, and about how many; one line for each address."""
+    by_address: dict[External, list[Stack]] = {}
+    for stack in plan.stacks:
+        if stack.external is not None:
+            by_address.setdefault(stack.external, []).append(stack)
+    return [
+        f"{', '.join(externals_by_label(stacks))}: about {requests_of(plan, {s.id for s in stacks}):,} requests go to"
+        f" {address_of(external)}{'' if external.given == external.host else f' ({external.host})'}, which runs already;"
+        " orch starts nothing there, and ends nothing"
+        for external, stacks in by_address.items()
+    ]
+
+
+PROTOCOL = ("codec", "transport")
+"""The parts that make a protocol."""
+PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading", "library")
+"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
+
+A codec alone has a `library` in place of a client, and nothing that carries messages.
+"""
+NOT_KNOWN = "not known"
+"""How a part of which nobody here knows what it is begins; what follows says whose it is."""
+BYTES = "bytes"
+HTTP = "http"
+_KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
+_DECLARED = "HTTP/1.1"  # of transports whose version of HTTP is a factor
+
+
+def parts_of(responder: Responder, client: Client) -> dict[str, str]:
+    """The parts of a stack by name, as a plan keeps them; the connection policy is a cell's, and not among them."""
+    parts = responder.parts
+    languages = dict.fromkeys((responder.language.title, client.language.title))
+    return {
+        "codec": parts.codec,
+        BYTES: parts.bytes_as,
+        "transport": client.transport or parts.transport,
+        "framework": parts.server if parts.framework == NONE else f"{parts.framework} on {parts.server}",
+        "validation": parts.validation,
+        "client": client.name,
+        "language": ", asked in ".join(languages),
+        "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
+    }
+
+
+def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
+    """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
+    parts = protocol.responder().parts
+    return {
+        "codec": parts.codec,
+        BYTES: parts.bytes_as,
+        "library": client.name,
+        "language": client.language.title,
+        "reading": client.omits or "every field",
+    }
+
+
+def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the parts in which two stacks are known to differ, in the order of `PARTS`; not of one that a side lacks.
+
+    How bytes and a JSON document travel counts as the codec's, where both sides say it.
+
+    >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
+    ('codec',)
+    """
+    names = _unlike(first, other) - set(may_differ_in(first, other))
+    return tuple(name for name in PARTS if name in names or (name == "codec" and names & {BYTES, DOCUMENT}))
+
+
+def may_differ_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the parts in which two stacks may differ, as at least one side's is not known, in the order of `PARTS`.
+
+    >>> may_differ_in({"framework": "not known (external)"}, {"framework": "FastAPI on uvicorn"})
+    ('framework',)
+    """
+    unlike = _unlike(first, other)
+    return tuple(name for name in PARTS if name in unlike and any(_is_unknown(side[name]) for side in (first, other)))
+
+
+def _unlike(first: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    return {name for name in first.keys() & other.keys() if first[name] != other[name]}
+
+
+def _is_unknown(part: str) -> bool:
+    return part.startswith(NOT_KNOWN)
+
+
+def in_use(
+    plan: Plan,
+    stack: str,
+    connection: str,
+    operations: Container[str],
+    document: object = None,
+    http: object = None,
+) -> dict[str, str]:
+    """The parts of a plan's stack as cells use it: their connection policy, and how bytes travel only where some do.
+
+    Likewise how a JSON document does that is carried as `document` chooses. What is declared of HTTP/1.1 is carried by the
+    version of HTTP that `http` names.
+
+    `operations` are the ids of what is asked. Empty where the plan does not say what the stack is made of.
+    """
+    parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
+    if not parts:
+        return {}
+    if not any(
+        o.id in operations and payload.get("kind") in _KINDS_OF_BYTES
+        for o in plan.operations
+        for payload in payloads_of(o)
+    ):
+        parts.pop(BYTES, None)
+    ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
+    words = " and ".join(WORDS[way] for way in WORDS if way in ways)
+    if http is not None and "transport" in parts:
+        parts["transport"] = parts["transport"].replace(_DECLARED, f"HTTP/{http}")
+    kept = {"connection": connection} if "client" in parts else {}
+    return {**parts, **kept, **({DOCUMENT: words} if words else {})}
+
+
+def has_version(plan: Plan, stack: str) -> bool:
+    """Whether the factor `http` is anything to a stack: gRPC, say, or a bare connection, has no choice of it."""
+    return _DECLARED in str((plan.resolved.get(stack, {}).get("parts") or {}).get("transport", _DECLARED))
+
+
+def against_reference(
+    plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference.
+
+    With `may_differ_in`, those in which it may.
+
+    Nothing where stacks are not compared.
+    """
+    if all(contrast.factor != STACK for contrast in plan.contrasts):
+        return
+    reference = plan.reference or plan.stacks[0].id
+    operations = {cell.operation for cell in plan.cells}
+    beside = _as_planned(plan, reference, operations)
+    for stack in plan.stacks:
+        if stack.id != reference and stack.control_of is None:
+            yield stack.label, by(_as_planned(plan, stack.id, operations), beside)
+
+
+def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str, str]:
+    cells = [cell for cell in plan.cells if cell.stack == stack]
+    policies = ", ".join(sorted({cell.connection for cell in cells}))
+    chosen = {cell.factors.get(DOCUMENT) for cell in cells}
+    versions = " and ".join(sorted({str(version) for cell in cells if (version := cell.factors.get(HTTP))}))
+    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE, versions or None)
+
+
+# How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
+ALL_READ = "every one read once, on both ends, within the call"
+SOME_UNREAD = "not all read within the call"
+READING_NOT_KNOWN = "not known of a responder that orch did not start"
+
+
+def declared_work(*ends: Responder | Client) -> list[dict[str, str]]:
+    """The declarations of a stack's ends, as a plan keeps them: what is empty is left out."""
+    declarations = (
+        {"name": end.name, "adds": end.adds, "without": getattr(end, "without", ""), "omits": end.omits} for end in ends
+    )
+    return [{key: words for key, words in end.items() if words} for end in declarations if end["adds"] or end["omits"]]
+
+
+def added_work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
+    return _phrases(stacks, resolved, "adds")
+
+
+def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Likewise, which ends leave fields unread that a caller would use."""
+    return _phrases(stacks, resolved, "omits")
+
+
+def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
+    texts = [external_sentence(stacks)] if any(stack.external for stack in stacks) else []
+    if omitted := unread_fields(stacks, resolved):
+        texts.append(
+            "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
+            f"{'; '.join(omitted)}."
+        )
+    if work := added_work(stacks, resolved):
+        texts.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
+    return tuple(texts)
+
+
+def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
+    labels: dict[str, list[str]] = {}
+    for stack in stacks:
+        if stack.control_of is None:
+            for end in resolved.get(stack.id, {}).get("own_work", ()):
+                if key in end:
+                    spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
+                    labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
+    return [f"{', '.join(dict.fromkeys(stacks_named))}: {phrase}" for phrase, stacks_named in labels.items()]
+
+
+LANGUAGES = "languages"
+RESPONDER, REQUESTER = "responder", "requester"
+
+
+def languages_of_ends(responder: Responder | None, client: Client) -> dict[str, str]:
+    """The title of each end's language; without the responder's where nobody is asked, or nobody knows who answers."""
+    known = {} if responder is None else {RESPONDER: responder.language.title}
+    return {**known, REQUESTER: client.language.title}
+
+
+def languages_of_stacks(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Of each stack of a plan's document, by id, the responder's language and the requester's; of stacks with both known."""
+    by_stack = {}
+    for stack, resolved in document.get("resolved", {}).items():
+        languages = resolved.get(LANGUAGES, {}) if isinstance(resolved, Mapping) else {}
+        if RESPONDER in languages and REQUESTER in languages:
+            by_stack[stack] = (str(languages[RESPONDER]), str(languages[REQUESTER]))
+    return by_stack
+
+
+def language_of_requester(resolved: Mapping[str, Any], stack: str) -> str | None:
+    """The language of a stack's requester, by what a plan has under `resolved`; None where that does not say it."""
+    languages = resolved.get(stack, {}).get(LANGUAGES, {})
+    return str(languages[REQUESTER]) if REQUESTER in languages else None
+
+
+def languages_in_words(ends: tuple[str, str]) -> str:
+    """As tables say it: the responder's, and the requester's behind an arrow.
+
+    >>> in_words(("Go", "Python"))
+    'Go ← Python'
+    """
+    return " ← ".join(ends)
+
+
+def are_several_languages(languages: Mapping[str, tuple[str, str]]) -> bool:
+    """Whether more than one language takes part, so that tables have to name them."""
+    return len({language for ends in languages.values() for language in ends}) > 1

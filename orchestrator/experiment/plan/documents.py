@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -23,17 +24,14 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.payloads import MOST_JSON_BYTES, Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
-from orchestrator.experiment.plan.typed_message import typed_message
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]
-
-FACTOR = "document"
+DOCUMENT = "document"
 TYPED: How = "typed"
 AS_VALUE: How = "value"
 WORDS: Mapping[str, str] = {TYPED: "as a typed message", AS_VALUE: "as google.protobuf.Value"}
 INSTALL = "make setup, or: pip install grpcio-tools"
-
 _CODEC = "Protocol Buffers"
 _COMPILE_S = 120.0
 _CARRY_S = 120.0
@@ -41,7 +39,7 @@ _CARRY_S = 120.0
 
 def carried_by(responder: Responder, client: End) -> How | None:
     """The best that both ends can do with a document; None where it travels as it is, without Protocol Buffers."""
-    if all(end.lacks(FACTOR, TYPED) is None for end in (responder, client)):
+    if all(end.lacks(DOCUMENT, TYPED) is None for end in (responder, client)):
         return TYPED
     return AS_VALUE if responder.parts.codec == _CODEC else None
 
@@ -63,38 +61,38 @@ def is_compiler_there() -> bool:
     return find_spec("grpc_tools") is not None
 
 
-def with_shape(located: Located, asked: Asked) -> Asked:
+def with_shape(located: Located, question: Asked) -> Asked:
     """The same with the shape of its document, one of no message where that would not bring the document back.
 
     Where there is no compiler, that is noted in `located`.
     """
-    if asked.file is None:
-        return asked
-    path = ("operations", asked.item, asked.operation.name, "json")
+    if question.file is None:
+        return question
+    path = ("operations", question.item, question.operation.name, "json")
     if not is_compiler_there():
         located.add(
             path,
-            f"a typed message of {asked.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
-            f" `{FACTOR}: {AS_VALUE}`.",
+            f"a typed message of {question.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
+            f" `{DOCUMENT}: {AS_VALUE}`.",
         )
-        return asked
-    content = read_file(located.folder / asked.file.source, MOST_JSON_BYTES)
-    made = typed_message(json.loads(content), asked.file.name)
-    shape = Shape(proto_sha256=made.sha256, values=made.values, typed=made.typed, note=made.note)
-    if made.proto:
+        return question
+    content = read_file(located.folder / question.file.source, MOST_JSON_BYTES)
+    message = typed_message(json.loads(content), question.file.name)
+    shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
+    if message.proto:
         try:
-            _compiled(made.proto, content)
+            _compiled(message.proto, content)
         except OrchError as error:
-            shape = Shape(proto_sha256="", values=made.values, typed=0, note=str(error))
-    return replace(asked, operation=replace(asked.operation, shape=shape))
+            shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
+    return replace(question, operation=replace(question.operation, shape=shape))
 
 
-def refusal_of_value(located: Located, asked: Asked) -> str | None:
+def refusal_of_value(located: Located, question: Asked) -> str | None:
     """Why this document cannot travel as `google.protobuf.Value`; None when it can, or that cannot be known here."""
-    if asked.file is None:
+    if question.file is None:
         return None
-    lost = _lost(read_file(located.folder / asked.file.source, MOST_JSON_BYTES))
-    return f"{WORDS[AS_VALUE]} {asked.file.source} does not come back: {lost}" if lost else None
+    lost = _lost(read_file(located.folder / question.file.source, MOST_JSON_BYTES))
+    return f"{WORDS[AS_VALUE]} {question.file.source} does not come back: {lost}" if lost else None
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
@@ -104,35 +102,35 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
     made another message of the same document; OrchError where the message does not bring the document back.
     """
     operations = {operation.id: operation for operation in plan.operations}
-    asked = {
+    typed = {
         cell.operation
         for cell in plan.cells
-        if plan_way(plan, cell.stack, cell.operation, cell.factors.get(FACTOR)) == TYPED
+        if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
     }
-    found = {}
+    schemas = {}
     for file, path in zip(plan.payload_files, files, strict=True):
-        if file.operation not in asked:
+        if file.operation not in typed:
             continue
-        made = typed_message(json.loads(path.read_bytes()), file.name)
+        message = typed_message(json.loads(path.read_bytes()), file.name)
         shape = operations[file.operation].shape
-        if shape is None or made.sha256 != shape.proto_sha256:
+        if shape is None or message.sha256 != shape.proto_sha256:
             raise UsageError(
                 f"the typed message of {file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        compiled = _compiled(made.proto, path.read_bytes())
+        compiled = _compiled(message.proto, path.read_bytes())
         target = path.with_name(f"{path.name}.pb")
-        for place, content in ((path.with_name(f"{path.name}.proto"), made.proto.encode()), (target, compiled)):
+        for place, content in ((path.with_name(f"{path.name}.proto"), message.proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
                 partial.write_bytes(content)
-        found[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
-    return found
+        schemas[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
+    return schemas
 
 
 def plan_way(plan: Plan, stack: str, operation: str, chosen: object) -> How | None:
     """How the document of an operation travels over a stack of the plan; None where there is none."""
-    asked = next(o for o in plan.operations if o.id == operation)
-    return way(plan.resolved.get(stack, {}).get("documents"), asked.payload, chosen, asked.shape)
+    planned = next(o for o in plan.operations if o.id == operation)
+    return way(plan.resolved.get(stack, {}).get("documents"), planned.payload, chosen, planned.shape)
 
 
 def descriptor_set(proto: str) -> bytes:
@@ -153,10 +151,12 @@ def descriptor_set(proto: str) -> bytes:
             )
         except subprocess.TimeoutExpired as error:
             raise OrchError(
-                f"protoc took longer than {_COMPILE_S:g} s", hint=f"write `{FACTOR}: {AS_VALUE}`"
+                f"protoc took longer than {_COMPILE_S:g} s", hint=f"write `{DOCUMENT}: {AS_VALUE}`"
             ) from error
         if done.returncode != 0:
-            raise OrchError(f"protoc refused its message: {done.stderr.strip()}", hint=f"write `{FACTOR}: {AS_VALUE}`")
+            raise OrchError(
+                f"protoc refused its message: {done.stderr.strip()}", hint=f"write `{DOCUMENT}: {AS_VALUE}`"
+            )
         return Path(folder, "document.pb").read_bytes()
 
 
@@ -164,7 +164,7 @@ def _compiled(proto: str, document: bytes) -> bytes:
     """The descriptor set of a .proto; OrchError when it cannot be made, or does not bring the document back."""
     compiled = descriptor_set(proto)
     if lost := _lost(document, compiled):
-        raise OrchError(f"as a typed message it does not come back: {lost}", hint=f"write `{FACTOR}: {AS_VALUE}`")
+        raise OrchError(f"as a typed message it does not come back: {lost}", hint=f"write `{DOCUMENT}: {AS_VALUE}`")
     return compiled
 
 
@@ -188,27 +188,27 @@ def _lost(document: bytes, schema: bytes | None = None) -> str:
             )
         except subprocess.TimeoutExpired:
             return f"it takes longer than {_CARRY_S:g} s"
-    told = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
-    return told.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
+    reason = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
+    return reason.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
     """Which it was, for headline, plan and report, of what `Plan.to_dict` gives; empty where no JSON travels so."""
     labels = {s["id"]: s["label"] for s in plan.get("stacks", ()) if not s.get("control_of")}
-    told = []
+    clauses = []
     for operation in plan.get("operations", ()):
         shape = None if operation.get("shape") is None else Shape(**operation["shape"])
         by_way: dict[str, list[str]] = {}
         for cell in plan.get("cells", ()):
             carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
-            found = way(carried, operation["payload"], cell["factors"].get(FACTOR), shape)
-            if cell["operation"] == operation["id"] and cell["stack"] in labels and found:
-                by_way.setdefault(found, []).append(labels[cell["stack"]])
+            how = way(carried, operation["payload"], cell["factors"].get(DOCUMENT), shape)
+            if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
+                by_way.setdefault(how, []).append(labels[cell["stack"]])
         words = [
             f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}{_share(w, shape)}" for w in WORDS if w in by_way
         ]
-        told += [f"{operation['label'].removeprefix('echo ')} travels {' and '.join(words)}"] if words else []
-    return f"Its own JSON: {'; '.join(told)}." if told else ""
+        clauses += [f"{operation['label'].removeprefix('echo ')} travels {' and '.join(words)}"] if words else []
+    return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
 
 
 def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
@@ -220,7 +220,7 @@ def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
         if way(
             plan.get("resolved", {}).get(cell["stack"], {}).get("documents"),
             operations[cell["operation"]]["payload"],
-            cell["factors"].get(FACTOR),
+            cell["factors"].get(DOCUMENT),
             None,
         )
     )
@@ -235,3 +235,320 @@ def _share(how: str, shape: Shape | None) -> str:
     if shape.typed == shape.values:
         return f" (all of its {shape.values:,} values)"
     return f" ({shape.typed:,} of its {shape.values:,} values, the others as google.protobuf.Value within it)"
+
+
+MOST_FIELDS = 2_000  # of all messages together: more take the compiler, and every start of an end, too long
+OR_NULL = "_or_null"
+_LONGEST_NAME = 40
+_ANY = "google.protobuf.Value"
+
+_HEAD = """\
+// The shape of {name}, written by orch; protos/documents.md says how it is read.
+syntax = "proto3";
+
+package orch.document.v1;
+{imports}
+service Documents {{
+  rpc Echo({root}) returns ({root});
+}}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedMessage:
+    """What became of a document. `proto` is empty where it travels as one `google.protobuf.Value`; `note` says why.
+
+    `typed` of its `values` have a type of their own, the others are in a `google.protobuf.Value` of that message.
+    """
+
+    proto: str
+    values: int
+    typed: int
+    note: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """Of the .proto's text; empty where there is none."""
+        return hashlib.sha256(self.proto.encode()).hexdigest() if self.proto else ""
+
+
+def typed_message(document: Any, name: str) -> TypedMessage:
+    """The message of a document that a file called `name` holds."""
+    root = shape_of(document)
+    if root.kind not in (OBJECT, MAP, LIST):
+        return TypedMessage(proto="", values=root.values, typed=0, note="it is a single value, which has no shape")
+    messages = _Messages()
+    try:
+        kind = messages.named(root)
+    except _TooManyFields:
+        note = f"its messages would have more than {MOST_FIELDS:,} fields"
+        return TypedMessage(proto="", values=root.values, typed=0, note=note)
+    body = "".join(f"\nmessage {n} {{\n{b}}}\n" for (_, b), n in messages.names.items())
+    imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
+    text = _HEAD.format(root=kind, name=name, imports=imports) + body
+    return TypedMessage(proto=text, values=root.values, typed=root.values - messages.untyped)
+
+
+class _TooManyFields(Exception):
+    """The shape is larger than a person would write down."""
+
+
+class _Messages:
+    """The messages that a document needs, each body once, in the order in which they are complete."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
+        self.untyped = 0
+        self._fields = 0
+
+    def named(self, place: Place) -> str:
+        """The type of one value of a place that is not null."""
+        match place.kind:
+            case kind if kind == OBJECT:
+                return self._message("Object", *self._object(place))
+            case kind if kind == MAP:
+                return self._message("Map", f"{self._members(place)} entries = 1;")
+            case kind if kind == LIST:
+                return self._message("List", f"repeated {self._items(place)} items = 1;")
+            case kind if kind == NULL:
+                return "google.protobuf.NullValue"
+            case kind if kind == VALUE:
+                self.untyped += place.values
+                return _ANY
+            case kind:
+                return kind
+
+    def _element(self, place: Place) -> str:
+        """The type of a value that may be null, where no field can be left out to say so."""
+        kind = self.named(place)
+        if place.nulls and place.kind not in (NULL, VALUE):
+            return self._message("Nullable", f"optional {kind} value = 1;")
+        return kind
+
+    def _items(self, place: Place) -> str:
+        return self._element(place.items or Place())
+
+    def _members(self, place: Place) -> str:
+        return f"map<string, {self._element(place.members or Place())}>"
+
+    def _object(self, place: Place) -> list[str]:
+        taken: set[str] = set()
+        lines = []
+        for number, (key, held) in enumerate(place.fields.items(), start=1):
+            is_always_there = held.count == place.count - place.nulls
+            may_be_null = bool(held.nulls) and held.kind not in (NULL, VALUE)
+            name = _field_name(key, OR_NULL if is_always_there and may_be_null else "", taken, place.fields)
+            if is_always_there and not may_be_null and held.kind in (LIST, MAP):
+                kind = f"repeated {self._items(held)}" if held.kind == LIST else self._members(held)
+            elif is_always_there and may_be_null:
+                kind = f"optional {self.named(held)}"
+            else:
+                kind = ("" if is_always_there else "optional ") + self._element(held)
+            lines.append(f"{kind} {name} = {number} [json_name = {_literal(key)}];")
+        return lines
+
+    def _message(self, prefix: str, *fields: str) -> str:
+        """The name of the message with these fields."""
+        body = "".join(f"  {field}\n" for field in fields)
+        if (prefix, body) not in self.names:
+            self._fields += len(fields)
+            if self._fields > MOST_FIELDS:
+                raise _TooManyFields
+            self.names[prefix, body] = f"{prefix}{len(self.names) + 1}"
+        return self.names[prefix, body]
+
+
+def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) -> str:
+    """A name that every language can have, unlike all `taken` ones.
+
+    It is no `json_name` of another of `keys`; nor is it one behind a `_`, as protoc calls the oneof of an optional field.
+    """
+    base = re.sub(r"[^a-z0-9]+", "_", key.lower())[:_LONGEST_NAME].strip("_")
+    if not base or base[0].isdigit():
+        base = f"field_{base}".strip("_")
+    if f"_{base}".endswith(OR_NULL):
+        base += "_key"
+    name, number = base + ending, 1
+    while name.replace("_", "") in taken or (name in keys and name != key) or f"_{name}" in keys:
+        number += 1
+        name = f"{base}_{number}{ending}"
+    taken.add(name.replace("_", ""))
+    return name
+
+
+def _literal(text: str) -> str:
+    """A string of the .proto language; what is no visible ASCII stands as the octal digits of its UTF-8."""
+    return '"' + "".join(_escaped(byte) for byte in text.encode()) + '"'
+
+
+def _escaped(byte: int) -> str:
+    character = chr(byte)
+    if character in '"\\':
+        return "\\" + character
+    return character if 32 <= byte < 127 else f"\\{byte:03o}"
+
+
+MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data, and the object is a map
+LONGEST_KEY = 500  # characters of a key that is a name
+MOST_NESTED = 90  # objects and lists within each other: what lies deeper is not looked at
+_UNSIGNED_64 = 1 << 64
+_SIGNED_64 = 1 << 63
+NULL = "null"
+VALUE = "value"
+OBJECT = "object"
+MAP = "map"
+LIST = "list"
+
+
+class Place:
+    """What was seen at one place of a document: how many values of each kind, and the places within them.
+
+    `fields` are those of its objects by key, in the order of their first appearance, until there are more than MOST_KEYS
+    of them, or one that no `json_name` can be: then `members` has what all keys hold.
+    """
+
+    __slots__ = ("below", "count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.nulls = 0
+        self.kinds: dict[str, int] = {}  # of all that is not null: bool, int, float, string, list, object
+        self.least = 0
+        self.most = 0
+        self.unfit = False  # holds an integer that no double can
+        self.below = 0  # values that lie too deep to be looked at
+        self.items: Place | None = None
+        self.fields: dict[str, Place] = {}
+        self.members: Place | None = None
+
+    @property
+    def values(self) -> int:
+        """How many JSON values stand here and below, each list and each object counted as one besides what it holds."""
+        return self.count + self.below + sum(place.values for place in self._within())
+
+    def _within(self) -> Iterator[Place]:
+        yield from self.fields.values()
+        yield from (place for place in (self.items, self.members) if place is not None)
+
+    def see(self, value: Any, depth: int = 0) -> None:
+        """Take in one more value that stands here."""
+        self.count += 1
+        if value is None:
+            self.nulls += 1
+            return
+        if depth >= MOST_NESTED and isinstance(value, dict | list):
+            self._add(VALUE)
+            self.below += _values_within(value)
+        elif isinstance(value, dict):
+            self._add(OBJECT)
+            for key, item in value.items():
+                self._member(key).see(item, depth + 1)
+        elif isinstance(value, list):
+            self._add(LIST)
+            self.items = self.items or Place()
+            for item in value:
+                self.items.see(item, depth + 1)
+        else:
+            self._see_scalar(value)
+
+    def _see_scalar(self, value: Any) -> None:
+        if isinstance(value, bool):
+            self._add("bool")
+        elif isinstance(value, int):
+            self._add("int")
+            self.least, self.most = min(self.least, value), max(self.most, value)
+            self.unfit = self.unfit or not _is_double(value)
+        else:
+            self._add("float" if isinstance(value, float) else "string")
+
+    def _add(self, kind: str) -> None:
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+
+    def _member(self, key: str) -> Place:
+        if self.members is not None:
+            return self.members
+        if key not in self.fields:
+            if len(self.fields) == MOST_KEYS or not _can_be_a_name(key):
+                return self._as_map()
+            self.fields[key] = Place()
+        return self.fields[key]
+
+    def _as_map(self) -> Place:
+        """From here on the keys are data; what they hold is one place."""
+        self.members = Place()
+        for place in self.fields.values():
+            self.members.join(place)
+        self.fields = {}
+        return self.members
+
+    def join(self, other: Place) -> None:
+        """Take in all that was seen at another place."""
+        self.count += other.count
+        self.nulls += other.nulls
+        for kind, count in other.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) + count
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.unfit = self.unfit or other.unfit
+        self.below += other.below
+        if other.items is not None:
+            self.items = self.items or Place()
+            self.items.join(other.items)
+        if other.members is not None and self.members is None:
+            self._as_map()
+        if other.members is not None and self.members is not None:
+            self.members.join(other.members)
+        for key, place in other.fields.items():
+            self._member(key).join(place)
+
+    @property
+    def kind(self) -> str:
+        """What all values here are but for nulls: a scalar type of Protocol Buffers, `object`, `map`, `list`, `null`.
+
+        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), where it lies too
+        deep, and for integers that no type holds.
+        """
+        kinds = set(self.kinds)
+        if not kinds:
+            return NULL if self.nulls else VALUE
+        if kinds == {"int"} and self.least >= -_SIGNED_64 and self.most < _UNSIGNED_64:
+            if self.least < 0 and self.most < _SIGNED_64:
+                return "sint64"
+            if self.least >= 0:
+                return "int64" if self.most < _SIGNED_64 else "uint64"
+        if kinds <= {"int", "float"}:
+            return VALUE if self.unfit else "double"
+        if kinds == {OBJECT}:
+            return OBJECT if self.members is None else MAP
+        return kinds.pop() if len(kinds) == 1 else VALUE
+
+
+def shape_of(document: Any) -> Place:
+    """The place of the document itself."""
+    root = Place()
+    root.see(document)
+    return root
+
+
+def _is_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _can_be_a_name(key: str) -> bool:
+    """Whether it is a short `json_name` that protoc takes: of UTF-8, without a NUL, not in brackets as extensions are."""
+    if len(key) > LONGEST_KEY:
+        return False
+    is_text = not any("\ud800" <= character <= "\udfff" for character in key)
+    return is_text and "\0" not in key and not (key.startswith("[") and key.endswith("]"))
+
+
+def _values_within(value: Any) -> int:
+    count, waiting = 0, [value]
+    while waiting:
+        inner = waiting.pop()
+        inner = list(inner.values()) if isinstance(inner, dict) else inner
+        count += len(inner)
+        waiting += [item for item in inner if isinstance(item, dict | list)]
+    return count

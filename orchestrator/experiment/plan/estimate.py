@@ -1,10 +1,20 @@
-"""How long a run will take, how much disk it needs, and how many hosts.
+"""How long a run will take, how much disk it needs, how many hosts, and what these cost.
 
 A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
 each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
 body on a fresh connection, and those that a window set by the cell implies. CPU is a figure per request and per byte; a
 host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
 larger of the two decides.
+
+Prices of machines are list prices in US dollars per hour, on demand, of the price list that was generated from Google's
+Cloud Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An in-use
+external IPv4 address costs 0.005 USD an hour (Google's network pricing page, read on 2026-10-16). Disks (a 10 GB boot disk
+is a fraction of a cent an hour) are not included.
+
+Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
+first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
+2026-09-20. Those between regions are **assumptions** of 2026-11-21, by continent, and rather too high than too low: the page
+has a price for each pair of regions, and changes. A destination in China or Oceania costs more than is counted here.
 """
 
 from __future__ import annotations
@@ -16,15 +26,9 @@ from typing import Any
 
 from orchestrator import record_layout
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
-from orchestrator.experiment.plan.machines import MACHINES, cost_usd
+from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.processes import processes_of
-from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
-from orchestrator.experiment.plan.requesters import in_all
-from orchestrator.experiment.plan.topology import topology
-from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
-from orchestrator.experiment.plan.windows import rounds_beyond_first
-from orchestrator.experiment.plan.workers import workers_of
+from orchestrator.experiment.plan.topology import HOME_ZONE, MACHINES, profile, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from services.python.contract.streams import reads_for_s
 
@@ -76,7 +80,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
     `summaries` are those runs' `summary.json`, newest first; the newest figure of a stack counts. Only a closed loop of
     one request in flight over a kept connection on the machine itself shows what a request costs.
     """
-    found: dict[str, float] = {}
+    request_s: dict[str, float] = {}
     for summary in summaries:
         if (summary.get("plan") or {}).get("provider") != THIS_MACHINE:
             continue
@@ -84,17 +88,17 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
         for cell in summary.get("cells", ()):
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
-            made = cell.get("factors") or {}
+            factors = cell.get("factors") or {}
             is_alone = (
-                made.get("concurrency") == 1
-                and made.get("calls", 1) == 1
-                and made.get("rate") is None
-                and not made.get("think")
+                factors.get("concurrency") == 1
+                and factors.get("calls", 1) == 1
+                and factors.get("rate") is None
+                and not factors.get("think")
             )
-            is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
+            is_plain = is_alone and all(factors.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
-                found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
-    return Costs(request_s=found)
+                request_s.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
+    return Costs(request_s=request_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,3 +392,116 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
+
+
+PRICES_AS_OF = "2025-03-06"
+ADDRESS_USD_PER_H = 0.005
+
+# Of f1-micro, and of an E2 type for each core: all have 4 GB per core, so that one price per region says all.
+_USD: dict[str, tuple[float, float]] = {
+    "us-central1": (0.0076, 0.03350571),
+    "us-east1": (0.0076, 0.03350571),
+    "us-east4": (0.0086, 0.03773541),
+    "us-east5": (0.0076, 0.03350571),
+    "us-west1": (0.0076, 0.03350571),
+    "us-west2": (0.0091, 0.04024494),
+    "us-west3": (0.0091, 0.04024494),
+    "us-west4": (0.0086, 0.03773541),
+    "europe-west1": (0.0086, 0.03685773),
+    "europe-west2": (0.0096, 0.04316778),
+    "europe-west3": (0.0096, 0.04316778),
+    "europe-west4": (0.0084, 0.03688602),
+    "europe-north1": (0.0084, 0.03688878),
+    "asia-east1": (0.009, 0.03879594),
+    "asia-northeast1": (0.0092, 0.04298286),
+    "asia-south1": (0.0091, 0.04024218),
+    "asia-southeast1": (0.0092, 0.04133307),
+    "australia-southeast1": (0.0106, 0.047541),
+    "southamerica-east1": (0.0118, 0.0531852),
+    "northamerica-northeast1": (0.0084, 0.03688602),
+}
+
+
+def usd_per_hour(machine: str, region: str) -> float | None:
+    """What a host of that type costs an hour with its address; None when we know no price that can be attributed."""
+    if region not in _USD or machine not in MACHINES or not machine.startswith(("f1-micro", "e2-")):
+        return None
+    f1_micro, per_core = _USD[region]
+    return (f1_micro if machine == "f1-micro" else per_core * MACHINES[machine].cores) + ADDRESS_USD_PER_H
+
+
+def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None:
+    """What hosts of one type in these regions (one entry per host) cost for so long; None when a price is unknown."""
+    prices = [usd_per_hour(machine, region) for region in regions]
+    known = [price for price in prices if price is not None]
+    return sum(known) * hours if len(known) == len(prices) else None
+
+
+TRAFFIC_PRICES_AS_OF = "2026-11-21"
+_GIB = 2**30
+_BETWEEN_ZONES_USD = 0.01
+_OUT_USD = 0.12
+_BETWEEN_CONTINENTS_USD = 0.05  # at least
+
+# What a GiB costs within a continent, and at least on the way to or from it; by the first word of a region's name.
+_CONTINENT_USD = {
+    "us": 0.02,
+    "northamerica": 0.02,
+    "europe": 0.02,
+    "asia": 0.08,
+    "australia": 0.10,
+    "southamerica": 0.14,
+}
+_ELSEWHERE_USD = 0.15
+_AMERICAN = {"us", "northamerica"}
+_TEXT = 4 / 3  # bytes written as base64: text protocols do, and a limit must hold for them too
+_PACKETS = 1.05  # headers of TCP, IP and Ethernet
+_HEADS_BYTES = 1_000  # of a request and its reply, connection included
+_CONTROL_BYTES = 50_000  # of a trial: SSH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Bytes between zones, bytes out of the cloud (samples to the controller), and what both cost in US dollars."""
+
+    between_bytes: int = 0
+    out_bytes: int = 0
+    usd: float = 0.0
+
+
+def usd_per_gib(from_zone: str, to_zone: str) -> float:
+    """What a GiB costs from one zone to another.
+
+    >>> [usd_per_gib("us-central1-a", zone) for zone in ("us-central1-a", "us-central1-b", "us-west1-a", "asia-east1-a")]
+    [0.0, 0.01, 0.02, 0.08]
+    """
+    if from_zone == to_zone:
+        return 0.0
+    if region_of(from_zone) == region_of(to_zone):
+        return _BETWEEN_ZONES_USD
+    continents = [zone.partition("-")[0] for zone in (from_zone, to_zone)]
+    dearest = max(_CONTINENT_USD.get(continent, _ELSEWHERE_USD) for continent in continents)
+    is_one_continent = len(set(continents)) == 1 or _AMERICAN.issuperset(continents)
+    return dearest if is_one_continent else max(dearest, _BETWEEN_CONTINENTS_USD)
+
+
+def wire_bytes(operation: Operation) -> float:
+    """What one request and its reply are on the wire, both directions together, at most."""
+    return (operation.request_bytes + operation.reply_bytes) * _TEXT * _PACKETS + _HEADS_BYTES
+
+
+def priced(plan: Plan, sent: Mapping[str, float], fetched_bytes: float) -> Traffic:
+    """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing outside a cloud."""
+    if not PROVIDERS[plan.provider].costs_money:
+        return Traffic()
+    wanted = topology(plan)
+    zones = {host.name: host.zone for host in wanted.hosts}
+    between, usd = 0.0, 0.0
+    for placement, size in sent.items():
+        ends = wanted.ends[placement]
+        price = usd_per_gib(zones[ends.requesters[0]], zones[ends.responder])
+        if price:
+            between += size
+            usd += size / _GIB * price
+    out = fetched_bytes + len(plan.trials) * plan.requesters * _CONTROL_BYTES
+    return Traffic(between_bytes=round(between), out_bytes=round(out), usd=usd + out / _GIB * _OUT_USD)

@@ -9,53 +9,51 @@ from math import prod
 from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol
-from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import documents, mixes, searches, timing_rules
-from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
-from orchestrator.experiment.plan.cell_ids import cell_id
-from orchestrator.experiment.plan.connections import refusal_of_sharing
+from orchestrator.experiment.model.options import most_blocks
+from orchestrator.experiment.plan import documents, rules
+from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
-from orchestrator.experiment.plan.databases import refusal_of_store
-from orchestrator.experiment.plan.external import is_elsewhere
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
-from orchestrator.experiment.plan.natives import WhyNot, resolve_natives
-from orchestrator.experiment.plan.pages import refusal_of_page
+from orchestrator.experiment.plan.loads import (
+    at_step,
+    is_search,
+    refuse_mixed_searches,
+    resolve_loads,
+    resolve_searches,
+    resolve_warmup,
+)
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
-from orchestrator.experiment.plan.placements import resolve_placements
+from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
+    Find,
     Operation,
     PayloadFile,
     Placement,
     Stack,
     kind_of,
 )
-from orchestrator.experiment.plan.programs import Named
-from orchestrator.experiment.plan.requesters import refusal_of_hosts, refusal_of_shares, share_of
 from orchestrator.experiment.plan.stacks import (
     Entry,
+    WhyNot,
     describe_stack,
     label_stacks,
     omitting,
-    refusal,
     resolve_entries,
-    way_out,
+    resolve_natives,
 )
-from orchestrator.experiment.plan.stream_limits import refusal_of_clients, refusal_of_events
-from orchestrator.experiment.plan.until import most_blocks
-from orchestrator.experiment.plan.windows import refusal_of_replies
+from orchestrator.experiment.plan.topology import NamedLanguages
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
+_CONTROL = "`control: true` enters the reference again"
 MAX_CELLS = 10_000
 MAX_TRIALS = 50_000
 
@@ -72,7 +70,7 @@ class Matrix:
     reference: str
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
-    named: Named  # whose programs it needs
+    named: NamedLanguages  # whose programs it needs
 
 
 @dataclass
@@ -84,119 +82,85 @@ class _Use:
     has_one: bool = False  # one request is in flight
     has_several: bool = False  # more than one request may be in flight
 
+    def add(self, cell: Cell) -> None:
+        """Count a cell of the stack."""
+        several = cell.kind == "stream" or cell.load.rate_per_s is not None or cell.load.concurrency > 1
+        self.has_several |= several
+        self.has_one |= not several
+
 
 def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "") -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
     `why_not`: why a language's programs cannot be started; unless given, all can.
     """
-    timing_rules.refuse_beside_others(located)
+    rules.refuse_some_timing_rules(located)
     entries = resolve_entries(located, known)
-    asked = resolve_operations(located)
+    operations = resolve_operations(located)
     placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
     located.raise_problems()
-    questions = [_question(located, question) for question in asked]
-    searches.refuse_beside_others(located, (find for _, loads, _ in questions for _, find in loads))
+    questions = [_question(located, question) for question in operations]
+    refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
     _refuse_too_many_cells(located, entries, questions, placements)
-    refuse_what_does_not_apply(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
+    rules.refuse_calls_of_codecs(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
     entries = resolve_natives(located, entries, _refusals(located, questions, placements), why_not)
     located.raise_problems()
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
-    operations = catalogue().operations
-    for question, loads, warmup in questions:
-        for entry, (load, find) in product(entries, loads):
-            of_all = "codec" if entry.kind == "codec" else kind_of(question.operation)
+    for (question, offers, warmup), entry in product(questions, entries):
+        operation = question.operation
+        for (load, find), call, placement in product(offers, entry.calls, placements):
+            of_all = "codec" if entry.kind == "codec" else kind_of(operation)
             stack = entry.stack_for(load, of_all)
-            for call, placement in product(entry.calls, placements):
-                operation = question.operation
-                kind: Kind = "codec" if of_all == "codec" else kind_of(operation, call)
-                values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-                if excluder.leaves_out(values, is_native=bool(entry.natives)):
-                    continue
-                client = entry.client_for(load, kind)
-                refused = next(
-                    (name for name in mixes.names(operation) if refusal(entry, client, name, call, kind)), None
-                )
-                cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
-                least = load if find is None else searches.at(cell, 0).load
-                is_search = find is not None
-                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls, is_search=is_search)):
-                    located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
-                elif kind == "stream" and (unfit := _unshared(call, placement, least, located.experiment.provider)):
-                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
-                elif kind == "stream" and (too_many := _refusal_of_stream(entry, operation, load, warmup, call)):
-                    located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
-                elif unfit := (
-                    refusal_of_sharing(call, least, kind)
-                    or refusal_of_hosts(call, placement, located.experiment.provider)
-                    or refusal_of_shares(call, least, kind)
-                    or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
-                    or refusal_of_store(
-                        call,
-                        [operations[name] for name in mixes.names(operation) if name in operations],
-                        kind,
-                        is_external=entry.external is not None,
-                    )
-                    or refusal_of_page(call, operation, operations.get(operation.name))
-                ):
-                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
-                elif refused is not None:
-                    reason = refusal(entry, client, refused, call, kind)
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, refused, call, kind)}")
-                elif entry.kind == "codec" and operation.mix:
-                    located.add(entry.path, "a codec alone codes one message after the other: it has no mix.")
-                elif unfit := refusal_of_replies(client, operation, call):
-                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
-                elif cell.id in cells:
-                    is_native = entry.natives or uses[stack.id].entry.natives
-                    way = (
-                        f"`{NATIVE}` stands for {client.name} here"
-                        if is_native
-                        else "`control: true` enters the reference again"
-                    )
-                    located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
-                else:
-                    cells[cell.id] = cell
-                    use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
-                    has_several = kind == "stream" or load.rate_per_s is not None or load.concurrency > 1
-                    use.has_several |= has_several
-                    use.has_one |= not has_several
+            kind: Kind = "codec" if of_all == "codec" else kind_of(operation, call)
+            values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
+            if excluder.leaves_out(values, is_native=bool(entry.natives)):
+                continue
+            cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
+            client = entry.client_for(load, kind)
+            case = rules.Case(
+                entry=entry,
+                client=client,
+                operation=operation,
+                call=call,
+                placement=placement,
+                load=load if find is None else at_step(cell, 0).load,
+                warmup=warmup,
+                kind=kind,
+                provider=located.experiment.provider,
+                is_search=find is not None,
+            )
+            if reason := rules.refusal(case):
+                located.add(entry.path, reason)
+            elif cell.id in cells:
+                is_native = entry.natives or uses[stack.id].entry.natives
+                way = f"`{NATIVE}` stands for {client.name} here" if is_native else _CONTROL
+                located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
+            else:
+                cells[cell.id] = cell
+                uses.setdefault(stack.id, _Use(stack=stack, entry=entry)).add(cell)
     excluder.report_idle()
     located.raise_problems()
     if not cells:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
-    return _assemble(located, uses, cells, asked, placements)
-
-
-def _unshared(call: Values, placement: Placement, load: Load, provider: str) -> str | None:
-    """Why a stream's clients cannot be divided among requesters; None where they can."""
-    return refusal_of_hosts(call, placement, provider) or refusal_of_shares(call, load, "stream")
-
-
-def _refusal_of_stream(entry: Entry, operation: Operation, load: Load, warmup: Warmup, call: Values) -> str | None:
-    """Why a stack's streams are too many under this load; None when they are not."""
-    each = share_of(call, load, 0, 0)
-    return refusal_of_clients(entry.protocol.name, entry.responder, load.concurrency) or refusal_of_events(
-        each, warmup, float(operation.payload["per_second"])
-    )
+    return _assemble(located, uses, cells, operations, placements)
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
 """An operation with the loads it is asked with, each with what is searched for, and the warm-up."""
 
 
-def _question(located: Located, asked: Asked) -> _Question:
-    spec = located.experiment.operations[asked.item]
-    path = ("operations", asked.item, spec.name)
-    kind = kind_of(asked.operation)
+def _question(located: Located, question: Asked) -> _Question:
+    spec = located.experiment.operations[question.item]
+    path = ("operations", question.item, spec.name)
+    kind = kind_of(question.operation)
     own = spec.options.load
     return (
-        asked,
-        searches.resolve_searches(located, own, path, kind)
-        if searches.is_asked(located, own)
+        question,
+        resolve_searches(located, own, path, kind)
+        if is_search(located, own)
         else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
         resolve_warmup(located, spec.options.warmup, path, kind),
     )
@@ -209,18 +173,14 @@ def _refusals(
     excluder = _Excluder(located)
 
     def refused(entry: Entry, client: Client) -> str:
-        alone = replace(entry, responder=None, client=client)
-        for question, loads, _ in questions:
+        for question, offers, _ in questions:
             operation = question.operation
-            names = [name for name in mixes.names(operation) if name in entry.protocol.operations]
-            for (load, _), call, placement in product(loads, entry.calls, placements):
+            for (load, _), call, placement in product(offers, entry.calls, placements):
                 stack = replace(entry, client=client).stack_for(load, kind_of(operation))
                 values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
                 if excluder.leaves_out(values, is_native=True):
                     continue
-                reasons = (refusal(alone, client, name, call, kind_of(operation, call)) for name in names)
-                reason = next(filter(None, reasons), None) or refusal_of_replies(client, operation, call)
-                if reason:
+                if reason := rules.refusal_of_client(entry, client, operation, call, kind_of(operation, call)):
                     return reason
         return ""
 
@@ -236,18 +196,18 @@ def _refuse_too_many_cells(
     """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
     located.raise_problems()
     stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
-    asked = sum(len(loads) for _, loads, _ in questions)
-    count = stacks * asked * len(placements)
+    offered = sum(len(loads) for _, loads, _ in questions)
+    count = stacks * offered * len(placements)
     if count > MAX_CELLS:
         sizes: dict[tuple[Key, ...], int] = {
             ("stacks",): stacks,
-            ("operations",): asked,
+            ("operations",): offered,
             ("placements",): len(placements),
         }
         largest = max(sizes, key=sizes.__getitem__)
         located.add(
             largest,
-            f"{stacks:,} stacks and connections x {asked:,} operations and loads x {len(placements):,} placements are"
+            f"{stacks:,} stacks and connections x {offered:,} operations and loads x {len(placements):,} placements are"
             f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
         )
         located.raise_problems()
@@ -257,10 +217,10 @@ def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     """ExperimentError when the blocks of these cells are more trials than a plan may have."""
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
-        of = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
+        what = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
         located.add(
             ("repeats",),
-            f"{of} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
+            f"{what} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
             " Ask less at once.",
         )
         located.raise_problems()
@@ -296,7 +256,7 @@ def _assemble(
     located: Located,
     uses: dict[str, _Use],
     cells: dict[str, Cell],
-    asked: Sequence[Asked],
+    operations: Sequence[Asked],
     placements: Sequence[Placement],
 ) -> Matrix:
     always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
@@ -329,9 +289,9 @@ def _assemble(
     typed = {
         cell.operation
         for cell in every
-        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.FACTOR]
+        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.DOCUMENT]
     }
-    needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
+    needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
     needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
     _refuse_lost(located, uses, cells, needed, resolved)
     located.raise_problems()
@@ -348,19 +308,19 @@ def _assemble(
     )
 
 
-def _named(uses: Iterable[_Use]) -> Named:
+def _named(uses: Iterable[_Use]) -> NamedLanguages:
     """Whose programs the stacks need; a responder that runs already is nobody's here."""
-    found: list[tuple[tuple[Key, ...], Language]] = []
+    named: list[tuple[tuple[Key, ...], Language]] = []
     for use in uses:
         if use.entry.responder is not None and use.entry.external is None:
-            found.append(((*use.entry.path, "responder"), use.entry.responder.language))
+            named.append(((*use.entry.path, "responder"), use.entry.responder.language))
         client = use.entry.protocol.client(use.stack.client)
-        found.append(((*use.entry.path, "client"), client.language))
-    return found
+        named.append(((*use.entry.path, "client"), client.language))
+    return named
 
 
-def _shaped(located: Located, asked: Asked) -> Asked:
-    return documents.with_shape(located, asked) if asked.operation.payload["kind"] == "json" else asked
+def _shaped(located: Located, question: Asked) -> Asked:
+    return documents.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
 
 
 def _refuse_lost(
@@ -371,8 +331,8 @@ def _refuse_lost(
     resolved: Mapping[str, Any],
 ) -> None:
     """Note each stack that would carry a document as a `google.protobuf.Value` that does not bring it back."""
-    for asked in needed:
-        operation = asked.operation
+    for question in needed:
+        operation = question.operation
         affected = {
             uses[cell.stack].entry.path
             for cell in cells.values()
@@ -380,12 +340,12 @@ def _refuse_lost(
             and documents.way(
                 resolved[cell.stack]["documents"],
                 operation.payload,
-                cell.factors[documents.FACTOR],
+                cell.factors[documents.DOCUMENT],
                 operation.shape,
             )
             == documents.AS_VALUE
         }
-        if affected and (reason := documents.refusal_of_value(located, asked)):
+        if affected and (reason := documents.refusal_of_value(located, question)):
             for path in sorted(affected, key=str):
                 located.add(path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 

@@ -1,16 +1,17 @@
-"""What operations carry: payloads multiplied out of the file, and the files that requesters need."""
+"""What operations carry: payloads and mixes multiplied out of the file, and the files that requesters need."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from math import gcd, prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
@@ -26,8 +27,8 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     TransferOptions,
 )
-from orchestrator.experiment.plan.mixes import mixes
-from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
+from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
+from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
@@ -42,7 +43,6 @@ GENERATED = "image: generated"
 MOST_JSON_BYTES = 16 * 2**20
 MOST_JSON_VALUES = 500_000
 MOST_FILES_BYTES = 128 * 2**20
-
 _MOST_DIGITS = 1000  # of a number in a JSON payload
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
@@ -54,6 +54,7 @@ _EVOLUTION_RECORDS = 20
 _QUERY_BYTES = 30  # of a count and a seed, as JSON
 _EVENTS_PER_S = 100.0
 _SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
+
 # Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
 _FIELD_BYTES = {
     "text": 32,
@@ -83,14 +84,14 @@ class Asked:
 
 def resolve_operations(located: Located) -> tuple[Asked, ...]:
     """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
-    found: dict[str, Asked] = {}
+    questions: dict[str, Asked] = {}
     read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
-        for asked in _expand(located, item, spec):
-            if asked.operation.id in found:
-                located.add(("operations", item), f"operation '{asked.operation.label}' is given twice.")
-            found.setdefault(asked.operation.id, asked)
-            read_bytes += asked.file.bytes if asked.file is not None else 0
+        for question in _expand(located, item, spec):
+            if question.operation.id in questions:
+                located.add(("operations", item), f"operation '{question.operation.label}' is given twice.")
+            questions.setdefault(question.operation.id, question)
+            read_bytes += question.file.bytes if question.file is not None else 0
             if read_bytes > MOST_FILES_BYTES:
                 located.add(
                     ("operations", item),
@@ -98,16 +99,18 @@ def resolve_operations(located: Located) -> tuple[Asked, ...]:
                     " ask less at once.",
                 )
                 located.raise_problems()
-    return tuple(found.values())
+    return tuple(questions.values())
 
 
-def with_digest(asked: Asked) -> Asked:
+def with_digest(question: Asked) -> Asked:
     """The same with the SHA-256 of its picture, where it has one: it is made now, once per size."""
-    if asked.file is None or asked.file.source != GENERATED:
-        return asked
-    digest = _picture_digest(asked.file.bytes)
-    payload = {**asked.operation.payload, "sha256": digest}
-    return replace(asked, operation=replace(asked.operation, payload=payload), file=replace(asked.file, sha256=digest))
+    if question.file is None or question.file.source != GENERATED:
+        return question
+    digest = _picture_digest(question.file.bytes)
+    payload = {**question.operation.payload, "sha256": digest}
+    return replace(
+        question, operation=replace(question.operation, payload=payload), file=replace(question.file, sha256=digest)
+    )
 
 
 @cache
@@ -120,11 +123,11 @@ def _picture_digest(size: int) -> str:
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
     """Everything that an item asks: each payload, with each number of calls."""
-    for asked in _payloads(located, item, spec):
+    for question in _payloads(located, item, spec):
         for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
-            operation = asked.operation.in_task(calls)
-            file = None if asked.file is None else replace(asked.file, operation=operation.id)
-            yield replace(asked, operation=operation, file=file)
+            operation = question.operation.in_task(calls)
+            file = None if question.file is None else replace(question.file, operation=operation.id)
+            yield replace(question, operation=operation, file=file)
 
 
 def _payloads(
@@ -138,7 +141,7 @@ def _payloads(
             located,
             item,
             options,
-            lambda of, place: ((a.operation, a.file) for a in _payloads(located, item, of, place)),
+            lambda mixed, place: ((a.operation, a.file) for a in _payloads(located, item, mixed, place)),
         ):
             yield Asked(operation=operation, file=None, item=item)
     elif isinstance(options, EchoOptions):
@@ -154,9 +157,9 @@ def _payloads(
     elif isinstance(options, StreamOptions):
         yield from _streams(item, spec.name, options)
     else:
-        asked = catalogue().operations[spec.name]
+        offered = catalogue().operations[spec.name]
         sent, returned = (
-            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (asked.request, asked.reply)
+            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (offered.request, offered.reply)
         )
         operation = Operation(
             id=spec.name,
@@ -164,7 +167,7 @@ def _payloads(
             label=spec.name,
             request_bytes=sent,
             reply_bytes=returned,
-            made_of=asked.made_of,
+            made_of=offered.made_of,
         )
         yield Asked(operation=operation, file=None, item=item)
 
@@ -347,14 +350,14 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
     In the order of `plan.payload_files`; a file that is there already is kept where its content is right. UsageError when
     a file of the user's is gone or has changed since the plan was made.
     """
-    made = []
+    targets = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
         if not _is_right(file, target):
             with writing(target, "`orch run --resume`"):
                 _write(plan, file, target)
-        made.append(target)
-    return made
+        targets.append(target)
+    return targets
 
 
 def _is_right(file: PayloadFile, target: Path) -> bool:
@@ -388,3 +391,87 @@ def _read_again(plan: Plan, file: PayloadFile) -> bytes:
             f"{path}, a payload of the plan, cannot be read: {error}",
             hint=f"plan again: orch plan {plan.experiment_path}",
         ) from error
+
+
+PER_UNIT = 10_000
+"""Shares are told apart to a hundredth of a per cent."""
+Place: TypeAlias = tuple[Key, ...]
+Expand = Callable[[MixedSpec, Place], Iterator[tuple[Operation, PayloadFile | None]]]
+"""Every operation and payload that an item of a mix asks, and the file it needs."""
+
+
+def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> Iterator[Operation]:
+    """Every combination of what the items of a mix ask; what cannot be mixed is noted at its place."""
+    path: Place = ("operations", item, "mix", "of")
+    choices: list[list[Operation]] = []
+    for place, spec in enumerate(options.of):
+        fitting = []
+        for operation, file in expand(spec, (*path, place, spec.name)):
+            if file is not None:
+                located.add(
+                    (*path, place), f"a mix carries what orch makes up itself, and {operation.label} needs a file."
+                )
+            elif kind_of(operation) != "call":
+                located.add((*path, place), f"'{spec.name}' is no call, and a mix is made of calls.")
+            else:
+                fitting.append(operation)
+        choices.append(fitting)
+    labels = [operation.label for fitting in choices for operation in fitting]
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        located.add(path, f"'{twice}' is given twice: add its shares up.")
+        return
+    weights = _weights([spec.share for spec in options.of])
+    if min(weights) < 1:
+        located.add(path, "a share is less than 0.01 %, the smallest that is drawn.")
+        return
+    if prod(map(len, choices)) > MOST_ITEMS:
+        located.add(path, f"the lists make more than {MOST_ITEMS:,} mixes. Ask less at once.")
+        return
+    for operations in product(*choices):
+        yield _mix(weights, operations)
+
+
+def operation_names(operation: Operation) -> tuple[str, ...]:
+    """The operations that are asked, each once."""
+    return tuple(dict.fromkeys(mixed.name for mixed in operation.mix)) or (operation.name,)
+
+
+def payloads_of(operation: Operation) -> tuple[Mapping[str, Any], ...]:
+    """What they carry."""
+    return tuple(mixed.payload for mixed in operation.mix) or (operation.payload,)
+
+
+def mix_shares(operation: Operation) -> tuple[float, ...]:
+    """Of all requests, how many are to ask each operation of a mix."""
+    total = sum(mixed.weight for mixed in operation.mix)
+    return tuple(mixed.weight / total for mixed in operation.mix)
+
+
+def _weights(shares: list[float]) -> list[int]:
+    weights = [round(share * PER_UNIT) for share in shares]
+    least = gcd(*weights) or 1
+    return [weight // least for weight in weights]
+
+
+def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
+    total = sum(weights)
+    parts = [(f"{100 * weight / total:.6g}", operation) for weight, operation in zip(weights, operations, strict=True)]
+    return Operation(
+        id="-".join(("mix", *(f"{share}-{operation.id}" for share, operation in parts))),
+        name="mix",
+        label=f"mix {', '.join(f'{share} % {operation.label}' for share, operation in parts)}",
+        request_bytes=round(sum(w * o.request_bytes for w, o in zip(weights, operations, strict=True)) / total),
+        reply_bytes=round(sum(w * o.reply_bytes for w, o in zip(weights, operations, strict=True)) / total),
+        mix=tuple(
+            Mixed(
+                weight=weight,
+                name=operation.name,
+                label=operation.label,
+                payload=operation.payload,
+                request_bytes=operation.request_bytes,
+                reply_bytes=operation.reply_bytes,
+            )
+            for weight, operation in zip(weights, operations, strict=True)
+        ),
+    )

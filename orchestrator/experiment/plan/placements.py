@@ -1,17 +1,20 @@
-"""Where the two ends stand: from what the file says to zones and a wanted distance."""
+"""Where the two ends are: zones and distances of a file, lists of them, and addresses of responders that run already."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 
 from orchestrator.errors import did_you_mean
+from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
+from orchestrator.experiment.model.experiment import Experiment
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.placement import LINK_KEYS
-from orchestrator.experiment.plan.distances import Wanted, count_placements, wanted_placements
-from orchestrator.experiment.plan.plan import Link, Placement, PlacementKind
-from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
-from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
+from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
+from orchestrator.experiment.plan.plan import External, Link, Placement, PlacementKind
+from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
+from orchestrator.experiment.providers import EMULATING, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.tree import Key
 
@@ -36,12 +39,12 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
             f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
         )
         return ()
-    asked = list(wanted_placements(experiment))
-    home = next((wanted.from_zone for wanted in asked if wanted.from_zone), HOME_ZONE)
-    found: list[Placement] = []
+    every = list(wanted_placements(experiment))
+    home = next((wanted.from_zone for wanted in every if wanted.from_zone), HOME_ZONE)
+    placements: list[Placement] = []
     paths: dict[str, tuple[Key, ...]] = {}
     refused: set[tuple[Key, ...]] = set()  # what is wrong with a list is said once, not of each value
-    for wanted in asked:
+    for wanted in every:
         if wanted.name in paths:
             located.add(wanted.path, f"placement '{wanted.name}' is given twice.")
             continue
@@ -54,11 +57,11 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
         else:
             placement = _between_hosts(located, wanted, home)
         if placement is not None:
-            found.append(placement)
+            placements.append(placement)
         if len(located.problems) > problems:
             refused.add(wanted.path)
-    _refuse_two_distances(located, found, paths)
-    return _each_pinned(located, found)
+    _refuse_two_distances(located, placements, paths)
+    return _each_pinned(located, placements)
 
 
 def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:
@@ -251,3 +254,141 @@ def _refuse_two_distances(located: Located, placements: list[Placement], paths: 
                 f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
                 f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
             )
+
+
+_GRID = "distance"  # what placements of the key `distance` are called
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One placement with one value of each key, and where the file asks for it.
+
+    `base` is the name that the file gives; `name` tells the values of lists, too. `number` is its place among those of the
+    lists, from 1, and None where nothing is listed. Seconds, Mbit/s and shares, as the file has them.
+    """
+
+    path: tuple[Key, ...]
+    base: str
+    name: str
+    from_zone: str | None
+    to_zone: str | None
+    link: Mapping[str, float]  # by key; what is not given is absent
+    number: int | None = None
+    listed: tuple[str, ...] = ()  # the keys that have several values
+
+
+def given_placements(experiment: Experiment) -> tuple[PlacementSpec, ...]:
+    """The placements of a file; those of its default only where it gives no `distance` either."""
+    is_default = "placements" not in experiment.model_fields_set
+    return () if is_default and experiment.distance is not None else experiment.placements
+
+
+def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
+    """Every placement that the file asks for: those of `placements` first, then those of `distance`."""
+    for index, spec in enumerate(given_placements(experiment)):
+        yield from _each(("placements", index), spec.name, spec.from_zone, spec.to_zone, spec)
+    grid = experiment.distance
+    if grid is None:
+        return
+    if grid.zones is None:
+        yield from _each((_GRID,), _GRID, None, None, grid)
+        return
+    for index, pair in enumerate(grid.zones):
+        name = f"{pair.from_zone}-{pair.to_zone}"
+        yield from _each((_GRID, "zones", index), name, pair.from_zone, pair.to_zone, grid)
+
+
+def count_placements(experiment: Experiment) -> int:
+    """How many `wanted_placements` gives, without making them."""
+    grid = experiment.distance
+    count = sum(_combinations(spec) for spec in given_placements(experiment))
+    return count + (_combinations(grid) * len(grid.zones or (None,)) if grid is not None else 0)
+
+
+def _combinations(spec: LinkSpec) -> int:
+    return prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key)))
+
+
+def _each(
+    path: tuple[Key, ...], base: str, from_zone: str | None, to_zone: str | None, spec: LinkSpec
+) -> Iterator[Wanted]:
+    given: dict[str, tuple[float, ...]] = {key: values for key in LINK_KEYS if (values := getattr(spec, key))}
+    listed = tuple(key for key, values in given.items() if len(values) > 1)
+    for number, combination in enumerate(product(*given.values()), start=1):
+        link = dict(zip(given, combination, strict=True))
+        yield Wanted(
+            path=path,
+            base=base,
+            name="-".join((base, *(_text(key, link[key]) for key in listed))),
+            from_zone=from_zone,
+            to_zone=to_zone,
+            link=link,
+            number=number if listed else None,
+            listed=listed,
+        )
+
+
+def _text(key: str, value: float) -> str:
+    """A value as names of placements tell it: `20ms`, `loss-1pct`."""
+    if key == "rtt":
+        return f"{value * 1000:g}ms"
+    if key == "jitter":
+        return f"jitter-{value * 1000:g}ms"
+    if key == "initial_window":
+        return f"initial-window-{value:g}"
+    return f"{value:g}mbit" if key == "rate" else f"loss-{value * 100:g}pct"
+
+
+# ---- responders that run already
+
+
+def resolve_externals(located: Located) -> Mapping[int, External]:
+    """Return the responder that runs already of each stack item that names one, by the item's number.
+
+    Names are looked up once, here. What cannot be is noted in `located`: another provider than this machine, a name
+    without an address, a distance that is not the same for all.
+    """
+    experiment = located.experiment
+    named = {n: spec.external for n, spec in enumerate(experiment.stacks) if spec.external is not None}
+    if not named:
+        return {}
+    if PROVIDERS[experiment.provider].makes_hosts:
+        for number in named:
+            located.add(
+                ("stacks", number, "external"),
+                f"provider {experiment.provider} makes its own hosts, which need not reach this address; only"
+                f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
+            )
+        return {}
+    if "together" in experiment.pin or len(experiment.pin) > 1:
+        located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
+    hosts: dict[str, str] = {}
+    externals = {}
+    for number, spec in named.items():
+        host, port = parse_address(spec.address)
+        try:
+            hosts[host] = hosts.get(host) or resolve(host)
+        except ValueError as error:
+            located.add(("stacks", number, "external"), f"{error}.")
+            continue
+        externals[number] = External(given=host, host=hosts[host], port=port, is_anonymous=spec.identity == "none")
+    _refuse_several_distances(located, [externals.get(number) for number in range(len(experiment.stacks))])
+    return externals
+
+
+def _refuse_several_distances(located: Located, answering: Sequence[External | None]) -> None:
+    """Note stacks that answer from elsewhere than the first on another machine: a difference would be the network's."""
+    away = [external for external in answering if external is not None and not is_loopback(external.host)]
+    for number, external in enumerate(answering):
+        if away and (external is None or external.host != away[0].host):
+            where = "this machine" if external is None or is_loopback(external.host) else external.host
+            located.add(
+                ("stacks", number),
+                f"it answers from {where}, another stack from {away[0].host}: their difference would be the network's."
+                " Measure them in two experiments, or have both answer on one machine.",
+            )
+
+
+def is_elsewhere(externals: Iterable[External]) -> bool:
+    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
+    return any(not is_loopback(external.host) for external in externals)

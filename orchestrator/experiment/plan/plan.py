@@ -1,36 +1,40 @@
 """A plan: every default resolved, every cell named, every trial in its place. Plain data, hashed, written as JSON.
 
-`experiment.model` validates the YAML, `experiment.matrix` multiplies it out into these cells, `experiment.schedule`
-puts trials in order. From here on nobody reads the YAML again.
+`experiment.model` validates the YAML, `matrix` multiplies it out into these cells, `schedule` puts trials in order. From
+here on nobody reads the YAML again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
 
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import STACK, knobs, of_the_call
-from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
-from orchestrator.experiment.model.process_factors import requesters_of
-from orchestrator.experiment.model.store_factors import resources
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.mixed import Mixed
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.model.factors import (
+    STACK,
+    in_a_row,
+    is_in_pieces,
+    knobs,
+    of_the_call,
+    requesters_of,
+    resources,
+)
+from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.providers import ProviderName
+from orchestrator.shapes import decode
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
-
 _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
-
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
+NOBODY = "none"
+"""The responder of a stack that asks nobody."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +78,18 @@ class Shape:
     values: int
     typed: int
     note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed:
+    """Of all requests it has `weight` in the sum of all weights. The rest is as of a plan's `Operation`."""
+
+    weight: int
+    name: str
+    label: str
+    payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
+    request_bytes: int = 0
+    reply_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +166,42 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Find:
+    """A search for the highest rate at which the goals hold, among rates on a geometric scale.
+
+    They are `steps + 1` rates from `lowest` to `highest` (per second), `factor` apart. `concurrency` bounds the requests in
+    flight at every rate; None: enough for the rate (`loads.room`).
+    """
+
+    goals: tuple[Goal, ...]
+    lowest: float
+    highest: float
+    steps: int
+    concurrency: int | None = None
+
+    @property
+    def factor(self) -> float:
+        """A rate over the next lower one."""
+        return float((self.highest / self.lowest) ** (1 / self.steps))
+
+    @property
+    def probes(self) -> int:
+        """The most trials that a search takes: bisection of the rates, or below them all."""
+        return (self.steps + 1).bit_length()
+
+    @property
+    def text(self) -> str:
+        """What must hold: `p99 < 10 ms and errors < 1 %`."""
+        return " and ".join(goal.text for goal in self.goals)
+
+    def rate(self, step: int) -> float:
+        """The rate of a step from 0 on, per second, to four digits."""
+        if step in (0, self.steps):
+            return self.highest if step else self.lowest
+        return float(f"{self.lowest * self.factor**step:.4g}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One point of the matrix: a value of every factor. Refers to its parts by id, as they say more than the value.
 
@@ -182,9 +234,7 @@ class Cell:
     @property
     def connection(self) -> Policy:
         """What is done with connections; a codec alone has none, and what encodes and decodes is kept."""
-        policy: Any = self.factors["connection"] or "reuse"
-        found: Policy = policy
-        return found
+        return cast("Policy", self.factors["connection"] or "reuse")
 
     @property
     def parts(self) -> int | None:
@@ -203,9 +253,7 @@ class Cell:
     @property
     def calls(self) -> int:
         """How many calls make one sample."""
-        calls: Any = self.factors["calls"]
-        found: int = calls
-        return found
+        return cast("int", self.factors["calls"])
 
     @property
     def in_a_row(self) -> int:
@@ -253,8 +301,8 @@ class Cell:
     @property
     def exchange(self) -> tuple[str, ...]:
         """What decides how large both bodies are on the wire, and the store: one checked reply tells it for all."""
-        told = {**knobs(self.factors), **resources(self.factors)}
-        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in told.items()))
+        settings = {**knobs(self.factors), **resources(self.factors)}
+        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in settings.items()))
 
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""
@@ -270,6 +318,22 @@ class Contrast:
 
     factor: str = STACK
     references: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Until:
+    """How narrow each interval is wanted, and the fewest and most blocks.
+
+    `within` is relative: with 0.03 an interval may reach from its ratio / 1.03 to its ratio x 1.03.
+    """
+
+    within: float
+    at_least: int
+    at_most: int
+
+    def may_end(self, blocks: int) -> bool:
+        """Whether intervals are looked at after so many blocks; behind the last one there is nothing to decide."""
+        return self.at_least <= blocks < self.at_most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,21 +398,13 @@ class Plan:
     resolved: dict[str, Any] = field(default_factory=dict)  # per stack id: versions, settings, why this client
     schema_version: int = SCHEMA_VERSION
 
+    def to_json(self, *, is_sorted: bool = False) -> str:
+        """Return the plan as one JSON document."""
+        return json.dumps(self, default=vars, separators=(",", ":"), ensure_ascii=False, sort_keys=is_sorted)
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
-        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
-        document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
-        for operation in document["operations"]:
-            if not operation["made_of"]:  # so that plans without such operations are what they were
-                del operation["made_of"]
-        if not self.makes_stores:
-            del document["makes_stores"]  # a plan without them is what it was
-        if not self.hold_out:
-            del document["hold_out"], document["sealed"]
-        if self.until is None:
-            del document["until"]
-        document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
-        document["trials"] = [dict(vars(trial)) for trial in self.trials]
+        """Return the plan as plain data."""
+        document: dict[str, Any] = json.loads(self.to_json())
         return document
 
     @property
@@ -373,8 +429,7 @@ class Plan:
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(self.to_json(is_sorted=True).encode()).hexdigest()
 
     @property
     def id(self) -> str:
@@ -383,25 +438,14 @@ class Plan:
 
 
 def stack_of(raw: dict[str, Any]) -> Stack:
-    """A stack out of a plan's `to_dict`; TypeError names a key that is unknown or missing."""
-    external = raw.get("external")
-    return Stack(**{**raw, "external": None if external is None else External(**external)})
+    """Return a stack of a plan's `to_dict`; ValueError names a key that is unknown or missing."""
+    stack: Stack = decode(Stack, raw)
+    return stack
 
 
-def _cell_to_dict(cell: Cell) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        **vars(cell),
-        "factors": dict(cell.factors),
-        "load": dict(vars(cell.load)),
-        "warmup": dict(vars(cell.warmup)),
-    }
-    if cell.find is not None:
-        document["find"] = {**vars(cell.find), "goals": [dict(vars(goal)) for goal in cell.find.goals]}
-    return document
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    is_part = is_dataclass(value) and not isinstance(value, type)
-    return {key: list(of) if isinstance(of, tuple) else of for key, of in asdict(value).items()} if is_part else value
+def read_plan(raw: Any) -> Plan:
+    """Return the plan in a JSON document; ValueError when it is of another version, or names the value of another type."""
+    plan: Plan = decode(Plan, raw)
+    if plan.schema_version != SCHEMA_VERSION:
+        raise ValueError(f"schema_version: {plan.schema_version}; this version of orch reads {SCHEMA_VERSION}")
+    return plan

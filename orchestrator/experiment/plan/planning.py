@@ -9,21 +9,18 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.model.process_factors import REQUESTERS
-from orchestrator.experiment.model.repeats import FEWEST
-from orchestrator.experiment.plan import programs, timing_rules
-from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.databases import makes_stores
-from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s
-from orchestrator.experiment.plan.machines import PRICES_AS_OF
+from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
+from orchestrator.experiment.plan import topology
+from orchestrator.experiment.plan.cells import makes_stores
+from orchestrator.experiment.plan.estimate import PRICES_AS_OF, cost_of, estimate, hosts_needed, round_trip_s
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Limits, Operation, Plan
-from orchestrator.experiment.plan.regions import region_of
-from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.experiment.plan.series import Member, by_series, seal_all, why_not_fitted
-from orchestrator.experiment.plan.until import most_blocks, of_spec
+from orchestrator.experiment.plan.plan import Limits, Operation, Plan, Until
+from orchestrator.experiment.plan.rules import refusals_of_plan
+from orchestrator.experiment.plan.schedule import Member, by_series, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -43,14 +40,13 @@ def make_plan(
 
     ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
     """
-    timing_rules.refuse_overrides(overrides)
     located = load(path, overrides)
     _check_provider(located)
     _check_limits(located)
-    startable = programs.startable(located.experiment.provider if needs_programs else None)
+    startable = topology.startable(located.experiment.provider if needs_programs else None)
     matrix = build_matrix(located, protocols() if known is None else known, startable)
     if needs_programs:
-        programs.note_unusable(located, matrix.named, located.experiment.provider)
+        topology.note_unusable(located, matrix.named, located.experiment.provider)
         located.raise_problems()
     experiment = located.experiment
     sealed = _sealed(located, matrix)
@@ -66,7 +62,7 @@ def make_plan(
         cells=matrix.cells,
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
-        until=of_spec(experiment.repeats),
+        until=_until(experiment.repeats),
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         matters=experiment.matters,
@@ -82,12 +78,19 @@ def make_plan(
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
-    _check_stability(located, plan)
-    _check_until(located, plan)
+    for key, reason in refusals_of_plan(plan):
+        located.add((key,), reason)
+    located.raise_problems()
     _check_hosts(located, plan)
     _check_requests(located, plan)
     _check_cost(located, plan)
     return plan
+
+
+def _until(repeats: int | UntilSpec) -> Until | None:
+    if not isinstance(repeats, UntilSpec):
+        return None
+    return Until(within=repeats.until, at_least=repeats.at_least, at_most=repeats.at_most)
 
 
 def _as_named(path: Path) -> str:
@@ -141,16 +144,6 @@ def _check_limits(located: Located) -> None:
         )
 
 
-def _check_stability(located: Located, plan: Plan) -> None:
-    if plan.stability and any(cell.find for cell in plan.cells):
-        located.add(("stability",), "a search compares rates, not how far latencies spread: leave `stability` out.")
-    elif plan.stability and all(cell.kind == "stream" for cell in plan.cells):
-        located.add(
-            ("stability",), "how far events lie apart is their schedule's: streams have no `stability`; leave it out."
-        )
-    located.raise_problems()
-
-
 def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     """The cells that the cost model is tested on; none unless it is asked for. ExperimentError where it cannot be fitted."""
     wanted = located.experiment.predict
@@ -167,43 +160,27 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     labels = {stack.id: stack.label for stack in matrix.stacks}
-    asked = {operation.id: operation for operation in matrix.operations}
-    for (name, why), members in _unfit(series, asked).items():
+    operations = {operation.id: operation for operation in matrix.operations}
+    for (name, why), members in _unfit(series, operations).items():
         shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
         located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
     located.raise_problems()
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
-def _unfit(series: Mapping[str, list[Member]], asked: Mapping[str, Operation]) -> dict[tuple[str, str], list[Member]]:
+def _unfit(
+    series: Mapping[str, list[Member]], operations: Mapping[str, Operation]
+) -> dict[tuple[str, str], list[Member]]:
     """The members of series that cannot be fitted, by the operation's name and what must be added."""
-    found: dict[tuple[str, str], list[Member]] = {}
+    unfit: dict[tuple[str, str], list[Member]] = {}
     for members in series.values():
-        operation = asked[members[0].cell.operation]
+        operation = operations[members[0].cell.operation]
         why = why_not_fitted(members)
         if why and operation.payload["kind"] == "none":
             why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
         if why:
-            found.setdefault((operation.name, why), []).extend(members)
-    return found
-
-
-def _check_until(located: Located, plan: Plan) -> None:
-    """Refuse to wait for intervals that there are not, or that say nothing of the stacks."""
-    if plan.until is None:
-        return
-    where = ("repeats",)
-    if any(cell.find is not None for cell in plan.cells):
-        located.add(where, "`until` waits for intervals of latencies; where rates are searched for, give a number.")
-    elif any(cell.kind == "stream" for cell in plan.cells):
-        located.add(where, "`until` waits for intervals of medians, which a stream's schedule sets; give a number.")
-    elif any(cell.mixed for cell in plan.cells):
-        located.add(
-            where, "`until` waits for intervals of medians, and a mix has one for each operation; give a number."
-        )
-    elif all(pair.is_control for pair in pairs(plan)):
-        located.add(where, "`until` waits for intervals of comparisons, and nothing is compared here; give a number.")
-    located.raise_problems()
+            unfit.setdefault((operation.name, why), []).extend(members)
+    return unfit
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:

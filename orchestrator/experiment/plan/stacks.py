@@ -1,34 +1,50 @@
-"""Which implementations and clients the file names, and what tables call them."""
+"""Which implementations and clients a file names, what both ends can do, and what tables call them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import KNOBS, OF_THE_CALL, choices, knobs, without_call
+from orchestrator.experiment.model.factors import (
+    DRIVER,
+    KNOBS,
+    OF_THE_CALL,
+    POSTGRESQL,
+    STORE,
+    choices,
+    knobs,
+    without_call,
+)
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.store_factors import DRIVER
-from orchestrator.experiment.plan import external, languages
-from orchestrator.experiment.plan.alone import NOBODY
-from orchestrator.experiment.plan.databases import by_own_driver, refusal_of_driver
-from orchestrator.experiment.plan.differences import parts_alone, parts_of
+from orchestrator.experiment.plan.cells import by_own_driver
+from orchestrator.experiment.plan.contrasts import (
+    ALL_READ,
+    LANGUAGES,
+    NOT_KNOWN,
+    READING_NOT_KNOWN,
+    SOME_UNREAD,
+    declared_work,
+    languages_of_ends,
+    parts_alone,
+    parts_of,
+)
 from orchestrator.experiment.plan.documents import carried_alone, carried_by
-from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
-from orchestrator.experiment.plan.plan import External, Stack
+from orchestrator.experiment.plan.placements import resolve_externals
+from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.read.tree import Key
-from services.python.contract.knobs import HTTP, HTTP_3
+from services.python.contract.knobs import HTTP, HTTP_3, READ_RATE, READ_RATES
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
-
+OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
 
 
@@ -86,8 +102,8 @@ class Entry:
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
-    externals = external.resolve_externals(located)
-    names = external.names(externals.values())
+    externals = resolve_externals(located)
+    names = external_names(externals.values())
     return tuple(
         entry if given is None else _answered_by(entry, given, names[given])
         for index, spec in enumerate(located.experiment.stacks)
@@ -97,7 +113,7 @@ def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[En
 
 
 def _answered_by(entry: Entry, given: External, name: str) -> Entry:
-    return replace(entry, responder=external.responder(entry.protocol, name), external=given)
+    return replace(entry, responder=external_responder(entry.protocol, name), external=given)
 
 
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
@@ -115,9 +131,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
             located.add(
                 path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
             )
-        asked = {name for operation in located.experiment.operations for name in operation.names}
+        names = {name for operation in located.experiment.operations for name in operation.names}
         for protocol in known.values():
-            if not protocol.is_floor and protocol.operations & asked:
+            if not protocol.is_floor and protocol.operations & names:
                 yield Entry(
                     path=path,
                     protocol=protocol,
@@ -230,55 +246,81 @@ def _names(language: Language) -> tuple[str, str]:
     return language.name.casefold(), language.title.casefold()
 
 
-def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
-    """Why a combination cannot be measured; None when it can. `call` has a value for each factor of the call."""
-    protocol = entry.protocol
-    if kind == "stream":
-        for factor in OF_THE_CALL:
-            if call[factor.name] != factor.default and not factor.has_streams:
-                return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
-    else:
-        for factor in OF_THE_CALL:
-            if factor.is_of_streams and call[factor.name] not in (None, factor.default):
-                value = (
-                    factor.numbers.text(found) if factor.numbers and isinstance(found := call[factor.name], int) else ""
-                )
-                return f"'{operation}' is no stream, and {factor.name}: {value} is of the events of one"
-    if kind == "codec" and client.kind != "codec":
-        return f"'{operation}' is coded alone, and {client.name} asks"
-    if operation not in protocol.operations:
-        return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
-    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
-    if entry.responder is not None:
-        ends.insert(0, (entry.responder, "responder"))
-    for part, role in ends:
-        refused = {
-            operation: f"'{operation}'",
-            kind: f"'{operation}'",
-            **{str(value): f"{name}: {value}" for name, value in call.items()},
-            **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
-            **{name: f"{name}: {value}" for name, value in knobs(call).items()},
-        }
-        for what, words in refused.items():
-            if what in part.refuses:
-                return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    if unfit := refusal_of_driver(protocol.name, entry.responder, call):
-        return unfit
-    reason = protocol.refusal_of(knobs(call), [end for end, _ in ends])
-    return _as_written(reason, call) if reason else _refusal_of_session(call)
+# ---- what both ends can do
 
 
-def _as_written(reason: str, call: Values) -> str:
-    """A reason with numbers as a file writes them: `flow_window: 1 MB`."""
-    for factor in KNOBS:
+@dataclass(frozen=True)
+class Unable:
+    """Why two ends cannot do an operation, and the factor whose value they cannot have; empty where it is no factor's."""
+
+    reason: str
+    factor: str = ""
+
+
+def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> Unable | None:
+    """Return why two ends cannot do an operation; None where they can. `call` has a value for each factor of the call."""
+    protocol, responder = entry.protocol, entry.responder
+    for factor in OF_THE_CALL:
         value = call[factor.name]
-        if factor.numbers is not None and isinstance(value, int):
-            reason = reason.replace(f"{factor.name}: {value}:", f"{factor.name}: {factor.numbers.text(value)}:")
-    return reason
+        if kind == "stream" and value != factor.default and not factor.has_streams:
+            return Unable(f"'{operation}' is a stream, which has no {factor.name}: {value}")
+        if kind != "stream" and factor.is_of_streams and value not in (None, factor.default):
+            text = _written(call).get(factor.name, "")
+            return Unable(f"'{operation}' is no stream, and {factor.name}: {text} is of the events of one")
+    if kind == "codec" and client.kind != "codec":
+        return Unable(f"'{operation}' is coded alone, and {client.name} asks")
+    if operation not in protocol.operations:
+        carried = ", ".join(sorted(protocol.operations))
+        return Unable(f"{protocol.name} does not carry '{operation}' (it carries {carried})")
+    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
+    if responder is not None:
+        ends.insert(0, (responder, "responder"))
+    for end, role in ends:
+        if end.refuses and (declared := _declared(end, operation, call, kind)):
+            name, text = declared
+            return Unable(f"{protocol.name}'s {role} {end.name} cannot do {text}", name)
+    if (
+        responder is not None
+        and responder.drivers
+        and call[STORE] == POSTGRESQL
+        and call[DRIVER] not in responder.drivers
+    ):
+        return Unable(
+            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by"
+            f" {' or '.join(responder.drivers)}",
+            DRIVER,
+        )
+    if lack := protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call)):
+        name, text = lack
+        return Unable(text, name)
+    reason = _refusal_of_session(call)
+    return Unable(reason) if reason else None
+
+
+def _declared(end: Responder | Client, operation: str, call: Values, kind: Kind) -> tuple[str, str] | None:
+    """The factor of what an end declares that it refuses, if it is one's, with the reason; None where it refuses nothing."""
+    refused = {
+        operation: ("", f"'{operation}'"),
+        kind: ("", f"'{operation}'"),
+        **{str(value): (name, f"{name}: {value}") for name, value in call.items()},
+        **{f"{name}: {value}": (name, f"{name}: {value}") for name, value in call.items()},
+        **{name: (name, f"{name}: {value}") for name, value in knobs(call).items()},
+    }
+    return next(
+        ((name, f"{words}: {end.refuses[key]}") for key, (name, words) in refused.items() if key in end.refuses), None
+    )
+
+
+def _written(call: Values) -> dict[str, str]:
+    """Numbers of a call as a file writes them: `1 MB`."""
+    return {
+        factor.name: factor.numbers.text(value)
+        for factor in KNOBS
+        if factor.numbers is not None and isinstance(value := call[factor.name], int)
+    }
 
 
 def _refusal_of_session(call: Values) -> str | None:
-    """Why a session cannot be resumed, whatever the client; None where it can, or is not asked for."""
     if call[SESSION] != RESUMED:
         return None
     if call[TLS] != TLS_1_3:
@@ -289,19 +331,23 @@ def _refusal_of_session(call: Values) -> str | None:
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
-    """What to write instead of a combination that is refused."""
-    if call[HTTP] == HTTP_3 and refusal(entry, client, operation, {**call, TLS: TLS_1_3}, kind) is None:
-        return f"Give the stack `{TLS}: {TLS_1_3}`, or leave this part out with `exclude`."
+    """Return what to write instead of what two ends cannot do: a value of a factor, or other ends."""
+
+    def can(**values: Value) -> bool:
+        return refusal_of_ends(entry, client, operation, {**call, **values}, kind) is None
+
+    if call[HTTP] == HTTP_3 and can(**{TLS: TLS_1_3}):
+        return f"Give the stack `{TLS}: {TLS_1_3}`, {OR_EXCLUDE}."
     others = _other_ends(entry, client, operation, call, kind)
-    reason = refusal(entry, client, operation, call, kind) or ""
-    named_first = sorted(OF_THE_CALL, key=lambda factor: f" cannot do {factor.name}: " not in reason)
+    unable = refusal_of_ends(entry, client, operation, call, kind)
+    named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
     for factor in named_first:
         values: list[Value] = [level.value for level in factor.levels]
         for value in values or [factor.default]:
-            if refusal(entry, client, operation, {**call, factor.name: value}, kind) is None:
+            if can(**{factor.name: value}):
                 or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}, or leave this part out with `exclude`."
-    return f"{f'Give it {others}' if others else 'Change the stack'}, or leave this part out with `exclude`."
+                return f"Give the stack `{factor.name}: {value}`{or_others}, {OR_EXCLUDE}."
+    return f"{f'Give it {others}' if others else 'Change the stack'}, {OR_EXCLUDE}."
 
 
 def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
@@ -315,7 +361,7 @@ def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind
         *product(entry.protocol.responders, clients),
     ]
     for responder, other in ways:
-        if refusal(replace(entry, responder=responder), other, operation, call, kind) is None:
+        if refusal_of_ends(replace(entry, responder=responder), other, operation, call, kind) is None:
             changed = (("responder", responder, entry.responder), ("client", other, client))
             return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
     return ""
@@ -330,7 +376,7 @@ def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
 def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
     """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
     if stack.external is not None:
-        return external.responder(protocol, stack.responder)
+        return external_responder(protocol, stack.responder)
     return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
@@ -381,12 +427,12 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
             "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts if stack.external is None else external.parts(parts, protocol, stack.responder, client),
+        "parts": parts if stack.external is None else external_parts(parts, protocol, stack.responder, client),
         "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
-        "own_work": declared(*ends),
-        "fields": fields if stack.external is None else NOT_KNOWN,
+        "own_work": declared_work(*ends),
+        "fields": fields if stack.external is None else READING_NOT_KNOWN,
         "client_style": client.style,
-        languages.KEY: languages.of_ends(responder if stack.external is None else None, client),
+        LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
@@ -395,10 +441,95 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in sorted(set(packages)):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed here"
-    return found
+            versions[package] = "not installed here"
+    return versions
+
+
+WhyNot: TypeAlias = Callable[[Language], str]
+"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
+CHOSEN = f"`{NATIVE}` in the experiment"
+
+
+def resolve_natives(
+    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
+) -> tuple[Entry, ...]:
+    """The entries, those with `client: native` with the client that it stands for; where there is none, that is noted.
+
+    `refusal`: why a client cannot do all that an entry is asked, as a clause; empty where it can. The first one that can do
+    it and be started is taken.
+    """
+    clients: dict[tuple[object, ...], tuple[Client, str] | None] = {}
+    resolved = []
+    for entry in entries:
+        if not entry.natives:
+            resolved.append(entry)
+            continue
+        if entry.path not in clients:
+            alike = [other for other in entries if other.path == entry.path and other.natives]
+            clients[entry.path] = _first(located, alike, refusal, why_not)
+        if chosen := clients[entry.path]:
+            resolved.append(replace(entry, client=chosen[0], why_client=chosen[1]))
+    return tuple(resolved)
+
+
+def _first(
+    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
+) -> tuple[Client, str] | None:
+    """The client of these entries of one item, with why it is this one; None where none will do, which is noted."""
+    entry = entries[0]
+    passed_over: list[str] = []
+    name_another = "Name another client"
+    for client in entry.natives:
+        refused = next(filter(None, (refusal(other, client) for other in entries)), "")
+        reason = refused or why_not(client.language)
+        if not reason:
+            return client, "; ".join([CHOSEN, *(f"not {text}" for text in passed_over)])
+        if not refused:  # its reason says what to do
+            name_another = "Or name another client"
+        passed_over.append(f"{client.name} ({reason})")
+    what = f"no client that `{NATIVE}` stands for in {entry.protocol.name} will do"
+    located.add((*entry.path, "client"), f"{what}: {', '.join(passed_over)}. {name_another}: `orch services`.")
+    return None
+
+
+EXTERNAL = "external"
+"""What stands for the implementation that answers: nobody here knows it."""
+_UNTOLD = "the responder runs already, and orch tells it nothing"
+
+
+def external_names(externals: Iterable[External]) -> Mapping[External, str]:
+    """What stands for each in ids, labels and tables: `external`, `external-2`."""
+    every = dict.fromkeys(externals)
+    return {external: EXTERNAL if not number else f"{EXTERNAL}-{number + 1}" for number, external in enumerate(every)}
+
+
+def external_responder(protocol: Protocol, name: str) -> Responder:
+    """What takes a responder's place in a stack: one that can do what the protocol can, and is told nothing."""
+    codec, unknown = protocol.responder().parts, _unknown(protocol, name)
+    return Responder(
+        name=name,
+        language=protocol.responder().language,
+        knobs={READ_RATE: READ_RATES},  # which is the requester's alone
+        without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name != READ_RATE},
+        parts=replace(codec, server=unknown, framework=unknown, validation=unknown),
+    )
+
+
+def external_parts(known: Mapping[str, str], protocol: Protocol, name: str, client: Client) -> dict[str, str]:
+    """The parts of a stack whose responder is of that name, out of those that it would have if it were known."""
+    unknown = _unknown(protocol, name)
+    language = f"{unknown}, asked in {client.language.title}"
+    return {**known, "framework": unknown, "language": language, "reading": unknown}
+
+
+def _unknown(protocol: Protocol, name: str) -> str:
+    """Of two responders nobody knows whether what is not known is alike: each has its own text.
+
+    So have two protocols at one address: a proxy there may have a responder for each.
+    """
+    return f"{NOT_KNOWN} ({protocol.name}, {name})"

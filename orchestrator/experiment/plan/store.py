@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.plan.payloads import GENERATED, payload_path
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
@@ -27,7 +25,7 @@ def save(plan: Plan, folder: Path) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
-        _write(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
+        _write(target, plan.to_json() + "\n")
         _write(folder / _CURRENT, identity + "\n")
     return target
 
@@ -100,9 +98,9 @@ def is_stale(plan: Plan) -> str | None:
 
 def _difference(path: Path, sha256: str) -> str | None:
     try:
-        found = sha256_of_file(path, MAX_PAYLOAD_BYTES)
+        digest = sha256_of_file(path, MAX_PAYLOAD_BYTES)
     except FileNotFoundError as error:
         return f"{path} cannot be read any more ({error.strerror})"
     except UnreadableFile as error:
         return f"{path} {error}"
-    return None if found == sha256 else f"{path} has changed since the plan was made"
+    return None if digest == sha256 else f"{path} has changed since the plan was made"

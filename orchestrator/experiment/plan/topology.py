@@ -1,15 +1,25 @@
-"""Which hosts a plan needs, and which of them stand at the two ends of each placement. Pure."""
+"""What has to be there for a run: hosts, the links between their zones, machine types, and built programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from orchestrator.catalogue.offers import Client, Language, Responder
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import UsageError
 from orchestrator.experiment.model.host_rules import MOST_RTT_S
+from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
-from orchestrator.experiment.plan.regions import HOME_ZONE, profile
 from orchestrator.experiment.providers import PROVIDERS
+from services.python.contract.knobs import WORKERS
+
+if TYPE_CHECKING:
+    from orchestrator.catalogue.builds import Built
+    from orchestrator.experiment.model.loader import Located
+    from orchestrator.experiment.read.tree import Key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +87,9 @@ def topology(plan: Plan) -> Topology:
         if len(same) < number:
             kind = "requester" if role == "requester" else "responder"
             same.append(HostSpec(name=f"{kind}-{len(mine) + 1}", role=role, zone=zone, machine=machine))
-        found = same[number - 1]
-        hosts[found.name] = replace(found, role="both") if role == "both" else found
-        return found.name
+        match = same[number - 1]
+        hosts[match.name] = replace(match, role="both") if role == "both" else match
+        return match.name
 
     for placement in plan.placements:
         asks, answers = zones_of(placement, home)
@@ -93,12 +103,12 @@ def topology(plan: Plan) -> Topology:
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
     if plan.makes_stores:
-        for ends_of, made in ends.items():
-            zone = hosts[made.responder].zone
+        for ends_of, placement_ends in ends.items():
+            zone = hosts[placement_ends.responder].zone
             there = [h.name for h in hosts.values() if h.role == "store" and h.zone == zone]
             name = there[0] if there else f"store-{sum(h.role == 'store' for h in hosts.values()) + 1}"
             hosts[name] = HostSpec(name=name, role="store", zone=zone, machine=machine)
-            ends[ends_of] = replace(made, store=name)
+            ends[ends_of] = replace(placement_ends, store=name)
     if PROVIDERS[plan.provider].distance == "emulated":
         links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
@@ -127,3 +137,217 @@ def _between_the_others(
         rtt_ms = min([*over, MOST_RTT_S * 1000]) if over else longest_ms
         found[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))
     return found
+
+
+def with_too_few_cpus(plan: Plan) -> Iterator[str]:
+    """Why some workers of a plan will wait for each other, as far as that is known before there are hosts."""
+    most = max((workers_of(cell.factors) for cell in plan.cells), default=1)
+    if most == 1:
+        return
+    given = f"`{WORKERS}: {most}`"
+    machine = MACHINES.get(plan.machine or "")
+    if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
+        yield f"{given} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
+    elif pinned := [pin for pin in plan.pins if pin != "off"]:
+        yield (
+            f"{given} brings nothing here, as `pin: {pinned[0]}` gives the responder one CPU for all of them: give"
+            " `pin: 'off'`"
+        )
+
+
+_STUDY = "ping between f1-micro instances, mean of the study 'Python Flask REST against Python gRPC by placement'"
+_PROFILES: dict[frozenset[str], Link] = {
+    frozenset({"us-central1"}): Link(rtt_ms=1.489, source=f"{_STUDY}: same zone of us-central1"),
+    frozenset({"us-central1", "us-west1"}): Link(rtt_ms=35.594, source=f"{_STUDY}: us-central1 to us-west1"),
+}
+HOME_ZONE = "us-central1-a"
+AWAY_ZONE = "us-west1-a"
+
+
+def region_of(zone: str) -> str:
+    """The region of a zone.
+
+    >>> region_of("us-central1-a")
+    'us-central1'
+    """
+    region, separator, letter = zone.rpartition("-")
+    return region if separator and len(letter) == 1 else zone
+
+
+def profile(from_zone: str, to_zone: str) -> Link | None:
+    """The published distance between two zones; None where none was found that can be attributed."""
+    return _PROFILES.get(frozenset({region_of(from_zone), region_of(to_zone)}))
+
+
+def known_pairs() -> tuple[str, ...]:
+    """The pairs with a profile, for messages."""
+    return tuple(" - ".join(sorted(pair)) if len(pair) > 1 else f"within {next(iter(pair))}" for pair in _PROFILES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A machine type: the share of a core that it may use all the time, and its memory.
+
+    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
+    as 0.2 of one).
+    """
+
+    name: str
+    cores: float
+    memory_mb: int
+    is_shared_core: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
+
+    cores: float
+    by: Literal["quota", "hypervisor"]
+
+
+MACHINES: dict[str, Machine] = {
+    machine.name: machine
+    for machine in (
+        Machine(name="f1-micro", cores=0.2, memory_mb=614, is_shared_core=True),
+        Machine(name="g1-small", cores=0.5, memory_mb=1740, is_shared_core=True),
+        Machine(name="e2-micro", cores=0.25, memory_mb=1024, is_shared_core=True),
+        Machine(name="e2-small", cores=0.5, memory_mb=2048, is_shared_core=True),
+        Machine(name="e2-medium", cores=1.0, memory_mb=4096, is_shared_core=True),
+        Machine(name="n1-standard-1", cores=1.0, memory_mb=3840),
+        Machine(name="e2-standard-2", cores=2.0, memory_mb=8192),
+        Machine(name="e2-standard-4", cores=4.0, memory_mb=16384),
+        Machine(name="e2-standard-8", cores=8.0, memory_mb=32768),
+    )
+}
+
+
+def limit_of(provider: str, machine: str | None) -> Limit | None:
+    """What a machine type intends that a host cannot have; None where a host has all of its CPUs.
+
+    In the lab a quota holds every type to its size. In a cloud the hypervisor takes time from the shared-core types.
+    """
+    size, made_by = MACHINES.get(machine or ""), PROVIDERS[provider]
+    if size is None or not made_by.makes_hosts:
+        return None
+    if made_by.hosts_are_this_machine:
+        return Limit(cores=size.cores, by="quota")
+    return Limit(cores=size.cores, by="hypervisor") if size.is_shared_core else None
+
+
+_FLOOR = "tcp"
+_OF_HOSTS = ("ping", "describe")
+NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
+"""Languages that an experiment needs, each with the place in the file that names it."""
+
+
+def note_unusable(located: Located, named: NamedLanguages, provider: str) -> None:
+    """Note each language whose programs cannot be started by that provider now, where the file names it first."""
+    places: dict[str, tuple[tuple[Key, ...], Language]] = {}
+    for path, language in (*named, *(((), language) for language in _always_needed())):
+        places.setdefault(language.name, (path, language))
+    for path, language in places.values():
+        if why := _usable(language, provider)[0]:
+            located.add(path, f"{why}.")
+
+
+def startable(provider: str | None) -> Callable[[Language], str]:
+    """Why that provider cannot start a language's programs now, and what to do; each language is looked at once.
+
+    Without a provider nothing is looked at: empty, as where it can.
+    """
+    known: dict[str, str] = {}
+
+    def why_not(language: Language) -> str:
+        if provider is not None and language.name not in known:
+            known[language.name] = _usable(language, provider)[0]
+        return known.get(language.name, "")
+
+    return why_not
+
+
+def require_programs(plan: Plan) -> Mapping[str, Built]:
+    """What was built of each language that a plan needs built; UsageError where that cannot be used now."""
+    built_by_name = {}
+    for language in needed_languages(plan):
+        why, built = _usable(language, plan.provider)
+        if why:
+            raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
+        if built is not None:
+            built_by_name[language.name] = built
+    return built_by_name
+
+
+def programs_in_words(plan: Plan) -> list[str]:
+    """What the programs of a plan were built with, of what, and which packages of its stacks are in them.
+
+    A sentence for each language; UsageError as `require`.
+    """
+    from orchestrator.catalogue.builds import in_words, packages_in_words
+
+    titles = {language.name: language.title for language in needed_languages(plan)}
+    sentences = []
+    for name, build in require_programs(plan).items():
+        packages = packages_in_words(
+            build, (package for end in _ends(plan) if end.language.name == name for package in end.packages)
+        )
+        sentences.append(
+            f"{titles[name]}: {in_words(build.toolchain, build.source)}{packages and f'; in them {packages}'}"
+        )
+    return sentences
+
+
+def needed_languages(plan: Plan) -> tuple[Language, ...]:
+    """Whose programs a plan starts, each once; what the catalogue does not have is left to the trial that asks for it."""
+    return tuple({language.name: language for language in (*_of_stacks(plan), *_always_needed())}.values())
+
+
+def platform_of(provider: str) -> str:
+    """The platform of the hosts of a provider: its own, or this machine's."""
+    from orchestrator.catalogue import platforms
+
+    return PROVIDERS[provider].platform or platforms.here()
+
+
+def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
+    """Why that provider cannot start a language's programs, and what to do (empty where it can); what was built."""
+    if not language.build and not language.needs:
+        return "", None
+    from orchestrator.catalogue import builds, platforms, tools  # for whom no language is built pays nothing
+
+    wanted, folder = platform_of(provider), catalogue().folder
+    state = builds.look(language, folder, wanted)
+    if state.why:
+        is_elsewhere = state.kind == "foreign" and wanted != platforms.here()
+        way = f"build them on {wanted}" if is_elsewhere else f"run `orch build {language.name}`, or `make native`"
+        return f"the programs of {language.title} cannot be used: {state.why}; {way}", None
+    maker = PROVIDERS[provider]
+    is_here = not maker.makes_hosts or maker.hosts_are_this_machine
+    runtimes = [tools.look(tool, folder / language.name) for tool in language.needs] if is_here else []
+    if lacking := tools.lacking(runtimes):
+        return f"the programs of {language.title} cannot be started here: {lacking}", None
+    return "", state.built
+
+
+def _of_stacks(plan: Plan) -> Iterator[Language]:
+    return (end.language for end in _ends(plan))
+
+
+def _ends(plan: Plan) -> Iterator[Responder | Client]:
+    known = catalogue().protocols
+    for stack in plan.stacks:
+        if (protocol := known.get(stack.protocol)) is None:
+            continue
+        responders = protocol.responders if stack.external is None else ()
+        yield from (end for end in responders if end.name == stack.responder)
+        yield from (end for end in protocol.clients if end.name == stack.client)
+
+
+def _always_needed() -> Iterator[Language]:
+    """Whose programs measure the floor, ping and describe hosts, whatever is asked."""
+    known = catalogue()
+    for role in _OF_HOSTS:
+        yield from [language for language in known.languages.values() if role in language.start][:1]
+    if _FLOOR in known.protocols:
+        floor = known.protocols[_FLOOR]
+        yield from (floor.responder().language, floor.default_client(1).language)

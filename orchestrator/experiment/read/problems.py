@@ -83,5 +83,5 @@ class ExperimentError(UsageError):
     def lines(self) -> tuple[str, ...]:
         """The problems, each with its excerpt, line by line."""
         more = len(self.problems) - _SHOWN
-        found = [line for problem in self.problems[:_SHOWN] for line in problem.lines]
-        return (*found, *([f"... and {more} more"] if more > 0 else ()))
+        texts = [line for problem in self.problems[:_SHOWN] for line in problem.lines]
+        return (*texts, *([f"... and {more} more"] if more > 0 else ()))

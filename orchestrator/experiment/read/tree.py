@@ -341,10 +341,10 @@ def unfit(text: str) -> str | None:
     """Why a text is refused wherever it stands: it holds what is no character, or controls a terminal. None when fit."""
     if _SURROGATE.search(text):
         return "this text holds half of a surrogate pair, which is not a character."
-    if found := _CONTROL.search(text):
-        return f"this text holds the control character U+{ord(found.group()):04X}, which is not allowed."
-    if found := UNSEEN.search(text):
-        return f"this text holds the character U+{ord(found.group()):04X}, which is invisible."
+    if match := _CONTROL.search(text):
+        return f"this text holds the control character U+{ord(match.group()):04X}, which is not allowed."
+    if match := UNSEEN.search(text):
+        return f"this text holds the character U+{ord(match.group()):04X}, which is invisible."
     return None
 
 

@@ -15,7 +15,7 @@ import services
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
 from orchestrator.errors import ProvisionError, on_one_line
-from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.errors import MissingError
-from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent

@@ -18,7 +18,7 @@ from orchestrator.catalogue.builds import MOST_FILE
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.programs import languages, require
+from orchestrator.experiment.plan.topology import needed_languages, require_programs
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.provision.archives import kept
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
@@ -44,9 +44,9 @@ def programs(plan: Plan, target: Target, cache: Path) -> Bundle | None:
 
     UsageError where something is not built as it should be, ProvisionError where it was built for other hosts.
     """
-    built = require(plan)
+    built = require_programs(plan)
     files = []
-    for language in languages(plan):
+    for language in needed_languages(plan):
         folder = catalogue().folder / language.name
         for name in language.artifacts:
             path = folder / name

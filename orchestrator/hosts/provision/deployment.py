@@ -19,8 +19,7 @@ from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.programs import languages
-from orchestrator.experiment.plan.topology import Topology, WantedLink, topology
+from orchestrator.experiment.plan.topology import Topology, WantedLink, needed_languages, topology
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
@@ -127,7 +126,7 @@ class TerraformDeployment:
 
     def _require_runtimes(self, hosts: dict[str, Any]) -> None:
         """ProvisionError where a host that asks or answers has not what the languages need; before it is deployed to."""
-        needing = [language for language in languages(self._plan) if language.needs]
+        needing = [language for language in needed_languages(self._plan) if language.needs]
         ends = [host for name, host in self._members.items() if hosts[name]["role"] != "store"]
         for language in needing:
             _at_once(partial(runtimes, language), ends)

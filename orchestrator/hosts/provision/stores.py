@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.experiment.plan.databases import connections
+from orchestrator.experiment.plan.cells import postgresql_connections
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.wheelhouse import Target, wheelhouse
@@ -40,7 +40,7 @@ def prepared(plan: Plan, keys: Path, hosts: Mapping[str, Any], target: Target, c
     variables = {
         "orch_postgresql": str(programs.path.resolve()),
         "orch_postgresql_digest": programs.digest,
-        "orch_postgresql_connections": connections(plan.cells),
+        "orch_postgresql_connections": postgresql_connections(plan.cells),
         "orch_postgresql_port": PORT,
         "orch_postgresql_password": str(file.resolve()),
     }

@@ -1,4 +1,4 @@
-"""A run as it travels inside a report: analysis reads it as it reads a run folder, without a folder."""
+"""A run as it travels inside a report: analysis reads it reads a run folder, without a folder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from orchestrator.analysis.expanded import expanded
 from orchestrator.analysis.summarise import judged, summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
 from orchestrator.report.dataset.rows import FileOfRows

@@ -18,9 +18,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.goal import Goal
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.plan import Cell, Plan
-from orchestrator.experiment.plan.searches import bounds, next_step
+from orchestrator.experiment.plan.loads import next_step, search_bounds
+from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.report.render import render
 from orchestrator.results.lines import Failure
 from tests.support.pages import Document
@@ -345,7 +344,7 @@ def one_search(rng: np.random.Generator, find: Find, log_true: float, width: flo
         beyond = min((log(find.rate(step)) - log_true) / width, 50.0)
         chance = (1 - spurious) / (1 + np.exp(beyond))
         held.append(bool(rng.random() < chance))
-    low, high = bounds(find, held)
+    low, high = search_bounds(find, held)
     return Search(
         repeat=0,
         probes=(),

@@ -15,7 +15,7 @@ from orchestrator.analysis.evidence import CellEvidence
 from orchestrator.analysis.host_noise import MOST, held_up, noises
 from orchestrator.analysis.words import of_cores
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.machines import MACHINES, limit_of
+from orchestrator.experiment.plan.topology import MACHINES, limit_of
 from tests.support.lines import host_counters
 from tests.support.made_up import HERE, WEST
 from tests.support.runs import Draft, S, a_plan, a_run

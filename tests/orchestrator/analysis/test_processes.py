@@ -15,8 +15,7 @@ from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Find, read_plan
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
 from services.python.contract.lines import Load

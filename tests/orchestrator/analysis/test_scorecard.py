@@ -16,8 +16,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.plan import Find, read_plan
 from services.python.contract.lines import Load
 from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import Draft

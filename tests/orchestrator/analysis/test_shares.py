@@ -13,7 +13,7 @@ from orchestrator.analysis.share_estimates import Estimate
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
-from orchestrator.experiment.plan import languages
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan import plan as p
 from orchestrator.report.render import render
 from orchestrator.report.shares import share_views
@@ -137,7 +137,7 @@ def test_a_database_asked_by_the_usual_library_of_each_language_is_one_setting(w
     cells = [
         replace(cell, factors={**cell.factors, "store": "postgresql", "driver": library.get(answers, "psycopg")})
         for cell in whole.cells
-        for answers in [languages.of_stacks({"resolved": WHOLE.resolved})[cell.stack][0]]
+        for answers in [contrasts.languages_of_stacks({"resolved": WHOLE.resolved})[cell.stack][0]]
     ]
     (of,) = sharing.shares(WHOLE, cells, {})
     assert of.cells == 18
@@ -241,6 +241,6 @@ def test_a_plan_says_in_which_language_each_end_is() -> None:
             "b": {"languages": {"requester": "Go"}},
         }
     }
-    assert languages.of_stacks(document) == {"a": ("Go", "Rust")}
-    assert languages.are_several({"a": ("Go", "Rust")})
-    assert not languages.are_several({"a": ("Go", "Go")})
+    assert contrasts.languages_of_stacks(document) == {"a": ("Go", "Rust")}
+    assert contrasts.are_several_languages({"a": ("Go", "Rust")})
+    assert not contrasts.are_several_languages({"a": ("Go", "Go")})

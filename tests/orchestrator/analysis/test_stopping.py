@@ -11,8 +11,7 @@ from orchestrator.analysis import stopping
 from orchestrator.analysis.intervals import ALPHA
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.plan.plan import Plan, Until
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 WIDE, NARROW = 0.5, 0.02

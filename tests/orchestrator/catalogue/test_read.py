@@ -69,7 +69,8 @@ def test_a_protocol_has_the_ends_of_all_languages_and_the_defaults_of_the_first(
     gzip = {"compression": "gzip"}
     assert tcp.refusal_of(gzip, (tcp.responder("b"), tcp.client("ask-b"))) is None
     assert tcp.refusal_of(gzip, (tcp.responder("b"), tcp.client("ask-a"))) == (
-        "tcp with its client ask-a cannot do compression: gzip: it has no such knob"
+        "compression",
+        "tcp with its client ask-a cannot do compression: gzip: it has no such knob",
     )
 
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import pytest
-
-from orchestrator.catalogue.read import protocols
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.differences import against_reference
+from orchestrator.experiment.plan.contrasts import against_reference, pairs
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from tests.support.experiments import Write, problems
+from tests.support.experiments import Write
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
@@ -66,15 +60,6 @@ def test_it_is_never_compared_with_a_call(write: Write) -> None:
     assert all(kinds[pair.cell.id] == kinds[pair.reference.id] for pair in found)
 
 
-@pytest.mark.parametrize(
-    "stacks", ["[{protocol: json, client: stdlib}, rest]", "[rest, {protocol: json, client: stdlib}]"]
-)
-def test_one_codec_alone_beside_one_call_is_refused_as_nothing_is_compared(write: Write, stacks: str) -> None:
-    text = f"name: example\nquestion: Which?\nstacks: {stacks}\noperations: add\n"
-    (found,) = problems(write(text), dict(protocols()))
-    assert found.startswith("3:9: no two of these stacks are compared: a codec alone is not compared with a stack that")
-
-
 def test_its_row_of_the_plan_has_a_dash_for_what_only_a_call_has(write: Write) -> None:
     plan = of(write, CODECS.replace("operations:", "  - cbor\noperations:"))
     document = {**plan_document(plan, Path("plan.json")), "terraform": None}
@@ -82,11 +67,6 @@ def test_its_row_of_the_plan_has_a_dash_for_what_only_a_call_has(write: Write) -
     assert "kept open (reuse)" in lines
     assert re.search(r"^add +local +- ", lines, re.MULTILINE)
     assert "None" not in lines
-
-
-def test_its_plan_survives_being_written_and_read(write: Write) -> None:
-    plan = of(write)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_in_a_block_all_code_the_same_messages(write: Write) -> None:
@@ -109,26 +89,6 @@ def test_codec_only_compares_codecs_and_libraries() -> None:
         ("codec", "library"),
         ("codec", "reading", "library"),
     }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("client: cbor2}", "client: cbor2, connection: per-request}", "`connection` does not apply to a codec alone"),
-        ("client: cbor2}", "client: cbor2, compression: gzip}", "`compression` does not apply to a codec alone"),
-        ("operations:", "connection: reuse\noperations:", "`connection` does not apply to a codec alone"),
-        ("operations:", "load: {concurrency: 8}\noperations:", "a concurrency of 8 does not apply to it"),
-        ("{records: 20}}", "{records: 20, calls: 3}}", "`calls: 3` does not apply to it"),
-        ("operations:", "load: {rate: 100/s}\noperations:", "a rate of 100/s does not apply to it"),
-        ("operations:", "provider: lab\nmachine: f1-micro\noperations:", "a codec alone needs no other host"),
-        ("operations:", "placements: same-zone\noperations:", "its only placement is local"),
-        ("client: cbor2}", "client: cbor2, responder: asgi}", "nobody answers cbor2, a codec alone"),
-    ],
-    ids=lambda value: value[:40],
-)
-def test_what_only_a_call_has_is_refused(write: Write, old: str, new: str, words: str) -> None:
-    found = problems(write(CODECS.replace(old, new, 1)), dict(protocols()))
-    assert any(words in problem for problem in found), found
 
 
 def test_what_does_not_apply_to_it_can_be_left_to_the_stacks_that_call(write: Write) -> None:

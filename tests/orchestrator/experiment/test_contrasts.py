@@ -7,8 +7,6 @@ from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.read.problems import ExperimentError
 
 MINIMAL = """\
 name: example
@@ -68,25 +66,6 @@ def test_stack_and_factor_are_compared_together_and_the_plan_says_so(write, know
     assert (
         "compared   stacks with grpc; connection: a kept connection against a connection per request (8 pairs" in text
     )
-    assert read_plan(plan.to_dict()) == plan
-
-
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        ("compare_by: conection\n", "6:13: 'compare_by': 'conection' is not one of"),
-        ("compare_by: compression\n", "6:13: nothing to compare by compression: all cells have `compression: none`. Here"),
-        ("compare_by: [stack, rate]\n", "6:21: no cell has a value of rate. Here cells differ in:"),
-        ("compare_by: protocol\n", "6:13: no cell differs from one of rest in the protocol alone. Here"),
-        ("compare_by: connection\nreference: reused\n", "7:12: 'reused' is not a value of connection here. Did you mean"),
-        ("compare_by: connection\nreference: [reuse, grpc]\n", "7:20: 'grpc' is not a value of connection here."),
-        ("reference: [rest, rset]\n", "6:19: no stack is called 'rset'. The stacks are 'rest', 'grpc'."),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_compared_is_refused_at_its_place(write, known, lines, problem):
-    with pytest.raises(ExperimentError) as caught:
-        make_plan(write(KEPT_OR_NOT + lines), known=known)
-    assert problem in str(caught.value)
 
 
 @pytest.mark.parametrize(

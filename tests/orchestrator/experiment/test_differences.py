@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.plan.differences import PARTS, against_reference, differs_in, parts_of
+from orchestrator.experiment.plan.contrasts import PARTS, against_reference, differs_in, parts_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import MINIMAL, Write
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -118,11 +116,6 @@ def test_an_end_in_another_language_is_a_part_that_differs() -> None:
 
 def test_a_control_differs_in_nothing_and_is_not_named(write: Write) -> None:
     assert told(planned(write, "[rest, cbor]", "control: true\n")).keys() == {"cbor"}
-
-
-def test_the_parts_survive_the_way_through_json(write: Write) -> None:
-    plan = planned(write, "[rest, cbor]")
-    assert told(read_plan(json.loads(json.dumps(plan.to_dict())))) == told(plan)
 
 
 def test_like_for_like_varies_the_codec_and_nothing_else() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestrator.experiment.plan.estimate import estimate, hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import topology
@@ -76,13 +74,6 @@ def test_a_grid_is_counted_before_it_is_made(write: Write, known: Known) -> None
     ]
 
 
-def test_more_distances_than_hosts_may_be_made_are_refused(write: Write, known: Known) -> None:
-    rtts = ", ".join(f"{n}ms" for n in range(64))
-    assert problems(write(f"{LAB}distance: {{rtt: [{rtts}]}}\n"), known) == [
-        "7:11: the placements need 65 hosts; a deployment has at most 64."
-    ]
-
-
 def test_hosts_are_made_once_however_many_distances_there_are(write: Write, known: Known) -> None:
     one = estimate(make_plan(write(LAB + "distance: {rtt: 1ms}\n"), known=known))
     five = estimate(make_plan(write(LAB + "distance: {rtt: [0ms, 1ms, 2ms, 3ms, 4ms]}\n"), known=known))
@@ -132,95 +123,9 @@ def test_pairs_of_zones_have_their_published_distance_in_the_lab(write: Write, k
     assert (placement.link.rtt_ms, placement.link.jitter_ms) == (35.594, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            GCP + "distance: {rtt: [1ms, 20ms]}\n",
-            "7:17: 'rtt' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
-            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
-        ),
-        (
-            GCP + "distance: {zones: {from: us-central1-a, to: us-west1-a}, loss: [0 %, 1 %]}\n",
-            "7:64: 'loss' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
-            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
-        ),
-        (
-            GCP + "placements: {name: far, from: us-central1-a, to: us-west1-a, jitter: [1ms, 2ms]}\n",
-            "7:70: 'jitter' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
-            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
-        ),
-        (
-            MINIMAL + "placements: {name: local, rtt: [1ms, 2ms]}\n",
-            "5:32: 'rtt' needs two hosts: both ends of a local placement share one.",
-        ),
-        (
-            MINIMAL + "distance: {rtt: [1ms, 2ms]}\n",
-            "5:11: provider local has one machine, so 'distance' is not available there: its only placement is local."
-            " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
-        ),
-        (
-            LAB + "placements: {name: far, from: us-central1-a, to: us-west1-a, rtt: [1ms, 2ms]}\n",
-            "7:67: 'rtt' is a list, and between two zones there is one distance: leave `from` out, so that each value gets"
-            " a zone of its own.",
-        ),
-        (
-            LAB + "placements: {name: same-zone, rtt: [1ms, 2ms]}\n",
-            "7:36: 'rtt' is a list, and within a zone there is one distance: give the placement another name, so that each"
-            " value gets a zone of its own.",
-        ),
-        (
-            LAB + "distance: {rtt: [1ms, 20ms], jitter: 5ms}\n",
-            "7:38: the jitter is larger than the round trip itself.",
-        ),
-        (
-            LAB + "distance: {jitter: 5ms}\n",
-            "7:11: 'distance': give either `rtt`, such as [1ms, 20ms, 50ms], or `zones`, pairs of `from` and `to`.",
-        ),
-        (
-            LAB + "placements: {name: far, rtt: [1ms, 11s]}\n",
-            "7:36: 'rtt': must be at most 10 s; it is '11s'.",
-        ),
-        (
-            LAB + "distance: {rrt: [1ms, 20ms]}\n",
-            "7:12: unknown key 'rrt' in distance. Did you mean rtt?",
-        ),
-        (
-            LAB + "placements: [{name: distance-1ms, rtt: 1ms}]\ndistance: {rtt: [1ms, 2ms]}\n",
-            "8:11: placement 'distance-1ms' is given twice.",
-        ),
-    ],
-)
-def test_a_list_that_cannot_be_applied_is_refused_at_its_place(
-    write: Write, known: Known, text: str, problem: str
-) -> None:
-    assert problems(write(text), known) == [problem]
-
-
 def test_the_initial_window_of_tcp_is_a_part_of_the_way(write: Write, known: Known) -> None:
     plan = make_plan(write(LAB + "distance: {rtt: 20ms, initial_window: [4, 10, 40]}\n"), known=known)
     assert [(p.id, p.link.initial_window) for p in plan.placements] == [
         (f"distance-initial-window-{segments}", segments) for segments in (4, 10, 40)
     ]
     assert make_plan(write(LAB + "distance: {rtt: 20ms}\n"), known=known).placements[0].link.initial_window is None
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (
-            GCP + "placements: {name: cross-region, initial_window: 20}\n",
-            "'initial_window' is set on the routes of hosts, and orch sets those of `provider: lab` alone; leave it out.",
-        ),
-        (
-            LAB + "placements: {name: local, initial_window: 20}\n",
-            "'initial_window' needs two hosts: both ends of a local placement share one.",
-        ),
-        (
-            MINIMAL + "placements: {name: local, initial_window: 20}\n",
-            "'initial_window' needs two hosts: both ends of a local placement share one.",
-        ),
-    ],
-)
-def test_an_initial_window_is_refused_where_nobody_can_set_it(write: Write, known: Known, text: str, why: str) -> None:
-    assert why in " ".join(problems(write(text), known))

@@ -16,11 +16,10 @@ from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.differences import against_reference
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.contrasts import against_reference
+from orchestrator.experiment.plan.documents import typed_message
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.typed_message import typed_message
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.hosts.probes import survey
 

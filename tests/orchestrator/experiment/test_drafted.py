@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.experiment.plan.drafted import Wanted, to_fill_a_gap, to_refute
+from orchestrator.cli.predict_drafts import Draft, to_fill_a_gap, to_refute
 from orchestrator.experiment.plan.plan import Plan
 from tests.support.modelled_runs import a_map
 
-WANTED = Wanted(rtt=300.0, size=20_000, rate_mbit=None, in_flight=1)
+WANTED = Draft(rtt=300.0, size=20_000, rate_mbit=None, in_flight=1)
 EVIL = (
     "x\nrequesters: 50",
     "x\r\nlimits: {cost: 1000.00 USD}",

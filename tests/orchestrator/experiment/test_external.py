@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.model.address import parse_address
-from orchestrator.experiment.plan.differences import against_reference, may_differ_in
-from orchestrator.experiment.plan.external import announcements, behind_loopback, sentence
-from orchestrator.experiment.plan.plan import External, Plan
+from orchestrator.experiment.plan.contrasts import (
+    against_reference,
+    announcements,
+    behind_loopback,
+    external_sentence,
+    may_differ_in,
+)
+from orchestrator.experiment.plan.plan import External, Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import Known, Write, problems
 
 ADDRESSES = {"localhost": "127.0.0.1", "there": "198.18.0.9"}
@@ -29,7 +32,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(host)
         return "127.0.0.1" if host == "localhost" else "198.18.0.9"
 
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", resolve)
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", resolve)
     return asked
 
 
@@ -179,40 +182,6 @@ def test_what_cannot_be_asked_of_a_responder_that_runs_already_is_refused_with_t
     assert any(reason in problem for problem in problems(write(f"{HEAD}stacks: {stacks}\n{more}"), known))
 
 
-NO_ADDRESSES = (
-    "localhost",
-    "localhost:",
-    ":80",
-    "localhost:0",
-    "localhost:65536",
-    "localhost:-1",
-    "localhost:+80",
-    "localhost:８０",
-    "user@localhost:80",
-    "user:secret@localhost:80",
-    "http://localhost:80",
-    "localhost:80/path",
-    "local host:80",
-    "localhost:80\n",
-    "\x1b[31mlocalhost:80",
-    "\u202elocalhost:80",
-    "lоcalhost:80",  # with a Cyrillic o
-    "::1:80",
-    "[::1]:80",
-    "-o:80",
-    "a" * 300 + ":80",
-)
-
-
-@pytest.mark.parametrize("text", NO_ADDRESSES, ids=ascii)
-def test_what_is_no_host_and_port_is_refused_before_anybody_is_asked_for_it(write, known, looked_up, text):
-    with pytest.raises(ValueError, match=r"port|HOST:PORT") as error:
-        parse_address(text)
-    assert str(error.value).isprintable()
-    assert problems(write(f"{HEAD}stacks: {{protocol: rest, external: {json.dumps(text)}}}\n"), known)
-    assert not looked_up
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "224.0.0.1", "255.255.255.255"])  # noqa: S104 - what is refused
 def test_an_address_of_nobody_or_of_many_is_refused(write, known, monkeypatch, host):
     monkeypatch.undo()
@@ -225,7 +194,7 @@ def test_a_name_without_an_address_is_refused(write, known, monkeypatch):
     def fails(host: str) -> str:
         raise ValueError(f"{host} has no IPv4 address here: none")
 
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", fails)
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", fails)
     found = problems(write(f"{HEAD}stacks: {{protocol: rest, external: 'there:80'}}\n"), known)
     assert found == ["4:36: there has no IPv4 address here: none."]
 
@@ -245,7 +214,7 @@ def test_the_requests_of_controls_are_among_those_announced(write, known):
     plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
     (told,) = announcements(plan)
     assert told.startswith("rest (external): about 990 requests go to")
-    assert sentence(plan.stacks).count("rest (external)") == 1
+    assert external_sentence(plan.stacks).count("rest (external)") == 1
 
 
 @pytest.mark.parametrize(
@@ -257,7 +226,7 @@ def test_the_requests_of_controls_are_among_those_announced(write, known):
     ],
 )
 def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known, monkeypatch, stacks):
-    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", lambda h: h if "." in h else ADDRESSES[h])
+    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", lambda h: h if "." in h else ADDRESSES[h])
     plan = planned(write, known, stacks, "control: true\n")
     document = json.loads(json.dumps(plan.to_dict()))
     assert read_plan(document) == plan

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.differences import in_use
+from orchestrator.experiment.plan.contrasts import in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.hosts import congestion
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
@@ -46,24 +43,6 @@ def test_requests_in_flight_share_its_connections(tmp_path: Path) -> None:
         tmp_path, f"stacks: {GO}\nhttp: 3\ntls: tls1.3\nconnections: 2\nload: {{concurrency: 8, requests: 50}}\n"
     )
     assert knobs(plan.cells[0].factors) == {"http": "3", "tls": "tls1.3", "connections": "2"}
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("http: 3\n", "rest cannot do http: 3 without tls: tls1.3: QUIC is always encrypted"),
-        ("http: 3\n", "Give the stack `tls: tls1.3`"),
-        ("http: 3\ntls: [none, tls1.3]\n", "Give the stack `tls: tls1.3`"),
-        ("http: 3\ntls: tls1.3\ncongestion: cubic\n", "congestion: cubic: with http: 3 there is no TCP"),
-        ("http: 3\ntls: tls1.3\nnodelay: nagle\n", "nodelay: nagle: with http: 3 there is no TCP"),
-        ("http: 3\ntls: tls1.3\ntcp_window: 64 KiB\n", "with http: 3 there is no TCP"),
-    ],
-)
-def test_what_it_needs_and_what_is_of_tcp_is_refused_at_its_place(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, f"stacks: {GO}\n{text}")
-    assert reason in str(refused.value)
-    assert "x.yaml:4" in str(refused.value)
 
 
 def test_a_plan_without_tcp_says_nothing_of_its_congestion_control(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines, stack_lines
-from orchestrator.experiment.plan import languages, programs
+from orchestrator.experiment.plan import contrasts, topology
 from orchestrator.experiment.plan.planning import make_plan
 
 FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
@@ -18,7 +18,7 @@ WAYS = re.findall(r"--set '([^']+)'", FILE.read_text(encoding="utf-8"))
 
 def test_every_language_asks_and_answers_every_other() -> None:
     plan = make_plan(FILE, needs_programs=False)
-    ends = languages.of_stacks({"resolved": plan.resolved})
+    ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
     assert ends.keys() == {stack.id for stack in plan.stacks}
     spoken = ("Python", "Go", "Rust", "Node.js")
     for protocol in ("rest", "grpc", "tcp"):
@@ -57,5 +57,5 @@ def test_cells_of_every_language_are_asked_alike_under_each_load() -> None:
 @pytest.mark.parametrize(("way", "title"), [*zip(WAYS, ("Rust", "Node.js"), strict=True)])
 def test_the_ways_to_leave_a_language_out_need_none_of_its_programs(way: str, title: str) -> None:
     plan = make_plan(FILE, [way], needs_programs=False)
-    assert title not in {language.title for language in programs.languages(plan)}
-    assert {"Python", "Go"} <= {language.title for language in programs.languages(plan)}
+    assert title not in {language.title for language in topology.needed_languages(plan)}
+    assert {"Python", "Go"} <= {language.title for language in topology.needed_languages(plan)}

@@ -6,9 +6,8 @@ import json
 
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import MINIMAL, Known, Write
 
 ONE = MINIMAL.replace("[rest, grpc]", "rest")

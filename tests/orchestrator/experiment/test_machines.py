@@ -3,11 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.plan.machines import (
-    MACHINES,
-    cost_usd,
-    usd_per_hour,
-)
+from orchestrator.experiment.plan.estimate import cost_usd, usd_per_hour
+from orchestrator.experiment.plan.topology import MACHINES
 from orchestrator.experiment.providers import PROVIDERS
 
 LAB = PROVIDERS["lab"]

@@ -1,13 +1,9 @@
 """What a plan, a report and `orch services` say of work that is not the protocol's."""
 
-import json
-from dataclasses import replace
-
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.plan import own_work
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import MINIMAL, Write
 
 STACKS = (
@@ -21,7 +17,7 @@ def planned(write: Write, stacks: str) -> Plan:
 
 def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spared_them(write: Write) -> None:
     plan = planned(write, "[rest, graphql, websocket]")
-    assert own_work.sentences(plan.stacks, plan.resolved) == (
+    assert contrasts.work_sentences(plan.stacks, plan.resolved) == (
         "These latencies include work that is not the protocol's. rest: fastapi routes every request with FastAPI and "
         "validates JSON bodies with pydantic models (starlette does not); graphql: strawberry parses and validates the "
         "same query anew at every request (strawberry-cached does not).",
@@ -30,24 +26,24 @@ def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spar
 
 def test_stacks_that_share_a_cost_are_named_together(write: Write) -> None:
     plan = planned(write, STACKS)
-    added = own_work.added(plan.stacks, plan.resolved)
+    added = contrasts.added_work(plan.stacks, plan.resolved)
     assert "cbor, msgpack: fastapi routes every request with FastAPI (asgi does not)" in added
 
 
 def test_a_stack_whose_ends_share_a_cost_is_named_once(write: Write) -> None:
     plan = planned(write, "[rest, {protocol: grpc, responder: grpc-aio, client: grpc-aio}]")
-    assert "grpc: grpc-aio is woken by gRPC's own poller thread" in own_work.added(plan.stacks, plan.resolved)
+    assert "grpc: grpc-aio is woken by gRPC's own poller thread" in contrasts.added_work(plan.stacks, plan.resolved)
 
 
 def test_the_control_is_not_named_beside_what_it_is_a_copy_of(write: Write) -> None:
     plan = make_plan(write(MINIMAL + "control: true\n"), known=protocols())
     assert any(stack.control_of for stack in plan.stacks)
-    assert not [phrase for phrase in own_work.added(plan.stacks, plan.resolved) if "control" in phrase]
+    assert not [phrase for phrase in contrasts.added_work(plan.stacks, plan.resolved) if "control" in phrase]
 
 
 def test_fields_that_are_left_unread_are_said_first(write: Write) -> None:
     plan = planned(write, STACKS)
-    first, _ = own_work.sentences(plan.stacks, plan.resolved)
+    first, _ = contrasts.work_sentences(plan.stacks, plan.resolved)
     label = "grpc (grpcio-parse-only, grpcio-parse-only)"
     assert first.startswith("Some stacks leave fields unread: ")
     assert f"{label}: grpcio-parse-only echoes records and documents without reading their fields" in first
@@ -64,19 +60,12 @@ def test_a_lone_parse_only_stack_has_it_in_its_label(write: Write) -> None:
 def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
     plan = planned(write, "[grpc, {protocol: grpc, client: grpcio-parse-only}, rest]")
     assert [plan.resolved[stack.id]["fields"] for stack in plan.stacks] == [
-        own_work.ALL_READ,
-        own_work.SOME_UNREAD,
-        own_work.ALL_READ,
+        contrasts.ALL_READ,
+        contrasts.SOME_UNREAD,
+        contrasts.ALL_READ,
     ]
 
 
 def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
     plan = planned(write, "[websocket, tcp]")
-    assert own_work.sentences(plan.stacks, plan.resolved) == ()
-
-
-def test_a_plan_of_before_these_declarations_still_reads(write: Write) -> None:
-    plan = planned(write, STACKS)
-    older = {stack: {k: v for k, v in facts.items() if k != "own_work"} for stack, facts in plan.resolved.items()}
-    read = read_plan(json.loads(json.dumps(replace(plan, resolved=older).to_dict())))
-    assert own_work.sentences(read.stacks, read.resolved) == ()
+    assert contrasts.work_sentences(plan.stacks, plan.resolved) == ()

@@ -72,11 +72,6 @@ def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, 
     assert [o.id for o in plan.operations] == ["image-2kb", "image-2kb-full"]
 
 
-def test_a_picture_cannot_be_smaller_than_its_headers(write: Write, known: Known) -> None:
-    with pytest.raises(UsageError, match=r"a picture takes at least .* 5 B is too small"):
-        make_plan(write(REST.replace("timestamp", "{image: {bytes: 5 B}}")), known=known)
-
-
 @pytest.mark.parametrize("is_link", [True, False])
 def test_a_payload_file_that_is_there_is_taken_only_with_the_right_content(
     write: Write, known: Known, tmp_path: Path, *, is_link: bool

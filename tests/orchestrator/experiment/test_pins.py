@@ -9,8 +9,6 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure import floors
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc]\n"
@@ -30,7 +28,6 @@ def test_each_value_of_a_list_is_a_placement(tmp_path: Path) -> None:
     ]
     assert plan.pins == ("apart", "together")
     assert [cell.factors["pin"] for cell in plan.cells] == ["apart", "together"] * 2
-    assert read_plan(plan.to_dict()) == plan
 
 
 @pytest.mark.parametrize("pin", ["apart", "together", "'off'", "[together]"])
@@ -77,47 +74,6 @@ def test_each_has_a_floor_of_its_own(tmp_path: Path) -> None:
     for placement in plan.placements:
         (floor,) = floors.floors([cell for cell in plan.cells if cell.placement == placement.id], sizes)
         assert set(floor.cells) == {cell.id for cell in plan.cells if cell.placement == placement.id}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "provider: lab\nmachine: lab\nplacements: [local, same-zone]\npin: [apart, together]\n",
-            "8:6: `pin` is a list, and the two ends of 'same-zone' are on two hosts",
-        ),
-        ("pin: [apart, apart]\n", "given twice"),
-        ("pin: [apart, both]\n", "is not one of apart, together, off"),
-        ("compare_by: pin\n", "no cell has a value of pin"),
-    ],
-)
-def test_what_cannot_be_is_refused_at_its_place(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, text)
-    assert message in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "stability: true\nload: {find: {highest: rate, while: p99 < 10ms, from: 200/s, to: 800/s}, duration: 10s}\n",
-            "5:12: a search compares rates",
-        ),
-        ("stability: yes\n", "reads as true or false to some YAML readers"),
-    ],
-)
-def test_stability_is_refused_where_it_says_nothing(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, text)
-    assert message in str(refused.value)
-
-
-def test_streams_have_no_stability(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("name: x\nquestion: Why?\noperations: events\nstacks: websocket\nstability: true\n")
-    with pytest.raises(ExperimentError, match="5:12: how far events lie apart is their schedule's"):
-        make_plan(path)
 
 
 def test_a_plan_says_what_is_compared_by_spread(tmp_path: Path) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.experiments import Write
 
 FEED = "name: x\nquestion: Why?\noperations: feed\n"
@@ -31,18 +27,6 @@ def test_three_calls_are_a_task_and_one_is_a_call(write: Write) -> None:
     assert [cell.is_at_once for cell in plan.cells] == [False, False, False, True, True]
     (operation,) = plan.operations
     assert operation.made_of == ("user", "posts", "comments")
-
-
-def test_a_plan_of_pages_is_what_it_was_after_its_way_through_a_file(write: Write) -> None:
-    plan = make_plan(write(PAGES))
-    again = read_plan(plan.to_dict())
-    assert again == plan
-    assert again.digest() == plan.digest()
-
-
-def test_plans_without_pages_have_no_word_of_them(write: Write) -> None:
-    document = make_plan(write(FEED.replace("feed", "add") + "stacks: rest\n")).to_dict()
-    assert "made_of" not in document["operations"][0]
 
 
 def test_one_query_is_compared_with_each_way_of_three_calls(write: Write) -> None:
@@ -70,32 +54,3 @@ def test_fetch_is_compared_by_itself(write: Write) -> None:
         ("in-a-row", "whole", "rest-starlette-pycurl-multi"),
         ("at-once", "whole", "rest-starlette-pycurl-multi"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (FEED + "stacks: rest\nfetch: in-a-row\n", "pycurl-multi asks several"),
-        (FEED + "stacks: grpc\nfetch: in-a-row\n", "none of its clients asks several operations"),
-        (FEED.replace("feed", "add") + f"stacks: {REST}}}\nfetch: at-once\n", "add is made of no other operations"),
-        (FEED.replace("feed", "{feed: {calls: 3}}") + f"stacks: {REST}}}\nfetch: at-once\n", "is a task already"),
-        (
-            FEED
-            + f"stacks: {REST.replace('starlette', 'starlette-granian')}, http: '2', connections: 1}}\nfetch: at-once\n",
-            "have connections of their own",
-        ),
-        (FEED + "stacks: rest\nbatching: dataloader\n", "it has no resolvers"),
-        (FEED.replace("feed", "user") + "stacks: graphql\nbatching: dataloader\n", "user has no nested fields"),
-        (
-            FEED + "stacks: {protocol: graphql, client: pycurl-multi, batching: dataloader, fetch: at-once}\n",
-            "have no nested fields",
-        ),
-        (FEED.replace("feed", "add") + "stacks: rest\nfields: shown\n", "every field of add is needed"),
-        (FEED + "stacks: websocket\nfields: shown\n", "cannot be told which fields"),
-        (FEED + "stacks: rest\nstore: postgresql\n", "is kept in memory or in SQLite"),
-        (FEED + "stacks: rest\nfetch: sometimes\n", "is not one of whole, in-a-row, at-once"),
-    ],
-)
-def test_what_cannot_be_is_refused_at_plan_time(write: Write, text: str, why: str) -> None:
-    with pytest.raises(ExperimentError, match=why):
-        make_plan(write(text))

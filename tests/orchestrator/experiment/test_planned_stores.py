@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import OWN_DRIVERS, resources
+from orchestrator.experiment.model.factors import BY_NAME, OWN_DRIVERS, resources
+from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.databases import ask_postgresql
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.ask import Ask
 from tests.support.experiments import Write
 
@@ -30,29 +27,6 @@ def test_a_cell_says_its_store_and_pool_where_they_are_not_the_usual_ones(write:
     ]
     assert len({cell.exchange for cell in plan.cells}) == 3
     assert [cell.factors["store"] for cell in plan.cells] == ["none", "sqlite", "sqlite"]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (BALANCE + "pool: 0\n", "must be from 1 to 1,000"),
-        (BALANCE + "pool: many\n", "neither standard nor a whole number"),
-        (BALANCE + "pool: 4\n", "rows in memory need no connection"),
-        (BALANCE + "store: oracle\n", "is not one of none, sqlite, postgresql"),
-        (BALANCE + "store: sqlite\ndriver: asyncpg\n", "is of PostgreSQL"),
-        (BALANCE + "driver: asyncpg\n", "need no connection"),
-        (BALANCE + "workers: [1, 2]\n", "each worker would have a store of its own"),
-        (BALANCE.replace("rest", "grpc") + "store: postgresql\ndriver: asyncpg\n", "no event loop"),
-        (BALANCE.replace("balance", "add") + "store: sqlite\n", "add asks no store"),
-        (
-            BALANCE.replace("stacks: rest", 'stacks: {protocol: rest, external: "127.0.0.1:9"}') + "store: sqlite\n",
-            "runs already",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused_at_plan_time(write: Write, text: str, why: str) -> None:
-    with pytest.raises(ExperimentError, match=why):
-        make_plan(write(text))
 
 
 BOTH = "[rest, {protocol: rest, responder: go-net-http, client: go-net-http}]"
@@ -73,7 +47,6 @@ def test_a_responder_asks_postgresql_by_its_own_library_unless_one_is_named(writ
     ]
     assert [cell.factors["driver"] for cell in plan.cells] == ["psycopg", "psycopg", "psycopg", "pgx"]
     assert [resources(cell.factors).get("driver") for cell in plan.cells] == [None, None, None, "pgx"]
-    assert read_plan(plan.to_dict()) == plan
     of_stores = [pair for pair in pairs(plan) if pair.factor == "store"]
     assert [pair.cell.factors["driver"] for pair in of_stores] == ["psycopg", "pgx"]
     assert all(pair.cell.stack == pair.reference.stack for pair in of_stores)
@@ -93,29 +66,6 @@ def test_stores_are_compared_by_the_library_of_a_responder_and_no_other(write: W
     more = "store: [none, postgresql]\ndriver: [psycopg, asyncpg]\nexclude: {store: none, driver: asyncpg}\n"
     plan = make_plan(write(BALANCE + more + "compare_by: [store, driver]\n"))
     assert [pair.cell.factors["driver"] for pair in pairs(plan) if pair.factor == "store"] == ["psycopg"]
-
-
-@pytest.mark.parametrize(
-    ("text", "why", "place"),
-    [
-        ("store: postgresql\ndriver: psycopg\n", "go-net-http cannot do driver: psycopg: it asks PostgreSQL by pgx", 1),
-        ("store: postgresql\ndriver: asyncpg\n", "go-net-http cannot do driver: asyncpg: it asks PostgreSQL by pgx", 1),
-        (
-            "store: postgresql\ndriver: pgx\n",
-            "fastapi cannot do driver: pgx: it asks PostgreSQL by psycopg or asyncpg",
-            0,
-        ),
-        ("store: sqlite\n", "go-net-http cannot do store: sqlite: its rows are in memory or in PostgreSQL", 1),
-        ("driver: pgx\n", "need no connection", 1),
-    ],
-)
-def test_a_library_that_a_responder_does_not_have_is_refused_with_its_place(
-    write: Write, text: str, why: str, place: int
-) -> None:
-    with pytest.raises(ExperimentError, match=why) as refused:
-        make_plan(write(of_both(text)), needs_programs=False)
-    column = 10 if place == 0 else 16
-    assert any(f":{column}: " in line and why in line for line in str(refused.value).splitlines())
 
 
 def test_every_driver_that_is_declared_can_be_asked_for() -> None:
@@ -170,41 +120,8 @@ def test_a_stream_of_a_table_has_a_store_pool_and_driver_as_calls_have(write: Wr
     assert (cell.factors["per_second"], cell.factors["bytes"], cell.factors["store"]) == (100.0, None, "sqlite")
     assert {operation.label for operation in plan.operations} == {"activity 100/s", "activity 1000/s"}
     assert ask_postgresql(plan.cells)
-    assert read_plan(plan.to_dict()) == plan
     compared = {pair.factor for pair in pairs(plan)}
     assert compared == {"stack", "store", "driver"}
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (ACTIVITY + "pool: 4\n", "rows in memory need no connection"),
-        (ACTIVITY + "store: sqlite\ndriver: asyncpg\n", "is of PostgreSQL"),
-        (ACTIVITY.replace("activity", "events") + "store: sqlite\n", "events asks no store"),
-        (ACTIVITY + "workers: 2\n", "each worker would have a store of its own"),
-        (ACTIVITY + "connection: per-request\n", "no connection: per-request"),
-        (ACTIVITY.replace("sse", "rest"), "rest does not carry 'activity'"),
-        (
-            ACTIVITY.replace("responder: grpc-aio", "responder: grpcio") + "store: postgresql\ndriver: asyncpg\n",
-            "no event",
-        ),
-        (ACTIVITY.replace("duration: 3s", "requests: 9"), r"`activity: \{per_second: ...\}` says how many a second"),
-        (ACTIVITY.replace("duration: 3s", "duration: 3s, rate: 5/s"), "a stream has no `rate`"),
-        (ACTIVITY + "warmup: {requests: 9}\n", "no number of requests"),
-        (ACTIVITY.replace("100/s, 1000/s]", "100/s], bytes: 5 B"), "bytes"),
-        (ACTIVITY.replace("[100/s, 1000/s]", "0/s"), "per_second"),
-        (
-            ACTIVITY.replace(
-                "[{activity: {per_second: [100/s, 1000/s]}}]",
-                "{mix: {of: [{add: {}, share: 50 %}, {activity: {}, share: 50 %}]}}",
-            ).replace("sse, ", ""),
-            "'activity' is no call",
-        ),
-    ],
-)
-def test_what_a_stream_of_a_table_does_not_have_is_refused(write: Write, text: str, why: str) -> None:
-    with pytest.raises(ExperimentError, match=why):
-        make_plan(write(text))
 
 
 def test_two_streams_are_beside_each_other_and_calls_have_the_common_load(write: Write) -> None:

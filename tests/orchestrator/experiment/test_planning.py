@@ -9,9 +9,8 @@ from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
+from orchestrator.experiment.plan.plan import read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems
 
@@ -56,10 +55,6 @@ def test_an_experiment_in_the_working_folder_has_a_path_without_other_folders(
 def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
     plan = make_plan(write(MINIMAL + line), known=known)
     assert plan.matters == pytest.approx(share)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    older = plan.to_dict()
-    del older["matters"]
-    assert read_plan(older).matters == 0.05
 
 
 def test_lists_multiply(write: Write, known: Known) -> None:
@@ -215,30 +210,6 @@ def test_an_override_may_go_into_a_shorthand(write: Write, known: Known) -> None
     assert [stack.client for stack in plan.stacks] == ["slow", "grpcio"]
 
 
-def test_a_wrong_override_is_refused_as_a_place_of_its_own(write: Write, known: Known) -> None:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(write(MINIMAL), ["load.requests=many"], known)
-    assert error.value.message.startswith("--set load.requests:1:1: 'requests': must be a whole number; it is 'many'.")
-
-
-@pytest.mark.parametrize(
-    ("override", "place", "caret_under"),
-    [
-        ("load.request=100", "--set load.request:1:6: ", "request=100"),
-        ("lod.requests=7", "--set lod.requests:1:1: ", "lod."),
-    ],
-)
-def test_the_caret_of_a_wrong_key_stands_under_the_key(
-    write: Write, known: Known, override: str, place: str, caret_under: str
-) -> None:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(write(MINIMAL), [override], known)
-    assert place in "\n".join(error.value.lines)
-    lines = "\n".join(error.value.lines).splitlines()
-    (excerpt,) = (i for i, line in enumerate(lines) if line.endswith(override))
-    assert lines[excerpt][lines[excerpt + 1].index("^") :].startswith(caret_under)
-
-
 def test_a_client_that_serves_one_and_several_in_flight_is_the_default_at_both(write: Write, known: Known) -> None:
     plan = make_plan(write(MINIMAL), ["load.concurrency=[1, 2]"], known)
     reasons = {facts["client_reason"] for facts in plan.resolved.values()}
@@ -283,12 +254,7 @@ def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> Non
     again = read_plan(json.loads(json.dumps(plan.to_dict())))
     assert again == plan
     assert again.id == plan.id
-    whole = json.loads(json.dumps(dataclasses.asdict(plan)))
-    assert not whole.pop("makes_stores")  # left out where there are none, so that plans are what they were
-    assert (whole.pop("hold_out"), whole.pop("sealed")) == (0.0, [])  # likewise
-    assert whole.pop("until") is None  # likewise
-    assert not any(operation.pop("made_of") for operation in whole["operations"])
-    assert plan.to_dict() == whole
+    assert plan.to_dict() == json.loads(json.dumps(dataclasses.asdict(plan)))
 
 
 def test_a_plan_of_another_schema_is_not_read(write: Write, known: Known) -> None:

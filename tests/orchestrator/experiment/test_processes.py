@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.processes import processes_of, seed_of, share
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.requesters import connections_in
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
 
@@ -41,7 +38,6 @@ def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
     ]
     assert [processes_of(cell.factors) for cell in plan.cells] == [1, 2, 8]
     assert len({cell.exchange for cell in plan.cells}) == 1  # bodies do not depend on it
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
     warm = "warmup: {requests: 500, at_least: 0s}\n"
     one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
     assert estimate(several).requests > estimate(one).requests  # every process warms up
@@ -57,35 +53,6 @@ def test_numbers_of_processes_are_compared_and_left_out_like_every_factor(tmp_pa
     plan = plan_of(tmp_path, text + EIGHT)
     assert [(c.factor, c.references) for c in plan.contrasts] == [("processes", (1,))]
     assert len(plan.cells) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("processes: 9\n" + EIGHT, "`processes: 9` is more than the 8 in flight, which the processes share"),
-        ("processes: 0\n" + EIGHT, "must be from 1 to 64; it is '0'"),
-        ("processes: 65\n" + EIGHT, "must be from 1 to 64; it is '65'"),
-        ("processes: many\n" + EIGHT, "'many' is not a whole number"),
-        ("processes: 2\nload: {rate: 500/s, arrivals: uniform}\n", "cannot space requests evenly"),
-        (
-            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 3}\n",
-            "more than the 3 in flight",
-        ),
-        (
-            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 8}\n",
-            "more than the requests that 3/s makes in 1 s",
-        ),
-    ],
-)
-def test_a_load_that_cannot_be_divided_is_refused_with_the_place(tmp_path: Path, text: str, reason: str) -> None:
-    words = refused(tmp_path, f"stacks: rest\n{text}")
-    assert reason in words
-    assert "x.yaml:" in words
-
-
-def test_fewer_shared_connections_than_processes_are_refused(tmp_path: Path) -> None:
-    words = refused(tmp_path, f"stacks: grpc\nconnections: 2\nprocesses: 4\n{EIGHT}")
-    assert "`processes: 4` is more than `connections: 2`, and each process has connections of its own" in words
 
 
 def test_a_stream_and_a_codec_alone_have_one_process(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from orchestrator.catalogue import building, builds, read
 from orchestrator.catalogue.platforms import here
 from orchestrator.cli.plan_text import plan_document
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import programs
+from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import PROVIDERS
@@ -51,8 +51,8 @@ def test_what_is_built_is_planned_and_what_was_built_is_known(services: Path, tm
     build(services)
     plan = planned(tmp_path)
     assert [stack.id for stack in plan.stacks] == ["tcp-threads-socket", "tcp-reference-reference"]
-    (found,) = programs.require(plan).values()
-    assert found == builds.look(tiny(services), services, programs.platform_of("local")).built
+    (found,) = topology.require_programs(plan).values()
+    assert found == builds.look(tiny(services), services, topology.platform_of("local")).built
     assert plan.resolved["tcp-reference-reference"]["parts"]["language"] == "Tiny"
     assert plan.resolved["tcp-reference-reference"]["versions"] == {}
 
@@ -69,7 +69,7 @@ def test_versions_of_packages_are_told_from_what_was_built_and_not_looked_up_as_
     monkeypatch.setattr(read, "SERVICES", folder)
     build(folder)
     plan = planned(tmp_path)
-    (told,) = programs.told(plan)
+    (told,) = topology.programs_in_words(plan)
     assert told.startswith("Tiny: built with sh 7.1, of source ")
     assert told.endswith("; in them fastify 5.1.2, pytest 0.0.1")
     assert plan.resolved["tcp-reference-reference"]["versions"] == {}
@@ -132,7 +132,7 @@ def test_what_is_not_what_was_built_is_refused_before_anything_starts(
     break_it(services / "tiny")
     assert why in refused(tmp_path).problems[0].message
     with pytest.raises(UsageError, match="the programs of Tiny cannot be used: ") as error:
-        programs.require(plan)  # as `orch run` does with a plan that was made before
+        topology.require_programs(plan)  # as `orch run` does with a plan that was made before
     assert why in error.value.message
     assert "`orch build tiny`, or `make native`" in error.value.message
 
@@ -145,10 +145,10 @@ def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(
     _foreign(services / "tiny")
     artifact = builds.artifact(services / "tiny" / "build" / "respond")
     monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform=artifact.platform))
-    assert programs.require(plan)["tiny"].artifacts["build/respond"] == artifact
+    assert topology.require_programs(plan)["tiny"].artifacts["build/respond"] == artifact
     monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform="linux-riscv64"))
     with pytest.raises(UsageError, match="not for linux-riscv64; build them on linux-riscv64"):
-        programs.require(plan)
+        topology.require_programs(plan)
 
 
 @pytest.mark.parametrize(
@@ -179,4 +179,4 @@ def test_a_responder_that_runs_already_needs_no_program_of_its_language(services
 
 def test_the_cloud_names_the_platform_of_its_hosts_and_this_machine_is_its_own() -> None:
     assert PROVIDERS["gcp"].platform == "linux-x86_64"
-    assert programs.platform_of("local") == here()
+    assert topology.platform_of("local") == here()

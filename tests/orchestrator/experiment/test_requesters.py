@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations, product
 from pathlib import Path
 
@@ -10,11 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
 from orchestrator.experiment.plan.estimate import hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.processes import seed_of
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.requesters import connections_in, in_all, share_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
@@ -31,13 +28,6 @@ def plan_of(tmp_path: Path, text: str):
     return make_plan(path)
 
 
-def refused(tmp_path: Path, text: str) -> str:
-    with pytest.raises(ExperimentError) as error:
-        plan_of(tmp_path, text)
-    assert error.value.exit_code == 2
-    return str(error.value)
-
-
 def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"stacks: rest\nrequesters: [1, 2, 4]\ncompare_by: requesters\n{FAR}{EIGHT}")
     assert [cell.id.split("__")[3:] for cell in plan.cells] == [
@@ -51,40 +41,6 @@ def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_
     assert topology(plan).ends["cross-region"].requesters == tuple(f"requester-{n}" for n in (1, 2, 3, 4))
     assert len({cell.exchange for cell in plan.cells}) == 1
     assert [(c.factor, c.references) for c in plan.contrasts] == [("requesters", (1,))]
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-
-
-def test_a_local_placement_is_asked_from_one_host_beside_others_with_several(tmp_path: Path) -> None:
-    text = f"stacks: rest\nrequesters: [1, 2]\nplacements: [local, cross-region]\n{EIGHT}"
-    assert "both ends of a local placement share one: give another placement" in refused(tmp_path, text)
-    plan = plan_of(tmp_path, text + "exclude: {placement: local, requesters: 2}\n")
-    assert [cell.id.split("__")[2:-1] for cell in plan.cells] == [
-        ["local", "reuse"],
-        ["cross-region", "reuse"],
-        ["cross-region", "reuse", "requesters-2"],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (f"{FAR}requesters: 9\n{EIGHT}", "`requesters: 9` is more than the 8 in flight, which the requesters share"),
-        (
-            f"{FAR}requesters: 3\nprocesses: 3\n{EIGHT}",
-            "`requesters: 3` with `processes: 3` is more than the 8 in flight",
-        ),
-        (f"{FAR}requesters: 65\n{EIGHT}", "must be from 1 to 64; it is '65'"),
-        (f"{FAR}requesters: 2\nload: {{rate: 500/s, arrivals: uniform}}\n", "cannot space requests evenly"),
-        (
-            f"{FAR}requesters: 4\nload: {{rate: 3/s, duration: 1s, concurrency: 8}}\n",
-            "`requesters: 4` is more than the requests that 3/s makes in 1 s",
-        ),
-    ],
-)
-def test_a_load_that_cannot_be_divided_is_refused_with_the_place(tmp_path: Path, text: str, reason: str) -> None:
-    words = refused(tmp_path, f"stacks: rest\n{text}")
-    assert reason in words
-    assert "x.yaml:" in words
 
 
 def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None:

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.plan.estimate import round_trip_s
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.series import Member, by_series
-from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.experiment.plan.schedule import Member, by_series
 
 MAP = """\
 name: map
@@ -35,12 +33,6 @@ def planned(tmp_path: Path, text: str = MAP, overrides: Sequence[str] = ()) -> P
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return make_plan(path, overrides, needs_programs=False)
-
-
-def refusal(tmp_path: Path, *overrides: str, text: str = MAP) -> str:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, text, overrides)
-    return " ".join(problem.message for problem in refused.value.problems)
 
 
 def series_of(plan: Plan) -> dict[str, list[Member]]:
@@ -85,45 +77,8 @@ def test_a_plan_with_a_seal_is_read_back(tmp_path: Path) -> None:
     assert read_plan(document).sealed == plan.sealed
 
 
-def test_a_plan_without_predict_is_what_it_was(tmp_path: Path) -> None:
-    plan = planned(tmp_path, MAP.replace("predict: {hold_out: 20%}\n", ""))
-    assert not {"sealed", "hold_out"} & plan.to_dict().keys()
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))).sealed == ()
-
-
 def test_hold_out_has_a_default(tmp_path: Path) -> None:
     assert planned(tmp_path, MAP.replace("{hold_out: 20%}", "{}")).hold_out == 0.2
-
-
-@pytest.mark.parametrize("share", ["1%", "60%", "0 %"])
-def test_shares_that_test_nothing_or_leave_nothing_are_refused(tmp_path: Path, share: str) -> None:
-    assert "is not 5 % to 50 %" in refusal(tmp_path, f"predict.hold_out={share}")
-
-
-def test_too_few_payloads_and_distances_are_refused_with_what_to_add(tmp_path: Path) -> None:
-    said = refusal(tmp_path, "operations=[{echo: {bytes: [100 B, 10 kB]}}]")
-    assert "cannot be fitted to echo by rest, grpc: 2 payloads: add 1 more" in said
-    assert "2 distances: add 1 more to `distance`" in refusal(tmp_path, "distance.rtt=[1ms, 80ms]")
-
-
-@pytest.mark.parametrize("operation", ["timestamp", "balance"])
-def test_an_operation_without_sizes_is_refused_by_its_name(tmp_path: Path, operation: str) -> None:
-    text = MAP.replace("operations:\n", f"operations:\n  - {operation}\n")
-    said = refusal(tmp_path, text=text)
-    assert f"cannot be fitted to {operation} by rest, grpc: it has no payload whose size can be chosen" in said
-    assert "echo" not in said
-
-
-def test_what_is_not_modelled_is_refused(tmp_path: Path) -> None:
-    assert "no cell is modelled: the cost model is of single calls over a `distance`" in refusal(
-        tmp_path,
-        text=MAP.replace("provider: lab\nmachine: lab\n", "").replace(
-            "distance: {rtt: [1ms, 10ms, 30ms, 80ms], rate: 100 Mbit/s}\n", ""
-        ),
-    )
-    assert "loss is outside of the model" in refusal(tmp_path, "distance.loss=1 %")
-    assert "at least 3 blocks" in refusal(tmp_path, "repeats=2")
-    assert "add 1 to `concurrency`" in refusal(tmp_path, "load.concurrency=8")
 
 
 @pytest.mark.parametrize("name", ["decision_map", "decision_map_long"])

@@ -1,9 +1,7 @@
-# ruff: noqa: E501 - messages are compared whole, as a user reads them
 """`find`: what an experiment asks of a search, what is refused of it, and how a search goes on."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, log2
@@ -14,12 +12,10 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
 from orchestrator.experiment.plan.estimate import estimate, short_of_room
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
+from orchestrator.experiment.plan.plan import Find, Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.searches import at, bounds, next_step
-from tests.support.experiments import MINIMAL, problems
+from tests.support.experiments import MINIMAL
 
 FIND = MINIMAL + 'load: {find: {highest: rate, while: "p99 < 10ms"}}\n'
 
@@ -45,7 +41,7 @@ def test_a_search_finds_every_rate_and_both_ends_in_as_many_probes_as_it_says(st
     taken = []
     for last in range(-1, steps + 1):
         held = searched(find, last)
-        assert bounds(find, held) == (last, last + 1)
+        assert search_bounds(find, held) == (last, last + 1)
         taken.append(len(held))
     assert max(taken) == find.probes == ceil(log2(steps + 2))
 
@@ -57,7 +53,7 @@ def test_the_rates_are_a_geometric_scale_from_the_lowest_to_the_highest():
     assert rates == sorted(set(rates))
     assert [b / a for a, b in pairwise(rates)] == [pytest.approx(find.factor, rel=0.002)] * 100
     with pytest.raises(ValueError, match="has no rate 101"):
-        at(replace(a_plan().cells[0], find=find), 101)
+        at_step(replace(a_plan().cells[0], find=find), 101)
 
 
 # ---- what a plan has of it
@@ -79,8 +75,6 @@ def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
         (10_000.0, 10.0, None)
     }
     assert (plan.blocks, len(plan.trials)) == (40, 80)
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):
@@ -102,7 +96,7 @@ def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
 
 def test_a_probe_is_the_open_loop_at_its_rate(write, known):
     plan = make_plan(write(FIND), known=known)
-    probe = at(plan.cells[0], 0)
+    probe = at_step(plan.cells[0], 0)
     rate = make_plan(write(MINIMAL + "load: {rate: 100/s, duration: 10s}\n"), known=known)
     assert probe == rate.cells[0]
 
@@ -111,7 +105,7 @@ def test_a_bound_on_requests_in_flight_holds_at_every_rate(write, known):
     text = FIND.replace("load: {", "load: {concurrency: [4, 16], ")
     plan = make_plan(write(text), known=known)
     assert [cell.id.rsplit("__", 1)[1] for cell in plan.cells[:2]] == ["find-c4", "find-c16"]
-    assert {at(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
+    assert {at_step(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
 
 
 @pytest.mark.parametrize(
@@ -183,68 +177,3 @@ def test_the_plan_says_how_many_trials_there_are_at_most_and_how_long_they_take(
 
 
 # ---- what is refused
-
-
-def with_find(find: str, rest: str = "") -> str:
-    return f"load: {{find: {{{find}}}{rest}}}\n"
-
-
-GOAL = 'highest: rate, while: "p99 < 10ms"'
-REFUSED = [
-    (with_find("highest: rate"), "5:14: 'while' is missing. What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of the requests; several in a list must all hold."),
-    (with_find('while: "p99 < 10ms"'), "5:14: 'highest' is missing. What is searched for: `rate`, that of an open loop."),
-    (with_find('highest: rates, while: "p99 < 10ms"'), "5:24: 'highest': 'rates' is not one of rate. Did you mean rate?"),
-    (with_find('highest: rate, while: "p97 < 10ms"'), "5:37: 'while': 'p97' is no statistic of a goal: known are p50, p90, p95, p99, p99.9, max, errors."),
-    (with_find('highest: rate, while: "p99 > 10ms"'), "5:37: 'while': 'p99 > 10ms': a goal is an upper bound, with <: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
-    (with_find("highest: rate, while: fast"), "5:37: 'while': 'fast' is not a goal: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
-    (with_find("highest: rate, while: 10"), "5:37: 'while': '10' is not a goal: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
-    (with_find('highest: rate, while: "p99 < 10"'), "5:37: 'while': '10' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
-    (with_find('highest: rate, while: "p99 < 0ms"'), "5:37: 'while': 'p99 < 0ms': nothing is below 0ms."),
-    (with_find('highest: rate, while: "errors < 10ms"'), "5:37: 'while': '10ms' has no unit of share: known are %, as in 5 %."),
-    (with_find('highest: rate, while: ["p99 < 10ms", "p99 < 20ms"]'), "5:37: 'while': p99 has two bounds: leave one out."),
-    (with_find('highest: rate, while: "p99 < 45s"'), "5:37: 'p99 < 45 s' is beyond `timeout`: a request has failed after 30 s."),
-    (with_find(f"{GOAL}, until: 5"), "5:51: unknown key 'until' in find. Known: from, highest, probes, to, while, within."),
-    (with_find(f"{GOAL}, from: 100"), "5:57: 'from': '100' is not a rate: write it with its unit, like 500/s."),
-    (with_find(f"{GOAL}, from: 500/s, to: 400/s"), "5:68: the rates tried go from 500/s up, and 400/s is no higher."),
-    (with_find(f"{GOAL}, within: 0.1 %"), "5:59: 'within': '0.1 %' is not a distance of rates that a search tells apart: write 0.5 % to 100 %."),
-    (with_find(f"{GOAL}, probes: 1"), "5:59: 'probes': must be at least 2; it is '1'."),
-    (with_find(f"{GOAL}, probes: 4, within: 2 %"), "5:59: from 100/s to 10000/s within 2 % takes up to 8 probes: allow as many, or leave `within` or `probes` out."),
-    (with_find(f"{GOAL}, from: 50/s", ", duration: 5s"), "5:57: at 50/s for 5 s a trial has about 250 requests, and 'p99 < 10 ms' needs 1,000: begin at 200/s, or give a `duration` of 20s."),
-    (with_find(GOAL, ", rate: 500/s"), "5:58: `find` searches for the rate: leave `rate` out, or `find`."),
-    (with_find(GOAL, ", requests: 500"), "5:62: every rate of a search is offered for the same `duration`: leave `requests` out."),
-    (with_find(GOAL, ", at_most: 5s"), "5:61: every rate of a search is offered for the same `duration`: leave `at_most` out."),
-    (
-        "load: {find: 500/s}\n",
-        """5:14: 'find': must be a mapping of keys, like {highest: rate, while: "p99 < 10ms"}; it is '500/s'.""",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("line", "problem"), REFUSED)
-def test_a_search_that_cannot_be_is_refused_at_its_place(write, known, line, problem):
-    found = problems(write(MINIMAL + line), known)
-    assert found == [problem]
-
-
-def test_streams_have_no_rate_to_find(write, known):
-    text = MINIMAL.replace("operations: timestamp", "operations: events") + with_find(GOAL)
-    found = problems(write(text), known)
-    assert "5:14: a stream has no rate to find: its events come as its `per_second` says." in found
-
-
-def test_codecs_alone_have_no_rate_to_find(tmp_path):
-    path = tmp_path / "alone.yaml"
-    path.write_text(
-        "name: alone\nquestion: What?\nstacks: {protocol: json, client: stdlib}\noperations: {echo: {records: 1}}\n"
-        + with_find(GOAL)
-    )
-    from orchestrator.catalogue.read import protocols
-
-    assert any("a rate that `find` searches for" in text for text in problems(path, dict(protocols())))
-
-
-def test_all_operations_search_or_none(write, known):
-    text = MINIMAL.replace("operations: timestamp", f"operations: [timestamp, {{add: {{load: {{find: {{{GOAL}}}}}}}}}]")
-    assert problems(write(text), known) == [
-        "4:45: an experiment searches for the rates of all its operations, or of none: ask the others in another."
-    ]

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.experiment.plan.estimate import Estimate, estimate
+from orchestrator.experiment.plan.estimate import Estimate, estimate, usd_per_gib
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.traffic import usd_per_gib
 from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.experiments import MINIMAL
 

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.documents import descriptor_set
-from orchestrator.experiment.plan.shape import LONGEST_KEY, MOST_KEYS, shape_of
-from orchestrator.experiment.plan.typed_message import MOST_FIELDS, typed_message
+from orchestrator.experiment.plan.documents import (
+    LONGEST_KEY,
+    MOST_FIELDS,
+    MOST_KEYS,
+    descriptor_set,
+    shape_of,
+    typed_message,
+)
 
 ORDERS = {
     "orders": [

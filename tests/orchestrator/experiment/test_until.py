@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import pytest
-
 from orchestrator.experiment.model.json_schema import json_schema
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.until import Until
-from orchestrator.experiment.read.problems import ExperimentError
 
 TEXT = "name: until\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\n"
 SHIPPED = Path(__file__).parents[3] / "experiments" / "until.yaml"
@@ -24,53 +18,12 @@ def planned(folder: Path, more: str, text: str = TEXT) -> Plan:
     return make_plan(path, needs_programs=False)
 
 
-def refused(folder: Path, more: str, text: str = TEXT) -> str:
-    with pytest.raises(ExperimentError) as told:
-        planned(folder, more, text)
-    return str(told.value)
-
-
 def test_the_schedule_has_room_for_the_most_blocks_and_is_that_of_as_many_fixed_ones(tmp_path):
     plan = planned(tmp_path, "repeats: {until: 3%, at_most: 12}\n")
     assert plan.until == Until(within=0.03, at_least=3, at_most=12)
     fixed = planned(tmp_path, "repeats: 12\n")
     assert plan.trials == fixed.trials
     assert plan.id != fixed.id
-    assert "until" not in fixed.to_dict()
-
-
-def test_a_plan_with_it_survives_its_way_through_json(tmp_path):
-    plan = planned(tmp_path, "repeats: {until: 0.03, at_most: 12, at_least: 5}\n")
-    raw = json.loads(json.dumps(plan.to_dict()))
-    assert read_plan(raw) == plan == read_plan(raw)
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("repeats: {until: 3%}\n", "'at_most' is missing."),
-        ("repeats: {at_most: 30}\n", "'until' is missing."),
-        ("repeats: {until: 3, at_most: 30}\n", "'until'"),
-        ("repeats: {until: 3%, at_most: 3}\n", "`at_most` is 3: give the most blocks, 4 to 1,000, such as 30"),
-        ("repeats: {until: 3%, at_most: 5000}\n", "`at_most` is 5000: give the most blocks"),
-        ("repeats: {until: 3%, at_most: 30, at_least: 2}\n", "`at_least` is 2, and an interval needs 3 blocks"),
-        ("repeats: {until: 3%, at_most: 8, at_least: 8}\n", "there is nothing to choose; write `repeats: 8`"),
-        ("repeats: {until: 3%, at_most: 30, blocks: 3}\n", "unknown key 'blocks'"),
-        ("repeats: {until: 3%, at_most: 30}\nload: {find: {highest: rate, while: p99 < 10ms}}\n", "rates are searched"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_words(tmp_path, more, said):
-    assert said in refused(tmp_path, more)
-
-
-def test_streams_mixes_and_a_lonely_stack_are_refused(tmp_path):
-    more = "repeats: {until: 3%, at_most: 30}\n"
-    alone = TEXT.replace("[rest, grpc]", "rest")
-    assert "nothing is compared here" in refused(tmp_path, more, alone)
-    stream = TEXT.replace("[timestamp]", "[events]").replace("[rest, grpc]", "[sse, grpc]")
-    assert "which a stream's schedule sets" in refused(tmp_path, more, stream)
-    mix = TEXT.replace("[timestamp]", "[{mix: {of: [{timestamp: {}, share: 50%}, {add: {}, share: 50%}]}}]")
-    assert "a mix has one for each operation" in refused(tmp_path, more, mix)
 
 
 def test_its_keys_can_be_set_one_by_one(tmp_path):

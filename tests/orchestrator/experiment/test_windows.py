@@ -8,10 +8,10 @@ import pytest
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS
+from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.windows import rounds_beyond_first, window_of
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.offers import protocols
 
@@ -47,29 +47,6 @@ def refused(folder: Path, text: str) -> str:
 def test_both_ends_are_told_of_a_window(tmp_path: Path, stack: str, told: dict[str, str]):
     (cell,) = plan_of(tmp_path, f"stacks: {stack}\n{UPLOAD}").cells
     assert factors.knobs(cell.factors) == told
-
-
-@pytest.mark.parametrize(
-    ("stack", "why"),
-    [
-        (
-            "{protocol: protobuf, responder: asgi-granian, flow_window: 64 KiB}",
-            "protobuf cannot do flow_window: 64 KiB: without http: 2 it has no window beside TCP's own",
-        ),
-        ("{protocol: protobuf, http: 2, flow_window: 64 KiB}", "speaks HTTP/1.1 alone"),
-        ("{protocol: websocket, flow_window: 64 KiB}", "it has no window beside TCP's own"),
-        (GRANIAN.replace("64 KiB", "65534 B"), "must be from 65,535 B to 2,147,483,647 B (what HTTP/2 begins with"),
-        (
-            "{protocol: tcp, tcp_window: 8191 B}",
-            "must be from 8,192 B to 1,073,741,824 B (a few segments, and the most that TCP has)",
-        ),
-        ("{protocol: tcp, tcp_window: 64 KiB, connection: per-request}", "`connection: per-request` keeps none"),
-    ],
-)
-def test_a_window_that_cannot_be_is_refused_with_the_place(tmp_path: Path, stack: str, why: str):
-    words = refused(tmp_path, f"stacks:\n  - {stack}\n{UPLOAD}")
-    assert "x.yaml:7:" in words
-    assert why in words
 
 
 def test_a_reply_that_a_clients_own_window_would_let_through_is_refused(tmp_path: Path):

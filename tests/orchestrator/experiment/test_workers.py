@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.cells import workers_of, workers_told
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.experiment.plan.workers import with_too_few_cpus, workers_of, workers_told
-from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.experiment.plan.topology import with_too_few_cpus
 
 HEAD = "name: x\nquestion: Why?\nrepeats: 2\n"
 ADD = "operations: add\nload: {concurrency: 8, requests: 100}\n"
@@ -24,13 +22,6 @@ def plan_of(tmp_path: Path, text: str) -> Plan:
     return make_plan(path)
 
 
-def refused(tmp_path: Path, text: str) -> str:
-    with pytest.raises(ExperimentError) as error:
-        plan_of(tmp_path, text)
-    assert error.value.exit_code == 2
-    return str(error.value)
-
-
 def test_a_list_makes_cells_and_one_worker_is_not_said(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"stacks: [rest, grpc]\nworkers: [1, 4]\ncompare_by: workers\n{ADD}")
     assert [cell.id.split("__")[3:] for cell in plan.cells] == [["reuse", "c8"], ["reuse", "workers-4", "c8"]] * 2
@@ -38,44 +29,11 @@ def test_a_list_makes_cells_and_one_worker_is_not_said(tmp_path: Path) -> None:
     assert [knobs(cell.factors) for cell in plan.cells] == [{}, {"workers": "4"}] * 2
     assert [workers_told(knobs(cell.factors)) for cell in plan.cells] == [1, 4, 1, 4]
     assert [(c.factor, c.references) for c in plan.contrasts] == [("workers", (1,))]
-    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"stacks: [tcp, {{protocol: rest, responder: flask-gunicorn, workers: 2}}]\n{ADD}")
     assert {cell.factors["protocol"]: cell.factors["workers"] for cell in plan.cells} == {"tcp": 1, "rest": 2}
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (
-            f"stacks: socketio\nworkers: 2\n{ADD}",
-            "socketio cannot do workers: 2: each of its responders is one process",
-        ),
-        (f"stacks: tcp\nworkers: 2\n{ADD}", "Give the stack `workers: 1`"),
-        (
-            f"stacks: {{protocol: rest, responder: flask, connection: per-request}}\nworkers: 2\n{ADD}",
-            "responder flask cannot do workers: 2: Flask's development server is one process; flask-gunicorn has workers",
-        ),
-        (f"stacks: rest\nworkers: 65\n{ADD}", "must be from 1 to 64; it is '65'"),
-        (
-            f"stacks: rest\nworkers: 2\ntls: tls1.3\nsession: resumed\nconnection: per-request\n{ADD}",
-            "with session: resumed each worker has keys of its own for its tickets, and no other one takes them",
-        ),
-        (
-            "stacks: grpc\nworkers: 2\noperations: events\nload: {concurrency: 2, duration: 1s}\n",
-            "is a stream, which has no workers: 2",
-        ),
-        (f'stacks: {{protocol: rest, external: "localhost:8001"}}\nworkers: 2\n{ADD}', "rest cannot do workers: 2"),
-        (
-            "stacks: {protocol: json, client: stdlib}\noperations: add\nworkers: 2\n",
-            "`workers` does not apply to a codec",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
-    assert reason in refused(tmp_path, text)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import orch
-from orchestrator.experiment.plan.until import Until
+from orchestrator.experiment.plan.plan import Until
 from tests.support.exported import exported
 from tests.support.modelled_runs import a_map, a_mapped_run
 from tests.support.runs import a_plan, a_run, write_run

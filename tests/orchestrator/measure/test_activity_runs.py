@@ -15,7 +15,7 @@ import pytest
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import MissingError
-from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.local import postgresql as server
 from orchestrator.measure import run as measure

@@ -15,7 +15,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.catalogue import building, builds, read
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.programs import require
+from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure import programs
 from orchestrator.results.folder import RunFolder
@@ -49,7 +49,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, tmp_path: Path) -> None:
     plan = make_plan(tmp_path / "tiny.yaml")
     host = LocalHost(tmp_path / "host", note=lambda event: None)
-    built = require(plan)
+    built = require_programs(plan)
     found = programs.record(plan, built, FakeFleet((host,), host))
     assert found.keys() == {"tiny"}
     record = found["tiny"]
@@ -67,7 +67,7 @@ def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, 
 
 def test_programs_that_change_while_a_run_uses_them_are_told(services: Path, tmp_path: Path) -> None:
     plan = make_plan(tmp_path / "tiny.yaml")
-    built = require(plan)
+    built = require_programs(plan)
     (services / "tiny" / "source" / "respond").write_text("edited, but not built")
     assert programs.changed(plan, built) == []
     (services / "tiny" / "build" / "respond").write_text("another")

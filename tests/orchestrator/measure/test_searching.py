@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from orchestrator import errors
-from orchestrator.experiment.plan.find import Find
-from orchestrator.experiment.plan.loads import room
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.searches import bounds, next_step
+from orchestrator.experiment.plan.loads import next_step, room, search_bounds
+from orchestrator.experiment.plan.plan import Find, Plan
 from orchestrator.measure.run import Run
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.verification import verify
@@ -79,7 +77,7 @@ def by_search(trials: tuple[TrialRecord, ...], rounds: int) -> dict[tuple[str, i
 def ended(trials: list[TrialRecord]) -> tuple[int, int]:
     held = [trial.probe.verdict == "held" for trial in trials if trial.probe]
     assert next_step(FIND, held) is None
-    return bounds(FIND, held)
+    return search_bounds(FIND, held)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.report import render
 from orchestrator.report.page import write_page
 from tests.orchestrator.analysis.test_capacity import a_search, capacity

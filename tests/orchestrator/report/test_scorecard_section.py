@@ -15,7 +15,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.scorecard import scorecard_lines
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.find import Find
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.report import render
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run

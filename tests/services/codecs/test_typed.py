@@ -15,7 +15,7 @@ from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.experiment.plan.typed_message import typed_message
+from orchestrator.experiment.plan.documents import typed_message
 from services.python.codecs.base import Coder
 from services.python.codecs.by_schema import codec, method_of
 from services.python.codecs.protobuf import CODEC, METHODS

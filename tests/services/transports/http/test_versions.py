@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.cli.plan_text import _matrix_lines
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.differences import has_version, in_use
+from orchestrator.experiment.plan.contrasts import has_version, in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError

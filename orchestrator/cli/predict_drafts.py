@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from orchestrator.errors import UsageError, on_one_line
 from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import OF_THE_CALL
-from orchestrator.experiment.plan.machines import usd_per_hour
+from orchestrator.experiment.plan.estimate import usd_per_hour
 from orchestrator.experiment.plan.plan import Cell, Operation, Plan
-from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, profile, region_of
-from orchestrator.experiment.plan.series import size_of
+from orchestrator.experiment.plan.schedule import size_of
+from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, profile, region_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import exact_duration, format_size
 
@@ -28,7 +28,7 @@ _TIMES = (0.25, 0.5, 1.0)  # of what was asked for, beside it: where too little 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Draft:
     """What a draft is to measure: ms, bytes, Mbit/s; `factors` replace those of the call.
 
     `stacks` come beside those of the cells: protocols, as their defaults speak them.
@@ -44,7 +44,7 @@ class Wanted:
 
 
 def to_fill_a_gap(
-    plan: Plan, cells: Sequence[Cell], wanted: Wanted, from_run: str, *, is_predicted: bool = False
+    plan: Plan, cells: Sequence[Cell], wanted: Draft, from_run: str, *, is_predicted: bool = False
 ) -> str:
     """The experiment that measures a place which a run cannot predict: its range widened to hold the place, cells sealed.
 
@@ -95,7 +95,7 @@ def to_fill_a_gap(
     )
 
 
-def gap_in_words(plan: Plan, cells: Sequence[Cell], wanted: Wanted) -> str:
+def gap_in_words(plan: Plan, cells: Sequence[Cell], wanted: Draft) -> str:
     """What `to_fill_a_gap` would measure, as a clause; UsageError where it can write no experiment."""
     _operation(plan, cells)
     rtts, rates, sizes, flights = _places(plan, cells, wanted)
@@ -128,7 +128,7 @@ def nearest_pair(rtt: float) -> tuple[str, str, float]:
     return *pair, found
 
 
-def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Wanted, said: Iterable[str]) -> str:
+def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Draft, said: Iterable[str]) -> str:
     """The cheapest run on real hosts that would refute a prediction: `said` tells what it predicts, a line each."""
     operation = _operation(plan, cells)
     cloud = next(provider for provider in PROVIDERS.values() if provider.costs_money)
@@ -158,7 +158,7 @@ def to_refute(plan: Plan, cells: Sequence[Cell], wanted: Wanted, said: Iterable[
 
 
 def _places(
-    plan: Plan, cells: Sequence[Cell], wanted: Wanted
+    plan: Plan, cells: Sequence[Cell], wanted: Draft
 ) -> tuple[list[float], list[float], list[float], list[int]]:
     """Round trips, rates, payloads and requests in flight of the run that fills a gap, each in order."""
     of_cell = {o.id: size_of(o) for o in plan.operations}

@@ -1,0 +1,545 @@
+"""What cannot be measured: tables of refusals of a cell and of a whole plan, each with the reason and the way out.
+
+They are looked at while a plan is made (`matrix`, `planning`). A stored plan has passed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from orchestrator.catalogue.offers import Client
+from orchestrator.catalogue.offers import Operation as Offered
+from orchestrator.catalogue.read import catalogue
+from orchestrator.experiment.model.factor import Values
+from orchestrator.experiment.model.factors import (
+    BATCHING,
+    BY_NAME,
+    DRIVER,
+    FETCH,
+    FIELDS,
+    OF_THE_CALL,
+    POSTGRESQL,
+    REQUESTERS,
+    SQLITE,
+    STORE,
+    WHOLE,
+    is_in_pieces,
+    requesters_of,
+    resources,
+)
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes_of, share_of, workers_of
+from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.payloads import operation_names
+from orchestrator.experiment.plan.plan import Operation, Placement, Plan
+from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, Unable, refusal_of_ends, way_out
+from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
+from orchestrator.experiment.read.tree import Key
+from orchestrator.experiment.read.units import format_duration, format_rate
+from services.python.contract.knobs import FLOW_WINDOW, OF_SOCKETS, REPLIES, WORKERS
+from services.python.contract.limits import Kind
+from services.python.contract.lines import Load, Warmup
+from services.python.contract.streams import MOST_EVENTS, schedule
+from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
+
+_PINGS = "keepalive"
+_LARGEST_REPLY = 32_768  # bytes of content that no codec here makes larger than the smallest window
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A cell as a plan would have it. The load of a search is that at its lowest rate."""
+
+    entry: Entry
+    client: Client
+    operation: Operation
+    call: Values
+    placement: Placement
+    load: Load
+    warmup: Warmup
+    kind: Kind
+    provider: str
+    is_search: bool = False
+
+    @cached_property
+    def offered(self) -> tuple[Offered, ...]:
+        """What the catalogue says of its operations; of a mix several."""
+        known = catalogue().operations
+        return tuple(known[name] for name in operation_names(self.operation) if name in known)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether connections are kept, as far as there are any."""
+        return self.call.get("connection") != "per-request"
+
+    @property
+    def shared(self) -> int | None:
+        """How many connections its requests in flight share; None where each has its own."""
+        number = self.call.get(CONNECTIONS)
+        return number if isinstance(number, int) else None
+
+    @property
+    def rate(self) -> str:
+        """The rate of an open loop, as the file writes it."""
+        return format_rate(self.load.rate_per_s or 0.0)
+
+    @property
+    def responder(self) -> str:
+        """The name of the implementation that answers; empty where nobody does."""
+        return "" if self.entry.responder is None else self.entry.responder.name
+
+    @property
+    def parts(self) -> int:
+        """How many requesters share the load."""
+        return requesters_of(self.call) * processes_of(self.call)
+
+    def given(self, name: str) -> str:
+        """A value as the file writes it: `store: sqlite`, in backquotes."""
+        return f"`{name}: {self.call[name]}`"
+
+    def differs(self, name: str) -> bool:
+        """Whether a factor has another value than its default."""
+        default = BY_NAME[name].default
+        return self.call.get(name, default) not in (None, default)
+
+    @property
+    def requesters(self) -> str:
+        """Its requesters as the file writes them: `requesters: 2` with `processes: 4`."""
+        given = [f"`{PROCESSES}: {processes_of(self.call)}`"] if processes_of(self.call) > 1 else []
+        given = [f"`{REQUESTERS}: {requesters_of(self.call)}`", *given] if self.has_hosts else given
+        return " with ".join(given)
+
+    @property
+    def requester(self) -> str:
+        """What one of them is called."""
+        return "requester" if self.has_hosts else "process"
+
+    @property
+    def has_hosts(self) -> bool:
+        """Whether several hosts ask."""
+        return requesters_of(self.call) > 1
+
+    @property
+    def events(self) -> int:
+        """How many events the clients of one requester of a stream read in a trial, warm-up included."""
+        load = share_of(self.call, self.load, 0, 0)
+        seconds = (min(self.warmup.at_least_s, self.warmup.at_most_s), load.duration_s or 0.0)
+        per_second = float(self.operation.payload["per_second"])
+        return load.concurrency * sum(schedule(per_second, each_s)[1] for each_s in seconds)
+
+    @property
+    def most_streams(self) -> int:
+        """How many streams its responder serves at once; as many as there are clients where that is not bounded."""
+        most = None if self.entry.responder is None else self.entry.responder.most_streams
+        return self.load.concurrency if most is None else most
+
+    @property
+    def resource(self) -> str:
+        """The first thing that its responder is to be told of a store, as the file writes it."""
+        return next(f"`{name}: {value}`" for name, value in resources(self.call).items())
+
+    @cached_property
+    def unable(self) -> tuple[str, Unable] | None:
+        """The first of its operations that its ends cannot do, and why; None where they can do all."""
+        for name in operation_names(self.operation):
+            if unable := refusal_of_ends(self.entry, self.client, name, self.call, self.kind):
+                return name, unable
+        return None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """When a cell cannot be measured, why (a clause that begins a sentence), and what to do instead (likewise)."""
+
+    applies: Callable[[Case], bool]
+    reason: Callable[[Case], str]
+    way_out: Callable[[Case], str]
+
+
+Group: TypeAlias = tuple[Callable[[Case], bool], tuple[Refusal, ...]]
+"""Refusals that are looked at for some cells only."""
+
+
+def _give(way: str) -> Callable[[Case], str]:
+    return lambda _: f"{way}, {OR_EXCLUDE}."
+
+
+def _timed(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
+    return Refusal(
+        applies,
+        lambda case: (
+            f"{case.given(TIMING_RULES)} times `timestamp` calls that follow one another on a kept connection, after a"
+            f" warm-up of so many requests; this asks for {what(case)}"
+        ),
+        _give("Change it"),
+    )
+
+
+def _coded(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
+    return Refusal(
+        applies,
+        lambda case: (
+            f"a codec alone encodes and decodes one message after the other, so {what(case)} does not apply to it"
+        ),
+        lambda _: "Leave this part out with `exclude`, or ask it of other stacks.",
+    )
+
+
+def _of_socket(name: str) -> Refusal:
+    return Refusal(
+        lambda case: not case.is_kept and case.differs(name),
+        lambda case: (
+            f"{case.given(name)} is set on connections that are kept, and `connection: per-request` keeps none"
+        ),
+        _give("Give `connection: reuse`"),
+    )
+
+
+_OF_CODECS = (
+    _coded(lambda case: case.is_search, lambda _: "a rate that `find` searches for"),
+    _coded(lambda case: case.load.rate_per_s is not None, lambda case: f"a rate of {case.rate}"),
+    _coded(lambda case: case.load.concurrency > 1, lambda case: f"a concurrency of {case.load.concurrency:,}"),
+    _coded(lambda case: case.load.think_s > 0, lambda case: f"a think time of {format_duration(case.load.think_s)}"),
+    _coded(lambda case: case.operation.calls > 1, lambda case: f"`calls: {case.operation.calls}`"),
+    _coded(lambda case: bool(case.operation.mix), lambda _: "a mix"),
+)
+
+_OF_CONNECTIONS = (
+    *map(_of_socket, OF_SOCKETS),
+    Refusal(
+        lambda case: not case.is_kept and case.differs(_PINGS),
+        lambda case: (
+            f"`{_PINGS}: {BY_NAME[_PINGS].level(case.call[_PINGS]).shown}` pings connections that are kept, and"
+            " `connection: per-request` keeps none"
+        ),
+        _give("Give `connection: reuse`"),
+    ),
+    Refusal(
+        lambda case: case.shared is not None and not case.is_kept and case.kind != "stream",
+        lambda case: (
+            f"{case.given(CONNECTIONS)} shares kept connections, and `connection: per-request` opens one for each request"
+        ),
+        _give(f"Give `{CONNECTIONS}: each`"),
+    ),
+    Refusal(
+        lambda case: (case.shared or 0) > case.load.concurrency and case.kind != "stream",
+        lambda case: (
+            f"{case.given(CONNECTIONS)} is more than the {case.load.concurrency:,} in flight: some would carry nothing"
+        ),
+        _give("Give fewer, or raise the concurrency"),
+    ),
+)
+
+_OF_REQUESTERS = (
+    Refusal(
+        lambda case: case.has_hosts and not PROVIDERS[case.provider].makes_hosts,
+        lambda case: f"{case.given(REQUESTERS)} needs as many hosts that ask, and provider {case.provider} has one",
+        _give(f"Use {any_of(MAKERS)}"),
+    ),
+    Refusal(
+        lambda case: case.has_hosts and case.placement.kind == "local",
+        lambda case: (
+            f"{case.given(REQUESTERS)} needs as many hosts that ask, and both ends of a local placement share one"
+        ),
+        _give("Give another placement"),
+    ),
+    Refusal(
+        lambda case: case.parts > case.load.concurrency,
+        lambda case: (
+            f"{case.requesters} is more than the {case.load.concurrency:,}"
+            f" {'clients' if case.kind == 'stream' else 'in flight'}, which the"
+            f" {'requesters' if case.has_hosts else 'processes'} share: some would ask nothing"
+        ),
+        _give("Give fewer, or raise the concurrency"),
+    ),
+    Refusal(
+        lambda case: case.shared is not None and case.parts > case.shared,
+        lambda case: (
+            f"{case.requesters} is more than {case.given(CONNECTIONS)}, and each {case.requester} has connections of its own"
+        ),
+        lambda case: (
+            f"Give fewer {'requesters' if case.has_hosts else 'processes'}, or more connections, {OR_EXCLUDE}."
+        ),
+    ),
+    Refusal(
+        lambda case: case.load.rate_per_s is not None and case.load.arrivals == "uniform",
+        lambda case: (
+            f"{case.requesters} cannot space requests evenly (`arrivals: uniform`): each {case.requester} would, and all of"
+            " them together would not"
+        ),
+        _give("Give `arrivals: poisson`, which adds up to itself"),
+    ),
+    Refusal(
+        lambda case: (
+            case.load.rate_per_s is not None
+            and case.load.duration_s is not None
+            and case.load.rate_per_s * case.load.duration_s < case.parts
+        ),
+        lambda case: (
+            f"{case.requesters} is more than the requests that {case.rate} makes in"
+            f" {format_duration(case.load.duration_s or 0)}: some would ask nothing"
+        ),
+        _give("Give fewer, or a higher rate"),
+    ),
+)
+
+_OF_STREAMS = (
+    Refusal(
+        lambda case: case.load.concurrency > case.most_streams,
+        lambda case: (
+            f"{case.entry.protocol.name}'s responder {case.responder} serves at most {case.most_streams:,} streams at"
+            f" once, and would leave {case.load.concurrency - case.most_streams:,} of {case.load.concurrency:,} clients"
+            " waiting for the others to end"
+        ),
+        _give("Ask with fewer"),
+    ),
+    Refusal(
+        lambda case: case.events > MOST_EVENTS,
+        lambda case: (
+            f"{case.events:,} events to the clients of one requester in a trial, warm-up included: at most {MOST_EVENTS:,}"
+            " are recorded"
+        ),
+        _give("Lower the rate, the duration or the number of clients"),
+    ),
+)
+
+_OF_TIMING = (
+    _timed(
+        lambda case: case.operation.name != "timestamp",
+        lambda case: f"`{case.operation.name}`, whose reply has no stamp of the responder's",
+    ),
+    _timed(lambda case: case.operation.calls > 1, lambda case: f"`calls: {case.operation.calls}`"),
+    _timed(lambda case: not case.is_kept, lambda case: case.given("connection")),
+    _timed(lambda case: case.has_hosts, lambda case: case.given(REQUESTERS)),
+    _timed(lambda case: processes_of(case.call) > 1, lambda case: case.given(PROCESSES)),
+    _timed(lambda case: case.is_search, lambda _: "a rate that `find` searches for"),
+    _timed(lambda case: case.load.rate_per_s is not None, lambda _: "a rate"),
+    _timed(lambda case: case.load.concurrency > 1, lambda case: f"{case.load.concurrency:,} in flight"),
+    _timed(lambda case: case.load.think_s > 0, lambda _: "think time"),
+    _timed(
+        lambda case: case.warmup.at_least_s > 0,
+        lambda _: "a warm-up of so much time, which code without one would measure: give `at_least: 0s`",
+    ),
+)
+
+_OF_STORES = (
+    Refusal(
+        lambda case: len(case.offered) != 1,
+        lambda case: f"{case.resource}: a mix is answered from the responder's memory",
+        _give(f"Leave `{STORE}` out"),
+    ),
+    Refusal(
+        lambda case: STORE not in case.offered[0].resources,
+        lambda case: f"{case.resource}: {case.operation.name} asks no store",
+        _give(f"Leave `{STORE}` out"),
+    ),
+    Refusal(
+        lambda case: case.entry.external is not None,
+        lambda case: f"{case.resource}: the responder runs already, and what it asks is not known",
+        _give(f"Leave `{STORE}` out"),
+    ),
+    Refusal(
+        lambda case: case.call.get(STORE) == POSTGRESQL and DRIVER not in case.offered[0].resources,
+        lambda case: f"{case.resource}: {case.operation.name} is kept in memory or in SQLite",
+        _give(f"Give `{STORE}: {SQLITE}`"),
+    ),
+    Refusal(
+        lambda case: not case.differs(STORE),
+        lambda case: f"{case.resource}: rows in memory need no connection",
+        _give(f"Give a `{STORE}`"),
+    ),
+    Refusal(
+        lambda case: case.call.get(STORE) != POSTGRESQL and DRIVER in resources(case.call),
+        lambda case: f"{case.given(DRIVER)} is of PostgreSQL",
+        _give(f"Give `{STORE}: {POSTGRESQL}`"),
+    ),
+)
+
+_OF_PAGES = (
+    Refusal(
+        lambda case: is_in_pieces(case.call) and not case.operation.made_of,
+        lambda case: f"{case.given(FETCH)}: {case.operation.name} is made of no other operations",
+        _give(f"Give `{FETCH}: {WHOLE}`"),
+    ),
+    Refusal(
+        lambda case: is_in_pieces(case.call) and case.operation.calls > 1,
+        lambda case: f"{case.given(FETCH)}: {case.operation.label} is a task already",
+        _give("Leave `calls` out"),
+    ),
+    Refusal(
+        lambda case: is_in_pieces(case.call) and case.shared is not None,
+        lambda case: f"{case.given(FETCH)}: the calls of a task have connections of their own",
+        lambda case: f"Leave {case.given(CONNECTIONS)} out, {OR_EXCLUDE}.",
+    ),
+    Refusal(
+        lambda case: case.differs(FIELDS) and not (len(case.offered) == 1 and case.offered[0].has_shown),
+        lambda case: f"{case.given(FIELDS)}: every field of {case.operation.name} is needed",
+        _give(f"Leave `{FIELDS}` out"),
+    ),
+    Refusal(
+        lambda case: case.differs(BATCHING) and not case.operation.made_of,
+        lambda case: f"{case.given(BATCHING)}: {case.operation.name} has no nested fields",
+        _give(f"Leave `{BATCHING}` out"),
+    ),
+    Refusal(
+        lambda case: case.differs(BATCHING) and is_in_pieces(case.call),
+        lambda case: f"{case.given(BATCHING)}: calls for each part have no nested fields",
+        _give(f"Leave `{BATCHING}` out"),
+    ),
+)
+
+_OF_ENDS = (
+    Refusal(
+        lambda case: workers_of(case.call) > 1 and any(STORE in offered.resources for offered in case.offered),
+        lambda case: (
+            f"{case.given(WORKERS)} with {next(o.name for o in case.offered if STORE in o.resources)}: each worker would"
+            " have a store of its own, and undo what the others' payments change"
+        ),
+        _give(f"Give `{WORKERS}: 1`"),
+    ),
+    Refusal(
+        lambda case: case.unable is not None,
+        lambda case: case.unable[1].reason if case.unable else "",
+        lambda case: way_out(case.entry, case.client, case.unable[0], case.call, case.kind) if case.unable else "",
+    ),
+    Refusal(
+        lambda case: refusal_of_replies(case.client, case.operation, case.call) is not None,
+        lambda case: refusal_of_replies(case.client, case.operation, case.call) or "",
+        _give(f"Ask for replies of at most {_LARGEST_REPLY:,} B"),
+    ),
+)
+
+REFUSALS: tuple[Group, ...] = (
+    (lambda case: case.entry.kind == "codec", _OF_CODECS),
+    (lambda case: case.kind != "codec", _OF_CONNECTIONS),
+    (lambda case: case.kind != "codec" and case.parts > 1, _OF_REQUESTERS),
+    (lambda case: case.kind == "stream", _OF_STREAMS),
+    (lambda case: are_asked_for(case.call), _OF_TIMING),
+    (lambda case: case.kind != "codec" and bool(resources(case.call)), _OF_STORES),
+    (lambda case: case.kind != "codec", _OF_PAGES),
+    (lambda _: True, _OF_ENDS),
+)
+
+
+def refusal(case: Case) -> str | None:
+    """Return why a cell cannot be measured, and what to do instead; None where it can."""
+    refusals = (rule for applies, rules in REFUSALS if applies(case) for rule in rules)
+    first = next((rule for rule in refusals if rule.applies(case)), None)
+    return None if first is None else f"{first.reason(case)}. {first.way_out(case)}"
+
+
+def refusal_of_client(entry: Entry, client: Client, operation: Operation, call: Values, kind: Kind) -> str:
+    """Return why a client cannot do what its protocol carries; empty where it can."""
+    alone = replace(entry, responder=None, client=client)
+    names = [name for name in operation_names(operation) if name in entry.protocol.operations]
+    unable = next(filter(None, (refusal_of_ends(alone, client, name, call, kind) for name in names)), None)
+    return unable.reason if unable else refusal_of_replies(client, operation, call) or ""
+
+
+def refusal_of_replies(client: Client, operation: Operation, call: Values) -> str | None:
+    """Return why a cell's replies are not held back by the window that it sets; None where they are."""
+    window, reason = call.get(FLOW_WINDOW), client.refuses.get(REPLIES)
+    if reason is None or not isinstance(window, int) or operation.reply_bytes <= _LARGEST_REPLY:
+        return None
+    return (
+        f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}: it would not hold back a reply of "
+        f"{operation.reply_bytes:,} B"
+    )
+
+
+# ---- what a whole plan cannot have
+
+_COUNT = "give a number"
+PLAN_REFUSALS: tuple[tuple[str, Callable[[Plan], bool], str], ...] = (
+    (
+        "stability",
+        lambda plan: plan.stability and any(cell.find for cell in plan.cells),
+        "a search compares rates, not how far latencies spread: leave `stability` out.",
+    ),
+    (
+        "stability",
+        lambda plan: plan.stability and all(cell.kind == "stream" for cell in plan.cells),
+        "how far events lie apart is their schedule's: streams have no `stability`; leave it out.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.find for cell in plan.cells),
+        f"`until` waits for intervals of latencies; where rates are searched for, {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.kind == "stream" for cell in plan.cells),
+        f"`until` waits for intervals of medians, which a stream's schedule sets; {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and any(cell.mixed for cell in plan.cells),
+        f"`until` waits for intervals of medians, and a mix has one for each operation; {_COUNT}.",
+    ),
+    (
+        "repeats",
+        lambda plan: plan.until is not None and all(pair.is_control for pair in pairs(plan)),
+        f"`until` waits for intervals of comparisons, and nothing is compared here; {_COUNT}.",
+    ),
+)
+
+
+def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what a whole plan cannot have: the key of the file, and the first reason at it."""
+    keys: set[str] = set()
+    for key, applies, reason in PLAN_REFUSALS:
+        if key not in keys and applies(plan):
+            keys.add(key)
+            yield key, reason
+
+
+# ---- what a whole experiment cannot ask
+
+
+def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], placements: Sequence[Placement]) -> None:
+    """Note what an experiment asks of its codecs alone, whose items are at these paths, that only a call can have."""
+    experiment = located.experiment
+    items = list(dict.fromkeys(tuple(path) for path in paths))
+    for factor in OF_THE_CALL:
+        reason = f"`{factor.name}` does not apply to a codec alone, which calls nobody: leave it out"
+        for path in items:
+            if getattr(experiment.stacks[int(path[1])], factor.name) is not None:
+                located.add((*path, factor.name), f"{reason}.")
+        if items and factor.name in experiment.model_fields_set:
+            every = len(items) == len(experiment.stacks)
+            located.add((factor.name,), f"{reason}{'' if every else ', and give it to the stacks that call'}.")
+    if items and PROVIDERS[experiment.provider].makes_hosts:
+        located.add(
+            items[0],
+            f"a codec alone needs no other host: it is measured on this machine, with `provider: {THIS_MACHINE}`.",
+        )
+    elif items and any(placement.kind != "local" for placement in placements):
+        located.add(items[0], "a codec alone is at no distance from anybody: its only placement is local.")
+
+
+def refuse_some_timing_rules(located: Located) -> None:
+    """Note misleading timing rules of a part of an experiment, and comparisons by them: they are the whole experiment's."""
+    experiment, rules = located.experiment, f"`{TIMING_RULES}: {MISLEADING}`"
+    for number, stack in enumerate(experiment.stacks):
+        if getattr(stack, TIMING_RULES) is not None:
+            located.add(
+                ("stacks", number, TIMING_RULES),
+                f"timing rules are an experiment's own question: give {rules} for all stacks, beside `question`, or"
+                " nowhere.",
+            )
+    chosen = getattr(experiment, TIMING_RULES)
+    if MISLEADING in chosen and len(chosen) > 1:
+        located.add(
+            (TIMING_RULES,),
+            f"{rules} has the true rule beside the others, for the same requests: give it alone, in an experiment of its"
+            " own.",
+        )
+    if TIMING_RULES in experiment.compare_by:
+        located.add(
+            ("compare_by",),
+            f"no figure of a misleading rule is a latency, so nothing is compared by `{TIMING_RULES}`: leave it out;"
+            f" {rules} has a table of its own.",
+        )
