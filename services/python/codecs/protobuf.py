@@ -365,7 +365,12 @@ def method_for(operation: str, example: Request, method: Method | None = None) -
 def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
     """How messages of this class are written from plain values, and read."""
     parse = kind.FromString
-    return Coder(write=lambda fields: bytes(pack(fields).SerializeToString()), read=lambda body: unpack(parse(body)))
+    return Coder(
+        write=lambda fields: bytes(pack(fields).SerializeToString()),
+        read=lambda body: unpack(parse(body)),
+        parse=parse,
+        value=unpack,
+    )
 
 
 def _request(message: str) -> Coder:
@@ -384,5 +389,6 @@ CODEC = Codec(
     reply=_reply,
     errors=(DecodeError, ValueError),
     schemas=frozenset(METHODS.keys() - {ECHO.name} | ECHO.forms().keys()),
+    require=method_for,
 )
 """The messages of gRPC by themselves, for whoever carries them otherwise."""

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from services.python.contract.responder_lines import Serve
+from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe
-from services.python.transports.http.granian import serve_granian
+from services.python.transports.http import granian
 from tests.support.ends import program, responder
 from tests.support.http2 import (
     EMPTY_SETTINGS,
@@ -34,7 +35,7 @@ def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CannotServe, match=f"cannot listen on 127.0.0.1:{port}"):
-            serve_granian(None, "127.0.0.1", port, never)
+            granian.serve(None, Dispatcher(identity="me"), "127.0.0.1", port, never)
 
 
 def test_two_responders_never_share_a_port() -> None:

@@ -1,4 +1,4 @@
-"""JSON answered by FastAPI with a pydantic model for each message; `json.responder` is the same without models."""
+"""JSON answered by FastAPI with a pydantic model for each message; `fastapi_app` has none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pydantic import BaseModel
 
 from services.python.contract.messages import ECHO, IMAGE, Message
 from services.python.operations import OPERATIONS
-from services.python.protocols.json import PROTOCOL
+from services.python.protocols.bodies import protocol
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 from services.python.transports.http.fastapi_models import add_object_route
 from services.python.transports.http.models import Identity, ImageReply, Record
 
@@ -43,11 +42,6 @@ class ImageRequest(BaseModel):
     full_decode: bool
 
 
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
-
-
 def application(dispatcher: Dispatcher) -> FastAPI:
     """The FastAPI application."""
     app = FastAPI()
@@ -56,8 +50,9 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def identity(request: Request) -> Identity:
         return Identity(**dispatcher.answer("identity", {}, peer_of(request.scope)))
 
+    json = protocol("json")
     for operation in OPERATIONS.values():
-        if PROTOCOL.carries(operation.message):
+        if json.carries(operation.message):
             add = _ROUTES.get(operation.message.name, add_object_route)
             add(app, dispatcher, operation.name, operation.message)
     return app

@@ -8,19 +8,9 @@ from fastapi import FastAPI, HTTPException, Request, Response
 
 from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 
 Handler = Callable[[Request], Awaitable[Response]]
-
-
-def serving(codec: Codec) -> Serve:
-    """The `serve` of a responder module that answers with this codec."""
-
-    def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-        serve_asgi(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
-
-    return serve
 
 
 def application(dispatcher: Dispatcher, codec: Codec) -> FastAPI:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import math
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +15,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.python import codecs
+from services.python.codecs import avro
 from services.python.codecs.base import Codec, message_of
 from services.python.codecs.protobuf import METHODS
+from services.python.contract.offers import find_protocol
+from services.python.load.client import CallFailed, CallSpec
+from services.python.protocols.bodies.requester import dialer
+
+ROOT = Path(__file__).parents[3]
 
 # A codec that is added is tested with its like, without being entered anywhere.
 MODULES = {
     found.name: importlib.import_module(f"services.python.codecs.{found.name}")
     for found in pkgutil.iter_modules(codecs.__path__)
 }
-CODECS: dict[str, Codec] = {name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC")}
+WITH_SCHEMAS = "by_schema"  # whose CODEC is that of protobuf
+CODECS: dict[str, Codec] = {
+    name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC") and name != WITH_SCHEMAS
+}
 JSON = {"json", "orjson"}  # it has no word for infinity, and none for bytes
 size = st.integers(0, 2**31 - 1)
 int32 = st.integers(-(2**31), 2**31 - 1)
@@ -146,3 +157,36 @@ def test_protocol_buffers_are_those_of_grpc() -> None:
 def test_an_echo_is_three_messages() -> None:
     assert message_of("echo", {"records": []}) == "echo/records"
     assert message_of("add", {"a": 1, "b": 2}) == "add"
+
+
+def test_cbor_writes_the_bytes_of_rfc_8949() -> None:
+    """A map of two: text strings "a" and "b", unsigned 1 and negative 1 (RFC 8949, section 3.1)."""
+    assert CODECS["cbor"].request("add").write({"a": 1, "b": -1}) == bytes.fromhex("a2 6161 01 6162 20")
+
+
+def test_a_reply_without_named_fields_is_an_error() -> None:
+    with pytest.raises(ValueError, match="expected named fields, not int"):
+        CODECS["cbor"].reply("add").read(b"\x01")
+
+
+def test_avro_has_the_schemas_of_the_contract() -> None:
+    assert (ROOT / "protos/operations.avsc").resolve() == avro.SCHEMAS.resolve()
+
+
+def test_avro_bodies_hold_values_only() -> None:
+    assert avro.CODEC.request("add").write({"a": 1, "b": -1}) == b"\x02\x01"
+    assert avro.CODEC.reply("image").write({"width": 0, "height": 64}) == b"\x00\x80\x01"
+
+
+def test_a_document_travels_in_avro_as_json_text() -> None:
+    document = {"a": [1, None]}
+    written = avro.CODEC.request("echo/document").write({"document": document})
+    assert json.loads(written[1:]) == document
+
+
+@pytest.mark.parametrize(("protocol", "too_large"), [("msgpack", 2**64), ("protobuf", 2**53 + 1)])
+def test_a_number_that_a_codec_cannot_carry_is_refused_before_anything_is_sent(protocol: str, too_large: int) -> None:
+    call = CallSpec(host="127.0.0.1", port=1, operation="echo", timeout_s=1, example={"document": too_large})
+    with pytest.raises(CallFailed) as refused:
+        dialer(call, find_protocol(protocol).client("pycurl"))
+    assert refused.value.status == "protocol"

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from services.python.codecs.json import CODEC
-from services.python.protocols.json import flask_responder
+from services.python.protocols.bodies import asgi_app, fastapi_app, flask_app, starlette_app
 from services.python.serve.dispatcher import Dispatcher
-from services.python.transports.http import asgi_bodies, fastapi_bodies, starlette_bodies
 
-FRAMEWORKS = [asgi_bodies, starlette_bodies, fastapi_bodies]
+FRAMEWORKS = [asgi_app, starlette_app, fastapi_app]
 
 
 def asked(module: Any, path: str, *pieces: bytes, method: str = "POST") -> tuple[int, bytes]:
@@ -68,7 +67,7 @@ def test_only_messages_that_are_posted_are_answered(module: Any) -> None:
 
 @pytest.mark.parametrize("body", ["not json", "[1, 2]", "{}", '{"a": 1}'])
 def test_flask_refuses_a_body_that_is_no_addition(body: str) -> None:
-    client = flask_responder.application(Dispatcher(identity="me")).test_client()
+    client = flask_app.application(Dispatcher(identity="me"), CODEC).test_client()
     environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
     assert client.post("/add", data=body, environ_overrides=environment).status_code == 400
     assert client.post("/add", data='{"a":1,"b":2}', environ_overrides=environment).data == b'{"sum":3}'
