@@ -9,25 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from services.python.contract.knobs import ALL_FIELDS, AT_ONCE, FETCH, FIELDS, HTTP, HTTP_2, IN_A_ROW, WHOLE
+from services.python.contract.knobs import AT_ONCE, FETCH, HTTP, HTTP_2, IN_A_ROW, WHOLE
 from services.python.contract.lines import Trial
-from services.python.load.client import Reply, Request
+from services.python.load.client import Request
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
-from services.python.operations import OPERATIONS, Operation, pieces_of
+from services.python.operations import OPERATIONS, pieces_of
 from services.python.operations.base import Make
-from services.python.programs.parts import Parts
+from services.python.trial.parts import Parts, Verify, verifier
 
 Clock = Callable[[], int]
-Verify = Callable[[Request, Reply], str | None]
-
-
-def verifier(trial: Trial, operation: Operation) -> Verify:
-    """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
-    if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
-        return operation.verify
-    from services.python.operations.narrowed import Narrowed
-
-    return Narrowed(operation)
 
 
 def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:

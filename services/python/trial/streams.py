@@ -1,4 +1,4 @@
-"""One trial of streams, from its warm-up to its `done` line; `run_trial` has checked both ends before."""
+"""One trial of streams, from its warm-up to its `done` line; `run` has checked both ends before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import time
 from typing import Any
 
-from services.python.contract.lines import Load, Trial
+from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Done, EventsReceived, Progress, Start, Wire
 from services.python.contract.streams import read_interval_ns
 from services.python.load.client import CallFailed, Request
@@ -20,20 +20,7 @@ from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
-from services.python.programs.hold import MayMeasure, hold_back
-from services.python.programs.parts import Parts, Print
-
-
-def refuse_impossible(load: Load, connection: str) -> None:
-    """ValueError for a load that streams do not have."""
-    if load.duration_s is None:
-        raise ValueError("load: give duration_s, which is how long each subscription lasts")
-    if load.requests is not None or load.rate_per_s is not None:
-        raise ValueError("load: requests and rate_per_s say nothing of a stream, whose operation has a rate of its own")
-    if load.think_s:
-        raise ValueError("load: a stream has no think time: its clients wait for events, and ask once")
-    if connection != "reuse":
-        raise ValueError("connection: a subscription has one connection for as long as it lasts (reuse)")
+from services.python.trial.parts import MayMeasure, Parts, Print, hold_back
 
 
 def subscriptions(trial: Trial, parts: Parts) -> tuple[Request, Request]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.contract.knobs import CONNECTIONS, FETCH, WHOLE
-from services.python.contract.lines import Trial
+from services.python.contract.lines import Load, Trial
 from services.python.contract.offers import Client
 from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 from services.python.load.phases import SLOWEST_RATE, measured
@@ -37,9 +37,7 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
     """ValueError for a load that cannot be offered, or would never end."""
     load = trial.load
     if operation.kind == "stream" and load.requests != 0:
-        from services.python.programs import run_stream
-
-        run_stream.refuse_impossible(load, trial.connection)
+        _refuse_impossible_streams(load, trial.connection)
     if are_asked_for(trial.knobs):
         refuse_timing_rules(trial)
     if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
@@ -61,6 +59,18 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         )
     if load.rate_per_s is not None and load.think_s:
         raise ValueError("load: an open loop has a schedule and no think time; give rate_per_s or think_s")
+
+
+def _refuse_impossible_streams(load: Load, connection: str) -> None:
+    """ValueError for a load that streams do not have."""
+    if load.duration_s is None:
+        raise ValueError("load: give duration_s, which is how long each subscription lasts")
+    if load.requests is not None or load.rate_per_s is not None:
+        raise ValueError("load: requests and rate_per_s say nothing of a stream, whose operation has a rate of its own")
+    if load.think_s:
+        raise ValueError("load: a stream has no think time: its clients wait for events, and ask once")
+    if connection != "reuse":
+        raise ValueError("connection: a subscription has one connection for as long as it lasts (reuse)")
 
 
 def refuse_timing_rules(trial: Trial) -> None:

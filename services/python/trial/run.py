@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 from services.python.contract.knobs import TCP_WINDOW
-from services.python.contract.lines import Target, Trial
-from services.python.contract.offers import Client, find_protocol
-from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
-from services.python.contract.timing_rules import are_asked_for
-from services.python.load import sync_load as blocking
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.contract.limits import SATURATED
+from services.python.contract.lines import Trial
+from services.python.contract.requester_lines import AT_ONCE, Bodies, Checked, Done, Progress, Start, Wire
+from services.python.contract.timing_rules import RULES, are_asked_for
+from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import bound_memory, room_for_replies
-from services.python.load.openings import openings_of
 from services.python.load.phases import (
     MEASURED,
     NS,
@@ -35,34 +31,19 @@ from services.python.load.phases import (
 )
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
-from services.python.operations import OPERATIONS
-from services.python.operations.files import read_schema
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
-from services.python.programs.hold import MayMeasure, hold_back
-from services.python.programs.mixing import bodies, mix_of
-from services.python.programs.parts import Ask, Parts, Print
-from services.python.programs.refused import refusal_of_target, refuse_impossible
-from services.python.programs.room import expected_rows
-from services.python.programs.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of, verifier
-from services.python.programs.unsent import not_sent_reason
-from services.python.programs.word import AT_ONCE
+from services.python.trial.parts import CannotTry, MayMeasure, Parts, Print, check, hold_back, load_parts
+from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
 
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
-_LONGEST_NAME = 200  # characters of an identity
-
-
-class CannotTry(Exception):
-    """The trial cannot be made. `kind`: a status of the contract, or `trial` when it asks for what there is not."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+_PARTS_OF_A_CODEC = 2  # encoding and decoding
+_ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
+_ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 
 
 def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: AT_ONCE) -> None:
@@ -76,19 +57,32 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
         bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes, *others = check(trial, parts, example)
-    told = bodies([body_bytes, *others]) if parts.mix else []
+    told = [Bodies(sent=sent, received=received) for sent, received in (body_bytes, *others)] if parts.mix else []
     print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1], mix=told))
     if trial.load.requests == 0:
         print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
     if parts.operation.kind == "stream":
-        from services.python.programs import run_stream
+        from services.python.trial import streams
 
-        with _record(trial, run_stream.expected_rows(trial, parts)) as record:
-            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
+        with _record(trial, streams.expected_rows(trial, parts)) as record:
+            print_line(streams.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
         return
     with _record(trial, expected_rows(trial)) as record:
         print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
+
+
+def expected_rows(trial: Trial) -> int:
+    """How many rows to make room for beforehand."""
+    load = trial.load
+    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
+    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
+    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
+    warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
+    if load.duration_s is None:
+        return each * (warm + (load.requests or 0))
+    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
+    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
 
 
 def _record(trial: Trial, expected_rows: int) -> Record:
@@ -97,152 +91,6 @@ def _record(trial: Trial, expected_rows: int) -> Record:
         return Record(trial.record, expected_rows)
     except ValueError as error:
         raise CannotTry("host", f"the requester's host: record: {error}") from error
-
-
-def load_parts(trial: Trial) -> Parts:
-    """Import what the trial needs and nothing else; CannotTry for what there is not."""
-    try:
-        protocol = find_protocol(trial.protocol)
-        client = protocol.client(trial.client)
-        operation = OPERATIONS[trial.operation]
-    except KeyError as error:
-        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
-    if operation.name not in protocol.operations:
-        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    has_schema, has_tls = trial.schema is not None, trial.tls is not None
-    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
-    if reason := refusal or refusal_of_target(trial, client):
-        raise CannotTry("trial", reason)
-    try:
-        refuse_impossible(trial, operation)
-        sockets.refuse_if_impossible(trial.knobs)
-        if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
-            raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
-        make = operation.requests(trial.payload, trial.seed)
-        mix = mix_of(trial, protocol, client)
-        schema = read_schema(trial.schema)
-        openings = openings_of(trial)
-        tls = client_tls(trial, openings)
-        module = importlib.import_module(client.module)
-        ask, loops, event_loop = _style(client)
-        verify = verifier(trial, operation)
-        if client.kind == "codec":
-            from services.python.codecs import alone
-
-            make, verify = alone.exchanges(operation, make), alone.verify
-            if operation.kind == "codec":
-                from services.python.codecs.evolution import Outcomes
-
-                verify = Outcomes()
-        elif operation.kind == "codec":
-            raise ValueError(f"{operation.name} is coded alone, and {client.name} asks: name a client of kind codec")
-    except ValueError as error:
-        raise CannotTry("trial", str(error)) from error
-    except sockets.CannotSet as error:
-        raise CannotTry("host", str(error)) from error
-    except ImportError as error:
-        raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
-
-    target = trial.target
-
-    def dialer(operation_name: str, example: Request) -> Any:
-        call = CallSpec(
-            host="" if target is None else target.host,
-            port=0 if target is None else target.port,
-            operation=operation_name,
-            timeout_s=trial.timeout_s,
-            example=example,
-            knobs=trial.knobs,
-            schema=schema,
-            kind="call" if operation_name == "identity" else operation.kind,
-            tls=tls,
-            openings=openings,
-        )
-        return module.dialer(call, client)
-
-    return Parts(
-        target=target,
-        protocol=protocol,
-        client=client,
-        operation=operation,
-        make=make,
-        verify=verify,
-        dialer=dialer,
-        ask=ask,
-        loops=loops,
-        event_loop=event_loop,
-        tls=tls,
-        openings=openings,
-        mix=mix,
-    )
-
-
-def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
-    """How a client is asked, what makes its load, and the event loop that an awaiting one runs on."""
-    if client.style == "sync":
-        return blocking.ask, blocking.BlockingLoops, None
-    import asyncio
-
-    import uvloop
-
-    from services.python.load import async_load as awaiting
-
-    loop = uvloop.new_event_loop()
-    asyncio.set_event_loop(loop)
-    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
-
-
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
-    """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
-
-    Of a mix each operation is asked once, and the sizes of all follow one another.
-
-    CannotTry unless both replies are right.
-    """
-    try:
-        met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        if parts.mix is None:
-            reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
-            asked = [(trial.operation, parts.verify(example, reply), sizes)]
-        else:
-            asked = [*parts.mix.ask_each(parts.ask, parts.dialer)]
-    except CallFailed as failure:
-        raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    for name, reason, _ in asked:
-        if reason is not None:
-            raise CannotTry("wrong-reply", f"{name}: {reason}")
-    if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
-        raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
-    return met, *(sizes for _, _, sizes in asked)
-
-
-def _who_answers(parts: Parts, target: Target) -> str:
-    """What the responder calls itself; CannotTry when that is another than it should be, or no name that a file can hold."""
-    who, _ = parts.ask(parts.dialer("identity", {}), {})
-    met = who.get("identity")
-    where = f"{target.host}:{target.port}"
-    if target.identity is not None and met != target.identity:
-        told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
-        raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
-    if (
-        not isinstance(met, str)
-        or not 0 < len(met) <= _LONGEST_NAME
-        or any("\ud800" <= char <= "\udfff" for char in met)
-    ):
-        raise CannotTry(
-            "wrong-reply",
-            f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
-            f"not a text of 1 to {_LONGEST_NAME} characters",
-        )
-    return met
-
-
-def _ask_operation(trial: Trial, parts: Parts) -> Ask:
-    if parts.operation.kind != "stream":
-        return parts.ask
-    from services.python.load.stream_load import ask_event
-
-    return partial(ask_event, parts.event_loop, trial.timeout_s)
 
 
 def _measure(
@@ -438,3 +286,12 @@ def _tallied(tally: Tally) -> dict[str, Any]:
         "body_bytes_received": tally.body_bytes_received,
         "connections_opened": tally.connections_opened,
     }
+
+
+def not_sent_reason(tally: Tally, concurrency: int, cpu_s: float) -> str | None:
+    """All connections waited for replies, or the requester was behind; None where all were sent."""
+    if not tally.not_sent:
+        return None
+    available_s = tally.span_s * concurrency
+    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= SATURATED * tally.span_s
+    return "connections-busy" if waited else "requester-behind"
