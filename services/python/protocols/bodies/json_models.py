@@ -13,8 +13,7 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.bodies import protocol
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of
-from services.python.transports.http.fastapi_models import add_object_route
-from services.python.transports.http.models import Identity, ImageReply, Record
+from services.python.transports.http.models import Identity, ImageReply, Record, add_object_route
 
 
 class EchoData(BaseModel):

@@ -11,8 +11,7 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of
-from services.python.transports.http.fastapi_models import add_object_route
-from services.python.transports.http.models import Identity, ImageReply, Record
+from services.python.transports.http.models import Identity, ImageReply, Record, add_object_route
 
 
 def application(dispatcher: Dispatcher) -> FastAPI:
