@@ -40,8 +40,8 @@ from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.phases import MEASURED
 from services.python.load.record import read_record
 from services.python.probes.counters import host_counters
-from services.python.programs.run_trial import load_parts
 from services.python.transports.http.route import Route
+from services.python.trial.parts import load_parts
 
 WRK = "wrk"
 PROTOCOL, RESPONDER, OPERATION = "rest", "fastapi", "echo"

@@ -305,8 +305,8 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
         said = [str(node.value) for node in _said(path)]
         assert not [text for text in said if ".misleading" in text], f"{path}: an import by name"
         naming |= {str(path)} if "misleading" in said else set()
-    assert found[services] == {"services/python/programs/run_trial.py"}
-    at_once = imports(Path("services/python/programs/run_trial.py"), at_once=True)
+    assert found[services] == {"services/python/trial/run.py"}
+    at_once = imports(Path("services/python/trial/run.py"), at_once=True)
     assert not [name for name in at_once if name.startswith(services)]
     assert found[analysis] == {
         "orchestrator/analysis/answer.py",
@@ -367,6 +367,7 @@ FLOORS = {
         {"codecs", "serve"},
         {"transports"},
         {"protocols", "misleading"},
+        {"trial"},
         {"programs"},
     ),
     "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),

@@ -21,8 +21,7 @@ from services.python.load.phases import MEASURED, WARM_UP, Phase, measured
 from services.python.load.record import Record, read_record
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.programs.parts import Parts
-from services.python.programs.run_trial import load_parts
+from services.python.trial.parts import Parts, load_parts
 
 _FIRST_REQUESTS = 200
 _ROUNDS_OF_WARM_UP = 2  # requests per request in flight: the recorder knows a right reply from then on

@@ -17,7 +17,7 @@ from services.python.codecs.zstd import Contexts
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
-from services.python.programs.run_trial import CannotTry, check, load_parts
+from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support.ends import responder
 from tests.support.matrix import is_default_responder, others_slow
 from tests.support.tap import tapped

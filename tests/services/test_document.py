@@ -13,7 +13,7 @@ import pytest
 from services.python.contract.lines import Load, Payload, Schema, Target, Trial
 from services.python.contract.offers import AS_IT_IS, protocols
 from services.python.contract.responder_lines import Serve
-from services.python.programs.run_trial import CannotTry, check, load_parts
+from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support.documents import schema_file
 from tests.support.ends import program, responder
 from tests.support.fields import plain_fields

@@ -12,8 +12,7 @@ import pytest
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.unverified import holds_large_buffer
-from services.python.programs.parts import Parts
-from services.python.programs.run_trial import load_parts
+from services.python.trial.parts import Parts, load_parts
 from tests.support import wire
 from tests.support.ends import responder
 

@@ -9,7 +9,7 @@ import pytest
 
 from services.python.contract.lines import Authority, Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import Client, protocols
-from services.python.programs.run_trial import CannotTry, Parts, check, load_parts
+from services.python.trial.parts import CannotTry, Parts, check, load_parts
 from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
 from tests.support.ends import make_trial, program, responder
 from tests.support.matrix import others_slow

@@ -1,6 +1,6 @@
 """A harness that lies: the real trial loop, record, client and responder, with one part replaced by a broken one.
 
-`a_real_run` makes a run of one cell of `tcp` through `programs.run_trial`, on the loopback, and gives it as a
+`a_real_run` makes a run of one cell of `tcp` through `trial.run`, on the loopback, and gives it as a
 `MemoryRun`. Each `Fault` replaces what the requester would load in that place, and nothing else.
 """
 
@@ -29,8 +29,8 @@ from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import Line, decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.programs import run_trial as attempt
 from services.python.protocols.tcp.frames import HEADER
+from services.python.trial import run as attempt
 from tests.support.ends import Program, responder
 from tests.support.quota import throttled
 from tests.support.relay import relay

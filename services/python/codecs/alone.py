@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import monotonic_ns
 from typing import Any, TypeAlias
 
-from services.python.codecs.base import Codec, message_of
+from services.python.codecs.base import Codec, Coder, message_of
 from services.python.load.client import CallFailed, CallSpec, Part, Reply, Request
 from services.python.operations.base import Make, Operation, WallClockNs, shorten
 from services.python.operations.sameness import is_same
@@ -102,17 +102,17 @@ def verify(exchange: Request, decoded: Reply) -> str | None:
     return None
 
 
-def of_codec(codec: Codec, call: CallSpec) -> Dialer:
-    """Codes the operation's two messages with a codec of single messages."""
-    exchange = call.example
-    message = message_of(call.operation, exchange[REQUEST])
-    request, reply = codec.request(message), codec.reply(message)
-    return Dialer(
-        Message(write=request.write, read=request.read),
-        Message(write=reply.write, read=reply.read),
-        errors=codec.errors,
-        call=call,
-    )
+def of_codec(codec: Codec, call: CallSpec, *, is_parsed_only: bool = False) -> Dialer:
+    """Codes the operation's two messages; `is_parsed_only`: their fields are read outside of what is timed."""
+    message = message_of(call.operation, call.example[REQUEST])
+    request, reply = (_message(coder, is_parsed_only) for coder in (codec.request(message), codec.reply(message)))
+    return Dialer(request, reply, errors=codec.errors, call=call)
+
+
+def _message(coder: Coder, is_parsed_only: bool) -> Message:
+    if is_parsed_only and coder.parse is not None and coder.value is not None:
+        return Message(write=coder.write, read=coder.parse, value=coder.value)
+    return Message(write=coder.write, read=coder.read)
 
 
 class Dialer:

@@ -5,6 +5,7 @@ A message is named as its form is (`contract.messages`): `add`, or `echo/data`, 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,17 +15,27 @@ from services.python.operations import OPERATIONS, message_named
 
 @part
 class Coder(Part):
-    """How one message is written, and read."""
+    """How one message is written, and read.
+
+    Where a message can be parsed before its fields are read: `parse` does that, and `value` reads them.
+    """
 
     write: Callable[[Mapping[str, Any]], bytes]
     read: Callable[[bytes], dict[str, Any]]
+    parse: Callable[[bytes], Any] | None = None
+    value: Callable[[Any], dict[str, Any]] | None = None
+
+
+def _anything(_operation: str, _example: Mapping[str, Any]) -> None:
+    """What a codec requires that has no reason to look at a request beforehand."""
 
 
 @part
 class Codec(Part):
     """How single messages are coded, by their names; `errors` is what `read` raises for a body that is no such message.
 
-    `schemas` are the messages that it has a schema for; None of a codec that needs none.
+    `schemas` are the messages that it has a schema for; None of a codec that needs none. `require` raises CallFailed for a
+    request of an operation, if such requests would not arrive as they are.
     """
 
     media_type: str
@@ -32,6 +43,7 @@ class Codec(Part):
     reply: Callable[[str], Coder]
     errors: tuple[type[Exception], ...]
     schemas: frozenset[str] | None = None
+    require: Callable[[str, Mapping[str, Any]], object] = _anything
 
     def carried(self) -> Mapping[str, tuple[str, str]]:
         """What can be asked in it: for the last words of a path (`echo/data`) the operation, and the message there."""
@@ -42,6 +54,13 @@ class Codec(Part):
                 if not message.is_bare if self.schemas is None else form in self.schemas:
                     found[operation + form.removeprefix(message.name)] = (operation, form)
         return found
+
+
+def codec_named(name: str, schema: bytes | None = None) -> Codec:
+    """The `CODEC` of that module beside this one; with the schema of a JSON document what its `with_schema` returns."""
+    module = importlib.import_module(f"services.python.codecs.{name}")
+    codec: Codec = module.CODEC if schema is None else module.with_schema(schema)
+    return codec
 
 
 def self_describing(media_type: str, coder: Coder, errors: tuple[type[Exception], ...]) -> Codec:

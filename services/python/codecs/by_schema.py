@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from services.python.codecs import protobuf
 from services.python.codecs.base import Codec, Coder
-from services.python.codecs.protobuf import Method, coder, method_for
+from services.python.codecs.protobuf import CODEC, Method, coder, method_for
 from services.python.load.client import CallFailed, Request
 
 
@@ -34,10 +33,8 @@ def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
     return method_for(operation, example, typed)
 
 
-def codec(schema: bytes | None) -> Codec:
-    """Protocol Buffers in bodies, documents as the message of the schema where there is one; ValueError as `typed_echo`."""
-    if schema is None:
-        return protobuf.CODEC
+def with_schema(schema: bytes) -> Codec:
+    """Protocol Buffers in bodies, documents as the message of the schema; ValueError as `typed_echo`."""
     from services.python.codecs.typed import typed_echo
 
     typed = typed_echo(schema)
@@ -46,5 +43,9 @@ def codec(schema: bytes | None) -> Codec:
     def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
         return lambda message: document if message == "echo/document" else of(message)
 
-    whole = protobuf.CODEC
-    return replace(whole, request=or_document(whole.request), reply=or_document(whole.reply))
+    return replace(
+        CODEC,
+        request=or_document(CODEC.request),
+        reply=or_document(CODEC.reply),
+        require=lambda operation, example: method_of(operation, example, schema),
+    )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from services.python.codecs import alone
 from services.python.codecs.alone import REPLY, REQUEST, Dialer, Message
 from services.python.codecs.base import Codec, Coder, expect_mapping
 from services.python.contract.limits import SchemaChange
@@ -113,9 +112,7 @@ def change_of(call: CallSpec) -> SchemaChange:
 
 
 def of_codec(codec: Codec, call: CallSpec) -> Dialer:
-    """As `alone.of_codec`, for a codec without schemas: who reads its records is handed what was written, as it is."""
-    if not is_evolution(call):
-        return alone.of_codec(codec, call)
+    """Codes the records of a codec without schemas: a reader gets what was written, as it is."""
     reply = codec.reply(EVOLUTION.name)
 
     def read(body: bytes) -> list[dict[str, Any]]:

@@ -58,10 +58,12 @@ def _field(field: Field) -> dict[str, Any]:
     }
 
 
-def _write_count(fields: Mapping[str, Any]) -> bytes:
-    buffer = io.BytesIO()
-    schemaless_writer(buffer, _COUNT, fields)
-    return buffer.getvalue()
+def request() -> Coder:
+    """How the request is written and read, which does not change."""
 
+    def write(fields: Mapping[str, Any]) -> bytes:
+        buffer = io.BytesIO()
+        schemaless_writer(buffer, _COUNT, fields)
+        return buffer.getvalue()
 
-REQUEST = Coder(write=_write_count, read=lambda body: expect_mapping(schemaless_reader(io.BytesIO(body), _COUNT, None)))
+    return Coder(write=write, read=lambda body: expect_mapping(schemaless_reader(io.BytesIO(body), _COUNT, None)))

@@ -129,84 +129,81 @@ def _unpack_page(message: Message) -> dict[str, Any]:
     return {"user": message.user, "count": message.count, "each": message.each}
 
 
+def _method(
+    name: str,
+    *,
+    unpack_request: Callable[[Message], dict[str, Any]],
+    unpack_reply: Callable[[Message], dict[str, Any]],
+    pack_request: Callable[[Request], Message] | None = None,
+    pack_reply: Callable[[Mapping[str, Any]], Message] | None = None,
+) -> Method:
+    """The method of that name; a message that is not packed otherwise has the fields of the plain values."""
+    request, reply = getattr(pb, f"{name}Request"), getattr(pb, f"{name}Reply")
+    return Method(
+        name=name,
+        request=request,
+        reply=reply,
+        pack_request=pack_request or (lambda fields: request(**fields)),
+        unpack_request=unpack_request,
+        pack_reply=pack_reply or (lambda fields: reply(**fields)),
+        unpack_reply=unpack_reply,
+    )
+
+
 METHODS: Mapping[str, Method] = {
-    "timestamp": Method(
-        name="Timestamp",
-        request=pb.TimestampRequest,
-        reply=pb.TimestampReply,
+    "timestamp": _method(
+        "Timestamp",
         pack_request=lambda request: pb.TimestampRequest(request_timestamp=request["request_timestamp"]),
         unpack_request=lambda message: {"request_timestamp": message.request_timestamp},
-        pack_reply=lambda reply: pb.TimestampReply(**reply),
         unpack_reply=lambda message: {
             "request_timestamp": message.request_timestamp,
             "response_timestamp": message.response_timestamp,
         },
     ),
-    "add": Method(
-        name="Add",
-        request=pb.AddRequest,
-        reply=pb.AddReply,
+    "add": _method(
+        "Add",
         pack_request=lambda request: pb.AddRequest(a=request["a"], b=request["b"]),
         unpack_request=lambda message: {"a": message.a, "b": message.b},
-        pack_reply=lambda reply: pb.AddReply(**reply),
         unpack_reply=lambda message: {"sum": message.sum},
     ),
-    "echo": Method(
-        name="Echo",
-        request=pb.EchoRequest,
-        reply=pb.EchoReply,
+    "echo": _method(
+        "Echo",
         pack_request=_pack_echo(pb.EchoRequest),
         unpack_request=_unpack_echo,
         pack_reply=_pack_echo(pb.EchoReply),
         unpack_reply=_unpack_echo,
     ),
-    "image": Method(
-        name="Image",
-        request=pb.ImageRequest,
-        reply=pb.ImageReply,
+    "image": _method(
+        "Image",
         pack_request=lambda request: pb.ImageRequest(data=request["data"], full_decode=request["full_decode"]),
         unpack_request=lambda message: {"data": message.data, "full_decode": message.full_decode},
-        pack_reply=lambda reply: pb.ImageReply(**reply),
         unpack_reply=lambda message: {"width": message.width, "height": message.height},
     ),
-    "transfer": Method(
-        name="Transfer",
-        request=pb.TransferRequest,
-        reply=pb.TransferReply,
+    "transfer": _method(
+        "Transfer",
         pack_request=lambda request: pb.TransferRequest(data=request["data"], reply_size=request["reply_size"]),
         unpack_request=lambda message: {"data": message.data, "reply_size": message.reply_size},
         pack_reply=lambda reply: pb.TransferReply(data=reply["data"]),
         unpack_reply=lambda message: {"data": message.data},
     ),
-    "balance": Method(
-        name="Balance",
-        request=pb.BalanceRequest,
-        reply=pb.BalanceReply,
+    "balance": _method(
+        "Balance",
         pack_request=lambda request: pb.BalanceRequest(account=request["account"]),
         unpack_request=lambda message: {"account": message.account},
-        pack_reply=lambda reply: pb.BalanceReply(**reply),
         unpack_reply=_unpack_account,
     ),
-    "payment": Method(
-        name="Payment",
-        request=pb.PaymentRequest,
-        reply=pb.PaymentReply,
-        pack_request=lambda request: pb.PaymentRequest(**request),
+    "payment": _method(
+        "Payment",
         unpack_request=lambda message: {"payer": message.payer, "payee": message.payee, "amount": message.amount},
-        pack_reply=lambda reply: pb.PaymentReply(**reply),
         unpack_reply=lambda message: {
             "accepted": message.accepted,
             "payment": message.payment,
             "balance": message.balance,
         },
     ),
-    "transactions": Method(
-        name="Transactions",
-        request=pb.TransactionsRequest,
-        reply=pb.TransactionsReply,
-        pack_request=lambda request: pb.TransactionsRequest(**request),
+    "transactions": _method(
+        "Transactions",
         unpack_request=lambda message: {"account": message.account, "count": message.count},
-        pack_reply=lambda reply: pb.TransactionsReply(**reply),
         unpack_reply=lambda message: {
             "transactions": [
                 {"number": row.number, "payer": row.payer, "payee": row.payee, "amount": row.amount}
@@ -214,62 +211,40 @@ METHODS: Mapping[str, Method] = {
             ]
         },
     ),
-    "accounts": Method(
-        name="Accounts",
-        request=pb.AccountsRequest,
-        reply=pb.AccountsReply,
-        pack_request=lambda request: pb.AccountsRequest(**request),
+    "accounts": _method(
+        "Accounts",
         unpack_request=lambda message: {"after": message.after, "count": message.count},
-        pack_reply=lambda reply: pb.AccountsReply(**reply),
         unpack_reply=lambda message: {"accounts": [_unpack_account(row) for row in message.accounts]},
     ),
-    "user": Method(
-        name="User",
-        request=pb.UserRequest,
-        reply=pb.UserReply,
+    "user": _method(
+        "User",
         pack_request=lambda request: pb.UserRequest(user=request["user"]),
         unpack_request=lambda message: {"user": message.user},
-        pack_reply=lambda reply: pb.UserReply(**reply),
         unpack_reply=_unpack_user,
     ),
-    "posts": Method(
-        name="Posts",
-        request=pb.PostsRequest,
-        reply=pb.PostsReply,
-        pack_request=lambda request: pb.PostsRequest(**request),
+    "posts": _method(
+        "Posts",
         unpack_request=lambda message: {"user": message.user, "count": message.count},
-        pack_reply=lambda reply: pb.PostsReply(**reply),
         unpack_reply=lambda message: {"posts": _unpack_posts(message.posts)},
     ),
-    "comments": Method(
-        name="Comments",
-        request=pb.CommentsRequest,
-        reply=pb.CommentsReply,
-        pack_request=lambda request: pb.CommentsRequest(**request),
+    "comments": _method(
+        "Comments",
         unpack_request=_unpack_page,
-        pack_reply=lambda reply: pb.CommentsReply(**reply),
         unpack_reply=lambda message: {"comments": _unpack_comments(message.comments)},
     ),
-    "feed": Method(
-        name="Feed",
-        request=pb.FeedRequest,
-        reply=pb.FeedReply,
-        pack_request=lambda request: pb.FeedRequest(**request),
+    "feed": _method(
+        "Feed",
         unpack_request=_unpack_page,
-        pack_reply=lambda reply: pb.FeedReply(**reply),
         unpack_reply=lambda message: {
             **_unpack_user(message),
             "posts": _unpack_posts(message.posts),
             "comments": _unpack_comments(message.comments),
         },
     ),
-    "identity": Method(
-        name="Identity",
-        request=pb.IdentityRequest,
-        reply=pb.IdentityReply,
+    "identity": _method(
+        "Identity",
         pack_request=lambda _request: pb.IdentityRequest(),
         unpack_request=lambda _message: {},
-        pack_reply=lambda reply: pb.IdentityReply(**reply),
         unpack_reply=lambda message: {"identity": message.identity},
     ),
 }
@@ -365,7 +340,12 @@ def method_for(operation: str, example: Request, method: Method | None = None) -
 def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
     """How messages of this class are written from plain values, and read."""
     parse = kind.FromString
-    return Coder(write=lambda fields: bytes(pack(fields).SerializeToString()), read=lambda body: unpack(parse(body)))
+    return Coder(
+        write=lambda fields: bytes(pack(fields).SerializeToString()),
+        read=lambda body: unpack(parse(body)),
+        parse=parse,
+        value=unpack,
+    )
 
 
 def _request(message: str) -> Coder:
@@ -384,5 +364,6 @@ CODEC = Codec(
     reply=_reply,
     errors=(DecodeError, ValueError),
     schemas=frozenset(METHODS.keys() - {ECHO.name} | ECHO.forms().keys()),
+    require=method_for,
 )
 """The messages of gRPC by themselves, for whoever carries them otherwise."""

@@ -1,8 +1,8 @@
 """What a protocol's folder says of itself, without importing what it needs.
 
-`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`. `manifest` writes them all to
-`services/python/manifest.json`, which the orchestrator plans by; both ends read it to find the module to load. Adding a
-protocol is adding such a folder.
+`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`; `protocols/bodies` has a table of those that differ
+in their codec alone. `manifest` writes them all to `services/python/manifest.json`, which the orchestrator plans by; both
+ends read it to find the module to load. Adding a protocol is adding such a folder, or a row of that table.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from services.python.contract.messages import Message
 from services.python.contract.strict import Part, part
 
 _PROTOCOLS = "services.python.protocols"
+_BODIES = f"{_PROTOCOLS}.bodies"
+_CODECS = "services.python.codecs"
 _OPERATIONS = "services.python.operations"
 
 ANY: Final = "any"
@@ -76,9 +78,10 @@ class Parts(Part):
 class Responder(Part):
     """One implementation that answers, and the parts it is made of.
 
-    `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`) or without it
-    (`connections`: whatever is not the default). `adds` says in a short
+    `module` has `serve(dispatcher, host, port, announce)`. With `served_by`, the module of a server, it has
+    `application(dispatcher)` instead; with `codec`, the name of a module of `codecs`, `application(dispatcher, codec)`.
+    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind of work, or a
+    knob with its value (`http: 2`) or without it (`connections`: whatever is not the default). `adds` says in a short
     phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
     with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
     that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it
@@ -89,6 +92,8 @@ class Responder(Part):
     name: str
     module: str
     parts: Parts
+    served_by: str = ""
+    codec: str = ""
     adds: str = ""
     without: str = ""
     omits: str = ""
@@ -97,6 +102,11 @@ class Responder(Part):
     settings: Mapping[str, str] = field(default_factory=dict)
     most_streams: int | None = None
     shares: Literal["socket", "port"] = "socket"
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """All modules that it names."""
+        return _named(self.module, self.served_by, self.codec)
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -109,14 +119,15 @@ class Client(Part):
     """One client library that asks.
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
-    (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they differ from
-    the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's messages.
-    `loads`: the modules that `module` loads by name for this client alone.
+    (`async`). `codec`, `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they
+    differ from the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's
+    messages. `loads`: the modules that `module` loads by name for this client alone.
     """
 
     name: str
     module: str
     style: Literal["sync", "async"]
+    codec: str = ""
     adds: str = ""
     omits: str = ""
     packages: tuple[str, ...] = ()
@@ -126,6 +137,15 @@ class Client(Part):
     transport: str | None = None
     kind: Literal["call", "codec"] = "call"
     loads: tuple[str, ...] = ()
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """All modules that it names."""
+        return (*_named(self.module, "", self.codec), *self.loads)
+
+
+def _named(module: str, server: str, codec: str) -> tuple[str, ...]:
+    return tuple(filter(None, (module, server, f"{_CODECS}.{codec}" if codec else "")))
 
 
 @part
@@ -243,13 +263,13 @@ def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
 
 
 def find_protocol(name: str) -> Protocol:
-    """The protocol of that name, from its own folder and no other (small hosts pay for every import); KeyError."""
+    """The protocol of that name, and no other is made (small hosts pay for every import); KeyError."""
     if name.isidentifier():
         try:
             protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{name}"), "PROTOCOL", None)
-        except ModuleNotFoundError as error:
-            raise KeyError(name) from error
-        if isinstance(protocol, Protocol) and protocol.name == name:
+        except ModuleNotFoundError:
+            protocol = importlib.import_module(_BODIES).protocol(name)
+        if isinstance(protocol, Protocol):
             return protocol
     raise KeyError(name)
 
@@ -265,11 +285,8 @@ def protocols() -> Mapping[str, Protocol]:
     """Every protocol found under `services/python/protocols/`, by name, in alphabetical order."""
     import pkgutil  # what reads one protocol alone does not pay for it
 
-    folder = importlib.import_module(_PROTOCOLS)
-    found: dict[str, Protocol] = {}
-    for module in sorted(pkgutil.iter_modules(folder.__path__), key=lambda m: m.name):
-        if module.ispkg:
-            protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{module.name}"), "PROTOCOL", None)
-            if isinstance(protocol, Protocol):
-                found[protocol.name] = protocol
-    return found
+    folders = {
+        module.name for module in pkgutil.iter_modules(importlib.import_module(_PROTOCOLS).__path__) if module.ispkg
+    }
+    bodies = importlib.import_module(_BODIES)
+    return {name: find_protocol(name) for name in sorted(folders - {"bodies"} | set(bodies.NAMES))}

@@ -46,8 +46,8 @@ def of_python(root: Path = ROOT) -> SourceLines:
     """The lines of every file that an end is made of, and which end is made of which."""
     ends = {
         protocol.name: EndFiles(
-            responders={r.name: files_of(root, r.module) for r in protocol.responders},
-            clients={c.name: files_of(root, c.module, *c.loads) for c in protocol.clients},
+            responders={r.name: files_of(root, *r.modules) for r in protocol.responders},
+            clients={c.name: files_of(root, *c.modules) for c in protocol.clients},
         )
         for protocol in offers.protocols().values()
     }

@@ -1,13 +1,19 @@
-"""What a requester prints: `checked`, `start`, `warm`, `progress`, `done` or `failed`. `protos/process.md` has each key."""
+"""What a requester prints: `checked`, `start`, `warm`, `progress`, `done` or `failed`; and the line that lets it measure.
+
+`protos/process.md` has each key.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
+from typing import Final, Literal
 
 from services.python.contract.counters import Clocks, HostCounters
 from services.python.contract.lines import VERSION, Count, Duration, Seconds, Since
 from services.python.contract.strict import Line, Part, part
+
+AT_ONCE: Final = 0
+_LATEST_NS = 1 << 62
 
 
 @part
@@ -168,3 +174,17 @@ class Done(Line):
 
 
 REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Warm, Progress, Done, Failed)
+
+
+def may_measure_from(line: str) -> int | None:
+    """The moment of the wall clock from which on a line allows to measure, in Unix nanoseconds; None for any other line.
+
+    >>> may_measure_from("measure"), may_measure_from("measure 1700000000000000000"), may_measure_from("measure soon")
+    (0, 1700000000000000000, None)
+    """
+    if line == "measure":
+        return AT_ONCE
+    word, _, moment = line.partition(" ")
+    if word != "measure" or not (moment.isascii() and moment.isdecimal()) or len(moment) > len(str(_LATEST_NS)):
+        return None
+    return int(moment) if int(moment) <= _LATEST_NS else None

@@ -12,10 +12,9 @@ import traceback
 from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
-from services.python.contract.requester_lines import Failed
+from services.python.contract.requester_lines import Failed, may_measure_from
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave, on_one_line, use_no_proxy
-from services.python.programs.word import may_measure_from
 
 
 def main() -> NoReturn:
@@ -40,7 +39,8 @@ def main() -> NoReturn:
     end_with_stdin("request", hear)
 
     from services.python.load.recorder import GaveUp
-    from services.python.programs.run_trial import CannotTry, make_trial
+    from services.python.trial.parts import CannotTry
+    from services.python.trial.run import make_trial
 
     try:
         make_trial(trial, lines.write, Clock(), lambda: moments[0] if moments else None)

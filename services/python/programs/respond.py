@@ -14,6 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from services.python.contract.knobs import TCP_WINDOW, WORKERS
@@ -214,8 +215,7 @@ def main() -> NoReturn:
     threading.Thread(target=control.obey, name="control", daemon=True).start()
     try:
         dispatcher.held = holding.open()
-        answer: serving.Serve = importlib.import_module(responder.module).serve
-        answer(dispatcher, serve.host, port, control.announce)
+        _serving(responder, dispatcher)(dispatcher, serve.host, port, control.announce)
     except CannotServe as error:
         control.refuse(f"{where}: {error}")
     except ImportError as error:
@@ -228,6 +228,18 @@ def main() -> NoReturn:
         at = traceback.extract_tb(error.__traceback__)[-1]
         control.refuse(f"{where}: {type(error).__name__}: {error} ({at.filename}:{at.lineno})")
     control.refuse(f"{where}: serve() returned; it must answer until the process is ended")
+
+
+def _serving(responder: Responder, dispatcher: Dispatcher) -> serving.Serve:
+    """How it answers; ImportError where a library is not here, ValueError for a schema that is none."""
+    module = importlib.import_module(responder.module)
+    if not responder.served_by:
+        serve: serving.Serve = module.serve
+        return serve
+    from services.python.codecs.base import codec_named
+
+    codec = (codec_named(responder.codec, dispatcher.schema),) if responder.codec else ()
+    return partial(importlib.import_module(responder.served_by).serve, module.application(dispatcher, *codec))
 
 
 def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: str) -> tuple[int, socket.socket | None]:

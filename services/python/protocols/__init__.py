@@ -1,1 +1,1 @@
-"""A folder for each protocol; its `__init__.py` says what it offers."""
+"""A folder for each protocol, whose `__init__.py` says what it offers; `bodies` has a table of several."""

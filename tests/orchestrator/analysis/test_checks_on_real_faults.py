@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
-from services.python.programs import run_trial as attempt
+from services.python.trial import parts as attempt
 from tests.support import faults, quota, recorders
 from tests.support.faults import Fault, a_real_run
 from tests.support.judged import verdicts

@@ -20,7 +20,8 @@ from services.python.load.client import CallFailed, CallSpec
 from services.python.load.record import KINDS, read_record
 from services.python.operations import OPERATIONS
 from services.python.probes.clock import Clock
-from services.python.programs.run_trial import CannotTry, make_trial
+from services.python.trial.parts import CannotTry
+from services.python.trial.run import make_trial
 
 CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec"]
 ADD = {"request": {"a": -123_456_789, "b": 987_654_321}, "reply": {"sum": 864_197_532}}

@@ -16,7 +16,8 @@ from services.python.contract.offers import find_protocol, protocols
 from services.python.load.client import CallSpec
 from services.python.operations import OPERATIONS
 from services.python.probes.clock import Clock
-from services.python.programs.run_trial import CannotTry, make_trial
+from services.python.trial.parts import CannotTry
+from services.python.trial.run import make_trial
 
 EVOLUTION = OPERATIONS["evolution"]
 CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec" and not c.refuses]

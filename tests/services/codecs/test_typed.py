@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from orchestrator.experiment.plan.documents import typed_message
 from services.python.codecs.base import Coder
-from services.python.codecs.by_schema import codec, method_of
+from services.python.codecs.by_schema import method_of, with_schema
 from services.python.codecs.protobuf import CODEC, METHODS
 from services.python.codecs.typed import forwarding, typed_echo
 from services.python.load.client import CallFailed
@@ -221,8 +221,7 @@ def test_one_who_forwards_reads_no_field() -> None:
 
 
 def test_in_bodies_only_documents_change() -> None:
-    typed = codec(compiled(DOCUMENT))
-    assert codec(None) is CODEC
+    typed = with_schema(compiled(DOCUMENT))
 
     def through(coder: Coder, fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
         body = coder.write(fields)

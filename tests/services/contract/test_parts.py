@@ -52,9 +52,9 @@ def imported(module: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def closure(module: str) -> Iterator[str]:
-    """All that a module imports, and what those of ours among it do."""
-    seen, waiting = set[str](), {module}
+def closure(*modules: str) -> Iterator[str]:
+    """All that these modules import, and what those of ours among it do."""
+    seen, waiting = set[str](), set(modules)
     while waiting:
         name = waiting.pop()
         seen.add(name)
@@ -63,7 +63,7 @@ def closure(module: str) -> Iterator[str]:
 
 
 def uses(responder: Responder, library: str) -> bool:
-    return any(name == library or name.startswith(f"{library}.") for name in closure(responder.module))
+    return any(name == library or name.startswith(f"{library}.") for name in closure(*responder.modules))
 
 
 @pytest.mark.parametrize(("protocol", "responder"), ENDS)

@@ -34,7 +34,7 @@ def test_every_end_has_its_files_the_module_that_it_begins_with_among_them() -> 
             *((r, of.responders[r.name]) for r in protocol.responders),
             *((c, of.clients[c.name]) for c in protocol.clients),
         ):
-            assert f"{end.module.replace('.', '/')}.py" in files
+            assert {f"{module.replace('.', '/')}.py" for module in end.modules} <= {*files}
             assert all(counted.files[file] > 0 for file in files)
 
 

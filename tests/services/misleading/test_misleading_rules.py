@@ -21,7 +21,7 @@ from services.python.load.sync_load import BlockingLoops
 from services.python.misleading import noting
 from services.python.misleading.rules import OF_RULE, Noted
 from services.python.operations.timestamp import iso_stamp
-from services.python.programs.refused import refuse_timing_rules
+from services.python.trial.refusals import refuse_timing_rules
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 
 ASKED, ANSWERED = iso_stamp(1_700_000_000_000_000_000), iso_stamp(1_700_000_000_000_300_000)

@@ -10,7 +10,7 @@ import pytest
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.load.record import KINDS, read_record
-from services.python.programs.run_trial import CannotTry, load_parts
+from services.python.trial.parts import CannotTry, load_parts
 from tests.support.ends import make_trial, responder
 from tests.support.matrix import others_slow
 

@@ -19,9 +19,9 @@ from services.python.contract.lines import STATUSES, VERSION, Load, Payload, Tar
 from services.python.contract.responder_lines import Serve, Tls
 from services.python.load.record import read_record
 from services.python.load.recorder import Tally
-from services.python.programs.unsent import not_sent_reason
 from services.python.protocols.tcp.frames import ERROR, EXCHANGE, IDENTITY, decode_request
 from services.python.protocols.tcp.stream import FrameReader, send_frame
+from services.python.trial.run import not_sent_reason
 from tests.support.ends import PATIENCE_S, make_trial, program, responder
 
 pytestmark = pytest.mark.busy

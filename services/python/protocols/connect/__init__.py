@@ -8,12 +8,12 @@ from services.python.codecs import coding
 from services.python.contract.judgement import Judgement
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
-from services.python.transports.http import granian, version
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
-from services.python.transports.http.bodies import ON_GRANIAN
+from services.python.transports.http import asgi, granian, version
 from services.python.transports.http.clients import DEFAULT, clients
 
 _PARTS = Parts(codec="Protocol Buffers", transport="Connect over HTTP/1.1", server="uvicorn")
+
+_ON_GRANIAN = "asgi-granian"
 
 PROTOCOL = Protocol(
     name="connect",
@@ -23,15 +23,17 @@ PROTOCOL = Protocol(
     responders=(
         Responder(
             name="asgi",
-            module="services.python.protocols.connect.responder",
+            module="services.python.protocols.connect.application",
+            served_by=asgi.__name__,
             parts=_PARTS,
-            packages=("protobuf", *PACKAGES),
-            refuses=version.one_alone("uvicorn", ON_GRANIAN),
-            settings=SETTINGS,
+            packages=("protobuf", *asgi.PACKAGES),
+            refuses=version.one_alone("uvicorn", _ON_GRANIAN),
+            settings=asgi.SETTINGS,
         ),
         Responder(
-            name=ON_GRANIAN,
-            module="services.python.protocols.connect.granian_responder",
+            name=_ON_GRANIAN,
+            module="services.python.protocols.connect.application",
+            served_by=granian.__name__,
             parts=replace(_PARTS, server="granian"),
             packages=("protobuf", *granian.PACKAGES),
             settings=granian.SETTINGS,

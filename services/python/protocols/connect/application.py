@@ -10,8 +10,7 @@ from services.python.codecs.by_schema import echo_of
 from services.python.codecs.protobuf import CODEC, Method, coder, methods
 from services.python.protocols.connect import wire
 from services.python.serve.dispatcher import Dispatcher
-from services.python.transports.http.asgi import peer_of
-from services.python.transports.http.asgi_bodies import respond, whole
+from services.python.transports.http.asgi import peer_of, respond, whole
 
 _VERSION, _TIMEOUT = wire.VERSION_FIELD.lower().encode(), wire.TIMEOUT_FIELD.lower().encode()
 _PLAIN = (b"", b"identity")

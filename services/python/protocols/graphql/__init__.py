@@ -9,12 +9,11 @@ from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import BATCHING, DATALOADER
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
-from services.python.transports.http import granian, version
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http import asgi, granian, version
 from services.python.transports.http.clients import DEFAULT, clients
 
 _LIBRARIES = ("strawberry-graphql", "graphql-core", "starlette")
-_PACKAGES = (*_LIBRARIES, *PACKAGES)
+_PACKAGES = (*_LIBRARIES, *asgi.PACKAGES)
 _ON_GRANIAN = "strawberry-granian"
 _REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _PARTS = Parts(
@@ -35,24 +34,27 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry",
             module="services.python.protocols.graphql.responder",
+            served_by=asgi.__name__,
             parts=_PARTS,
             adds="parses and validates the same query anew at every request",
             without="strawberry-cached",
             packages=_PACKAGES,
             refuses=_REFUSES,
-            settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
+            settings={**asgi.SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
         ),
         Responder(
             name="strawberry-cached",
             module="services.python.protocols.graphql.cached_responder",
+            served_by=asgi.__name__,
             parts=replace(_PARTS, validation="GraphQL types, the query once"),
             packages=_PACKAGES,
             refuses=_REFUSES,
-            settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
+            settings={**asgi.SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),
         Responder(
             name=_ON_GRANIAN,
-            module="services.python.protocols.graphql.granian_responder",
+            module="services.python.protocols.graphql.responder",
+            served_by=granian.__name__,
             parts=replace(_PARTS, server="granian"),
             adds="parses and validates the same query anew at every request",
             packages=(*_LIBRARIES, *granian.PACKAGES),

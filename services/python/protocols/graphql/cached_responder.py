@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import strawberry
+from strawberry.asgi import GraphQL
 from strawberry.extensions import ParserCache, ValidationCache
 
-from services.python.protocols.graphql.responder import application
-from services.python.protocols.graphql.schema import query
+from services.python.protocols.graphql import responder
+from services.python.protocols.graphql.schema import Context, query
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import serve_asgi
 
 _ENTRIES = 128
 
 
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(
-        application(dispatcher, cached_schema()), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls
-    )
+def application(dispatcher: Dispatcher) -> GraphQL[Context, None]:
+    """The ASGI application."""
+    return responder.application(dispatcher, cached_schema())
 
 
 def cached_schema() -> strawberry.Schema:

@@ -10,16 +10,10 @@ from strawberry.asgi import GraphQL
 from services.python.contract.knobs import BATCHING, DATALOADER
 from services.python.protocols.graphql.schema import Context, schema
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 
 
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(application(dispatcher, schema), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
-
-
-def application(dispatcher: Dispatcher, schema: Schema) -> GraphQL[Context, None]:
+def application(dispatcher: Dispatcher, schema: Schema = schema) -> GraphQL[Context, None]:
     """The ASGI application; what its resolvers need is in their context."""
     has_loader = dispatcher.knobs.get(BATCHING) == DATALOADER
     if has_loader:

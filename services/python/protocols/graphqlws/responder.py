@@ -11,20 +11,13 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from services.python.protocols.graphqlws.schema import Context, make_schema
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import WebSocketOptions, peer_of, serve_asgi
+from services.python.transports.http import asgi
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_asgi(
-        application(dispatcher, make_schema()),
-        host,
-        port,
-        announce,
-        websocket=WebSocketOptions(),
-        knobs=dispatcher.knobs,
-        tls=dispatcher.tls,
-    )
+    app = application(dispatcher, make_schema())
+    asgi.serve(app, dispatcher, host, port, announce, websocket=asgi.WebSocketOptions())
 
 
 def application(dispatcher: Dispatcher, schema: Schema) -> GraphQL[Context, None]:
@@ -32,7 +25,7 @@ def application(dispatcher: Dispatcher, schema: Schema) -> GraphQL[Context, None
 
     class Application(GraphQL[Context, None]):
         async def get_context(self, request: Any, response: Any) -> Context:  # noqa: ARG002 - Strawberry's signature
-            return {"dispatcher": dispatcher, "peer": peer_of(request.scope)}
+            return {"dispatcher": dispatcher, "peer": asgi.peer_of(request.scope)}
 
     return Application(
         schema,

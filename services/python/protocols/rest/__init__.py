@@ -8,10 +8,8 @@ from services.python.codecs import coding
 from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
-from services.python.transports.http import granian, version, wsgi
-from services.python.transports.http.asgi import PACKAGES, SETTINGS, WORKERS_SETTINGS
+from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients
-from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
 
 _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 _ON_GRANIAN = "starlette-granian"
@@ -27,24 +25,35 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.python.protocols.rest.responder",
+            served_by=asgi.__name__,
             parts=replace(_PARTS, framework="FastAPI", validation="pydantic models"),
             adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
             without="starlette",
-            packages=("fastapi", "starlette", "pydantic", *PACKAGES),
+            packages=("fastapi", "starlette", "pydantic", *asgi.PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={**SETTINGS, **WORKERS_SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
+            settings={
+                **asgi.SETTINGS,
+                **asgi.WORKERS_SETTINGS,
+                "JSON": "FastAPI's default, bodies validated by pydantic models",
+            },
         ),
         Responder(
             name="starlette",
             module="services.python.protocols.rest.starlette_responder",
+            served_by=asgi.__name__,
             parts=replace(_PARTS, framework="Starlette"),
-            packages=("starlette", *PACKAGES),
+            packages=("starlette", *asgi.PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={**SETTINGS, **WORKERS_SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
+            settings={
+                **asgi.SETTINGS,
+                **asgi.WORKERS_SETTINGS,
+                "JSON": "compact, by the standard library, bodies not validated",
+            },
         ),
         Responder(
             name=_ON_GRANIAN,
-            module="services.python.protocols.rest.starlette_granian_responder",
+            module="services.python.protocols.rest.starlette_responder",
+            served_by=granian.__name__,
             parts=replace(_PARTS, framework="Starlette", server="granian"),
             packages=("starlette", *granian.PACKAGES),
             settings={
@@ -64,16 +73,17 @@ PROTOCOL = Protocol(
                 "reuse": "Flask's development server closes the connection after every reply",
                 WORKERS: "Flask's development server is one process; flask-gunicorn has workers",
             },
-            settings={**WSGI_SETTINGS, "server": "Flask's development server (Werkzeug), a thread per connection"},
+            settings={**wsgi.WSGI_SETTINGS, "server": "Flask's development server (Werkzeug), a thread per connection"},
         ),
         Responder(
             name="flask-gunicorn",
-            module="services.python.protocols.rest.flask_gunicorn_responder",
+            module="services.python.protocols.rest.flask_app",
+            served_by=wsgi.__name__,
             parts=replace(_PARTS, framework="Flask", server="gunicorn"),
             adds="hands every request to a thread of a pool and sorts JSON by key",
             packages=("flask", "gunicorn"),
             refuses=_FLASK_REFUSES,
-            settings={**GUNICORN_SETTINGS, **wsgi.WORKERS_SETTINGS},
+            settings={**wsgi.GUNICORN_SETTINGS, **wsgi.WORKERS_SETTINGS},
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),

@@ -13,7 +13,6 @@ from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
-from services.python.transports.http.wsgi import with_knobs
 
 
 def application(dispatcher: Dispatcher) -> Flask:
@@ -70,11 +69,6 @@ def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str
     if message.name == ECHO.name:
         return {f"/{operation}/data": echo_data, f"/{operation}/<any(records, document):form>": echo_json}
     return {f"/{operation}": named_fields}
-
-
-def served(dispatcher: Dispatcher) -> Any:
-    """The application as a server is given it: behind what compresses bodies, where that is asked for."""
-    return with_knobs(application(dispatcher), dispatcher.knobs)
 
 
 def _fields() -> dict[str, Any]:

@@ -10,23 +10,8 @@ from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import peer_of, serve_asgi
-from services.python.transports.http.fastapi_models import add_object_route
-from services.python.transports.http.models import Identity, ImageReply, Record
-
-
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(
-        application(dispatcher),
-        host,
-        port,
-        announce,
-        knobs=dispatcher.knobs,
-        tls=dispatcher.tls,
-        listener=dispatcher.listener,
-    )
+from services.python.transports.http.asgi import peer_of
+from services.python.transports.http.models import Identity, ImageReply, Record, add_object_route
 
 
 def application(dispatcher: Dispatcher) -> FastAPI:

@@ -15,24 +15,10 @@ from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 from services.python.transports.http.route import OCTETS
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(
-        application(dispatcher),
-        host,
-        port,
-        announce,
-        knobs=dispatcher.knobs,
-        tls=dispatcher.tls,
-        listener=dispatcher.listener,
-    )
 
 
 def application(dispatcher: Dispatcher) -> Starlette:

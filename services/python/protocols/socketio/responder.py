@@ -13,7 +13,7 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.socketio import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
+from services.python.transports.http import asgi
 
 _SELDOM_S = 3600
 
@@ -44,8 +44,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
         else:
             server.on(operation, _handler(dispatcher, operation, peers))
     application = socketio.ASGIApp(server)
-    options = WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
-    serve_asgi(application, host, port, announce, websocket=options, tls=dispatcher.tls)
+    options = asgi.WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
+    asgi.serve(application, dispatcher, host, port, announce, websocket=options)
 
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]

@@ -30,6 +30,7 @@ PROTOCOL = Protocol(
         Responder(
             name="uvicorn",
             module="services.python.protocols.sse.responder",
+            served_by=asgi.__name__,
             parts=_PARTS,
             packages=asgi.PACKAGES,
             settings={**asgi.SETTINGS, "framework": "none, bare ASGI"},
@@ -37,6 +38,7 @@ PROTOCOL = Protocol(
         Responder(
             name="starlette",
             module="services.python.protocols.sse.starlette_responder",
+            served_by=asgi.__name__,
             parts=replace(_PARTS, framework="Starlette"),
             adds="routes every subscription with Starlette and streams its body through it",
             without="uvicorn",

@@ -9,18 +9,17 @@ from typing import Any
 from services.python.operations import OPERATIONS
 from services.python.protocols.sse import stream
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
 from services.python.serve.streams import Outgoing
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 
 _STREAMS = {f"/{name}": name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
 _HEADERS = [(name.encode(), value.encode()) for name, value in stream.HEADERS.items()]
 
 
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+def application(dispatcher: Dispatcher) -> Any:
+    """The ASGI application."""
 
-    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["path"] == "/identity":
             await _send(send, 200, stream.encode(dispatcher.answer("identity", {}, peer_of(scope))), _HEADERS)
             return
@@ -35,7 +34,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
             return
         await _send_events(outgoing, receive, send)
 
-    serve_asgi(application, host, port, announce, tls=dispatcher.tls)
+    return app
 
 
 async def _send_events(outgoing: Outgoing, receive: Any, send: Any) -> None:

@@ -13,13 +13,12 @@ from starlette.routing import Route
 from services.python.operations import OPERATIONS
 from services.python.protocols.sse import stream
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
 from services.python.serve.streams import Outgoing
-from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of
 
 
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+def application(dispatcher: Dispatcher) -> Starlette:
+    """The Starlette application."""
     streams = [name for name, operation in OPERATIONS.items() if operation.kind == "stream"]
 
     async def identity(request: Request) -> Response:
@@ -30,7 +29,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
         Route("/identity", identity),
         *(Route(f"/{name}", _endpoint(dispatcher, name)) for name in streams),
     ]
-    serve_asgi(Starlette(routes=routes), host, port, announce, tls=dispatcher.tls)
+    return Starlette(routes=routes)
 
 
 def _endpoint(dispatcher: Dispatcher, operation: str) -> Callable[[Request], Awaitable[Response]]:

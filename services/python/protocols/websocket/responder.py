@@ -11,7 +11,7 @@ from services.python.protocols.websocket import PROTOCOL, frames
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
 from services.python.serve.streams import Outgoing
-from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
+from services.python.transports.http import asgi
 
 _STREAMS = {name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
 
@@ -31,8 +31,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
             await send({"type": "websocket.accept"})
             await _converse(dispatcher, readings[scope["path"]], scope, receive, send)
 
-    options = WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
-    serve_asgi(application, host, port, announce, websocket=options, tls=dispatcher.tls)
+    options = asgi.WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
+    asgi.serve(application, dispatcher, host, port, announce, websocket=options)
 
 
 async def _converse(

@@ -9,14 +9,12 @@ from services.python.codecs import coding
 from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.strict import Part, part
-from services.python.serve.dispatcher import Peer
+from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
 
 if TYPE_CHECKING:
     import socket
-
-    from services.python.contract.responder_lines import Tls
 
 PACKAGES = ("uvicorn", "uvloop", "httptools")
 
@@ -51,26 +49,24 @@ class WebSocketOptions(Part):
     max_message_bytes: int = MAX_MESSAGE_BYTES
 
 
-def serve_asgi(
+def serve(
     app: Any,
+    dispatcher: Dispatcher,
     host: str,
     port: int,
     announce: Announce,
     *,
     websocket: WebSocketOptions | None = None,
-    knobs: Mapping[str, str] | None = None,
-    tls: Tls | None = None,
-    listener: socket.socket | None = None,
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 
     CannotServe when the address cannot be listened on, or the certificate not used. Without `websocket` upgrades are not
-    understood. With a `listener` it accepts from that, and makes none.
+    understood.
     """
     import uvicorn
 
-    app = behind_compression(app, knobs or {})
-    accepting, context = listener or listen(host, port), server_context(tls)
+    app = behind_compression(app, dispatcher.knobs)
+    accepting, context = dispatcher.listener or listen(host, port), server_context(dispatcher.tls)
     options = websocket or WebSocketOptions()
 
     class Server(uvicorn.Server):
@@ -114,3 +110,23 @@ def peer_of(scope: Mapping[str, Any]) -> Peer:
     """Address and port of the other end of an ASGI connection."""
     host, port = scope["client"]
     return host, port
+
+
+async def whole(receive: Any) -> bytes:
+    """The request's body; most come in one piece, which is handed on as it is."""
+    event = await receive()
+    if not event.get("more_body"):
+        body: bytes = event.get("body", b"")
+        return body
+    pieces = [event["body"]]
+    while event.get("more_body"):
+        event = await receive()
+        pieces.append(event.get("body", b""))
+    return b"".join(pieces)
+
+
+async def respond(send: Any, status: int, media_type: str, body: bytes, *also: tuple[bytes, bytes]) -> None:
+    """One whole reply; `also` are further header fields."""
+    headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode()), *also]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

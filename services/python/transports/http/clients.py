@@ -128,16 +128,17 @@ _LIBRARIES = (
 )
 
 
-def clients(module: str, *codec: str) -> tuple[Client, ...]:
-    """All HTTP clients, for a protocol whose `dialer` is in `module` and which encodes with these packages."""
+def clients(module: str, *packages: str, codec: str = "") -> tuple[Client, ...]:
+    """All HTTP clients, for a protocol whose `dialer` is in `module`; `packages` are those of its codec."""
     return tuple(
         Client(
             name=library.name,
             module=module,
+            codec=codec,
             style=library.style,
             loads=(library.module,),
             adds=library.adds,
-            packages=(*library.packages, *codec),
+            packages=(*library.packages, *packages),
             refuses={**library.refuses, **({} if library.shares else _ALONE)},
             settings={
                 **_COMMON,

@@ -13,20 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.python.codecs import coding
 from services.python.contract.knobs import FLOW_WINDOW, WORKERS
 from services.python.contract.limits import TLS, TLS_1_3
+from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
 from services.python.transports.http import version
 from services.python.transports.http.asgi import behind_compression
-
-if TYPE_CHECKING:
-    import socket
-
-    from services.python.contract.responder_lines import Tls
 
 PACKAGES = ("granian", "uvloop")
 
@@ -55,17 +51,8 @@ _KEEP_ALIVE_MS = 3_600_000
 _WINDOW_BYTES = 1_048_576  # granian's default
 
 
-def serve_granian(
-    app: Any,
-    host: str,
-    port: int,
-    announce: Announce,
-    *,
-    knobs: Mapping[str, str] | None = None,
-    tls: Tls | None = None,
-    shared: socket.socket | None = None,
-) -> None:
-    """As `asgi.serve_asgi` (`shared`: its `listener`), over the version of HTTP that `knobs` ask for."""
+def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """As `asgi.serve`, over the version of HTTP that the knobs ask for."""
     import uvloop
     from granian._granian import SocketHolder
     from granian.constants import HTTPModes, Interfaces, SSLProtocols
@@ -75,7 +62,7 @@ def serve_granian(
     # What granian is published with types of says little of these.
     holder: Any = SocketHolder
     start: Any = Server.startup
-    told = knobs or {}
+    knobs, tls = dispatcher.knobs, dispatcher.tls
     server_context(tls)  # says what cannot be used; granian's own TLS reads the files again
     secured: dict[str, Any] = (
         {}
@@ -86,9 +73,9 @@ def serve_granian(
             "ssl_protocol_min": SSLProtocols.tls13,
         }
     )
-    window = int(told.get(FLOW_WINDOW, _WINDOW_BYTES))
+    window = int(knobs.get(FLOW_WINDOW, _WINDOW_BYTES))
     modes = {version.ONE: HTTPModes.http1, version.TWO: HTTPModes.http2}
-    listener = shared or listen(host, port)
+    listener = dispatcher.listener or listen(host, port)
     actual_port = listener.getsockname()[1]
 
     class Embedded(Server):
@@ -100,13 +87,13 @@ def serve_granian(
             start(self, *given)
             announce(actual_port)
 
-    async def serve() -> None:
+    async def serving() -> None:
         server = Embedded(
-            behind_compression(app, told),
+            behind_compression(app, knobs),
             address=host,
             port=actual_port,
             interface=Interfaces.ASGINL,
-            http=modes[version.asked(told)],
+            http=modes[version.asked(knobs)],
             http1_settings=HTTP1Settings(header_read_timeout=_KEEP_ALIVE_MS),
             http2_settings=HTTP2Settings(initial_stream_window_size=window, initial_connection_window_size=window),
             websockets=False,
@@ -116,4 +103,4 @@ def serve_granian(
         )
         await server.serve()
 
-    uvloop.run(serve())
+    uvloop.run(serving())

@@ -1,13 +1,17 @@
-"""pydantic models of the messages that look alike in every JSON protocol answered by FastAPI with models."""
+"""pydantic models of the messages that look alike in every JSON protocol, and FastAPI's routes for them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from fastapi import FastAPI, HTTPException, Request
 from pydantic import BaseModel, create_model
 
+from services.python.codecs.json import as_bytes, as_text, bytes_of
 from services.python.contract.messages import ADD, TIMESTAMP, Field, Message, capitals
+from services.python.serve.dispatcher import Dispatcher
+from services.python.transports.http.asgi import peer_of
 
 
 class Identity(BaseModel):
@@ -125,3 +129,24 @@ def models_of(message: Message) -> tuple[type[BaseModel], type[BaseModel]]:
 def _model(message: Message, which: str, fields: Mapping[str, Field]) -> type[BaseModel]:
     keys: dict[str, Any] = {name: (_TYPES[kind], ...) for name, kind in fields.items()}
     return create_model(f"{capitals(message.name)}{which}", **keys)
+
+
+def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, message: Message) -> None:
+    """Answer an operation at the path of its name; bytes are base64."""
+    asked, answered = models_of(message)
+    bytes_asked, bytes_answered = bytes_of(message.request), bytes_of(message.reply)
+
+    async def handle(fields: Any, request: Request) -> Any:
+        values = fields.model_dump()
+        try:
+            if bytes_asked:
+                values = as_bytes(values, bytes_asked)
+            reply = dispatcher.answer_async(operation, values, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        return answered(**(as_text(reply, bytes_answered) if bytes_answered else reply))
+
+    handle.__annotations__ = {"fields": asked, "request": Request, "return": answered}
+    app.post(f"/{operation}")(handle)

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.python.codecs import coding
 from services.python.contract.knobs import WORKERS
-from services.python.serve.dispatcher import POOL_THREADS
+from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
-
-if TYPE_CHECKING:
-    import socket
-
-    from services.python.contract.responder_lines import Tls
 
 _KEEP_ALIVE_S = 3600
 _THREADS = POOL_THREADS  # as many as every other responder has for its operations
@@ -43,7 +38,7 @@ WORKERS_SETTINGS: Mapping[str, str] = {
 }
 
 
-def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
+def behind_compression(wsgi: Any, knobs: Mapping[str, str]) -> Any:
     """The application as a server is given it: behind what compresses bodies, where that is asked for."""
     compressing = coding.coding(knobs)
     if compressing is None:
@@ -53,25 +48,14 @@ def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
     return CompressedWsgi(wsgi, compressing)
 
 
-def serve_gunicorn(
-    wsgi: Any,
-    host: str,
-    port: int,
-    announce: Announce,
-    tls: Tls | None = None,
-    shared: socket.socket | None = None,
-    *,
-    threads: int = _THREADS,
-) -> None:
-    """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on.
-
-    With a `shared` socket it accepts from that, and makes none.
-    """
+def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on."""
     from gunicorn.app.base import BaseApplication
     from gunicorn.glogging import Logger
     from gunicorn.workers.gthread import ThreadWorker
 
-    listener, context = shared or listen(host, port), server_context(tls)
+    wsgi, tls = behind_compression(app, dispatcher.knobs), dispatcher.tls
+    listener, context = dispatcher.listener or listen(host, port), server_context(tls)
     actual_port = listener.getsockname()[1]
     # gunicorn would make a context for each connection, none of which could resume another's session.
     secured: dict[str, Any] = (
@@ -87,7 +71,7 @@ def serve_gunicorn(
     class Application(BaseApplication):  # type: ignore[misc]  # published without type information
         def load_config(self) -> None:
             for name, value in {
-                "threads": threads,
+                "threads": dispatcher.threads,
                 "keepalive": _KEEP_ALIVE_S,
                 "backlog": BACKLOG,
                 "forwarded_allow_ips": "",

@@ -19,78 +19,14 @@ use super::pacer::Pacer;
 use super::phase::Phase;
 use super::recorder::{Books, Call, GaveUp, Sample};
 use super::slot::{NO_CONNECTION, Pool, Slot};
+use super::work::{Schedule, Work};
 use crate::contract;
-use crate::generator::Rests;
-use crate::operations::{Asked, Maker};
+use crate::operations::Asked;
 use crate::probes::system::monotonic_ns;
 use crate::probes::tcp::{Counts, info};
 use crate::statuses::{Failure, Status};
 
 const LAG_EVERY_NS: i64 = 20_000_000;
-
-/// What each request of a trial carries, by its sequence number.
-#[derive(Debug)]
-pub enum Makers {
-    One(Maker),
-    /// The place, from 0, of each request's operation, and the operations' own.
-    Mix {
-        order: Vec<u8>,
-        each: Vec<Maker>,
-    },
-}
-
-impl Makers {
-    /// The place of its operation in the mix, from 1; 0 without one.
-    pub fn place(&self, sequence: u64) -> usize {
-        match self {
-            Makers::One(_) => 0,
-            Makers::Mix { order, .. } => 1 + usize::from(order[((sequence - 1) % order.len() as u64) as usize]),
-        }
-    }
-
-    fn make(&self, sequence: u64) -> Rc<Asked> {
-        match self {
-            Makers::One(maker) => maker.make(sequence),
-            Makers::Mix { each, .. } => each[self.place(sequence) - 1].make(sequence),
-        }
-    }
-
-    /// A request of each operation.
-    pub fn examples(&self) -> Vec<Rc<Asked>> {
-        match self {
-            Makers::One(maker) => vec![maker.make(1)],
-            Makers::Mix { each, .. } => each.iter().map(|maker| maker.make(1)).collect(),
-        }
-    }
-
-    /// How many operations there are.
-    fn count(&self) -> usize {
-        match self {
-            Makers::One(_) => 1,
-            Makers::Mix { each, .. } => each.len(),
-        }
-    }
-}
-
-/// When requests are sent.
-#[derive(Debug)]
-pub enum Schedule {
-    /// One after the other, or after a rest.
-    Closed(Option<Rests>),
-    /// When they are due, nanoseconds from the beginning of the phase.
-    Open(Vec<i64>),
-}
-
-/// What the workers of a trial share.
-#[derive(Debug)]
-pub struct Work<C> {
-    pub client: C,
-    pub makers: Makers,
-    pub policy: contract::Connection,
-    pub calls: u64,
-    pub timeout: Duration,
-    pub books: Books,
-}
 
 /// One worker between two phases: a kept connection for each operation; none where all workers share theirs.
 #[derive(Debug)]

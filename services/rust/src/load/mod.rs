@@ -11,11 +11,13 @@ mod record;
 mod recorder;
 mod room;
 mod slot;
+mod work;
 
 pub use filler::{Filler, ROUND, Rows};
-pub use loops::{Loops, Makers, Schedule, Work};
+pub use loops::Loops;
 pub use meter::Meter;
 pub use phase::{Extent, MEASURED, Phase, WARM_UP};
 pub use record::{Kind, Record};
 pub use recorder::{Books, GaveUp, Recorder, Tally, errors_told};
 pub use room::expected_rows;
+pub use work::{Makers, Schedule, Work};

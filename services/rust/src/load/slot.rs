@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 
 use super::client::{Client, Connection};
 use super::deadline::Deadline;
-use super::loops::Work;
+use super::work::Work;
 use crate::probes::system::monotonic_ns;
 use crate::probes::tcp::{Counts, info};
 use crate::statuses::{Failure, Status};

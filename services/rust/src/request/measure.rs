@@ -7,9 +7,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::parts::Parts;
-use super::trial::settings;
 use super::words::Refused;
-use crate::catalogue::{End, Options};
+use crate::catalogue::{self, End, Options};
 use crate::contract::{Connection, Trial, print_line};
 use crate::load::client::Client;
 use crate::load::{
@@ -132,6 +131,18 @@ async fn warm<C: Client + 'static>(
         }
     }
     Ok(warmed)
+}
+
+/// What is set at the client, and what controls the congestion of its connections.
+pub fn settings(client: &End, options: &Options, congestion: Option<String>) -> Map<String, Value> {
+    let mut settings = catalogue::settings(client.settings);
+    if options.sockets.is_delayed {
+        settings.insert("TCP_NODELAY".to_owned(), "off".into());
+    }
+    if let Some(congestion) = congestion {
+        settings.insert("congestion control".to_owned(), congestion.into());
+    }
+    settings
 }
 
 /// What the client was set to; refused where a connection is not set as it was asked for any more.

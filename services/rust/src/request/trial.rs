@@ -5,10 +5,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::LocalSet;
 
 use super::check::check;
-use super::measure::measure;
+use super::measure::{measure, settings};
 use super::parts::Parts;
 use super::words::Refused;
-use crate::catalogue::{self, End, Options};
+use crate::catalogue;
 use crate::contract::{Connection, Trial, VERSION, print_line};
 use crate::load::client::Client;
 use crate::net::congestion_among;
@@ -93,18 +93,6 @@ async fn go<C: Client + 'static>(
     // Last, as it tells of all handshakes.
     done.insert("tls".to_owned(), tls.map_or(Value::Null, |tls| tls.told()));
     Ok(done.into())
-}
-
-/// What is set at the client, and what controls the congestion of its connections.
-pub fn settings(client: &End, options: &Options, congestion: Option<String>) -> Map<String, Value> {
-    let mut settings = catalogue::settings(client.settings);
-    if options.sockets.is_delayed {
-        settings.insert("TCP_NODELAY".to_owned(), "off".into());
-    }
-    if let Some(congestion) = congestion {
-        settings.insert("congestion control".to_owned(), congestion.into());
-    }
-    settings
 }
 
 fn extend(line: &mut Map<String, Value>, more: Value) {

@@ -1,4 +1,4 @@
-"""The one server configuration of the ASGI protocols."""
+"""The servers of HTTP: what they share, and how ASGI is set up."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Any
 import pytest
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe
-from services.python.transports.http.asgi import WebSocketOptions, peer_of, serve_asgi
+from services.python.transports.http import asgi, granian, wsgi
 
 
 def test_the_peer_is_the_connections_own() -> None:
-    assert peer_of({"client": ["127.0.0.1", 12345]}) == ("127.0.0.1", 12345)
+    assert asgi.peer_of({"client": ["127.0.0.1", 12345]}) == ("127.0.0.1", 12345)
 
 
 def test_messages_are_limited_as_everywhere() -> None:
-    assert WebSocketOptions().max_message_bytes == MAX_MESSAGE_BYTES
+    assert asgi.WebSocketOptions().max_message_bytes == MAX_MESSAGE_BYTES
 
 
-def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
+@pytest.mark.parametrize("server", [asgi, granian, wsgi])
+def test_a_port_that_is_taken_is_refused_before_anything_starts(server: Any) -> None:
     def never(*_: Any) -> None:
         raise AssertionError("announced")
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CannotServe, match=f"cannot listen on 127.0.0.1:{port}"):
-            serve_asgi(None, "127.0.0.1", port, never)
+            server.serve(None, Dispatcher(identity="me"), "127.0.0.1", port, never)

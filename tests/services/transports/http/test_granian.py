@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import signal
 import socket
-from typing import Any
 
 import pytest
 
 from services.python.contract.responder_lines import Serve
-from services.python.serve.responder import CannotServe
-from services.python.transports.http.granian import serve_granian
 from tests.support.ends import program, responder
 from tests.support.http2 import (
     EMPTY_SETTINGS,
@@ -25,16 +22,6 @@ from tests.support.http2 import (
 pytestmark = pytest.mark.busy
 
 NAMES = {"protocol": "json", "implementation": "asgi-granian"}
-
-
-def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
-    def never(*_: Any) -> None:
-        raise AssertionError("announced")
-
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(CannotServe, match=f"cannot listen on 127.0.0.1:{port}"):
-            serve_granian(None, "127.0.0.1", port, never)
 
 
 def test_two_responders_never_share_a_port() -> None:

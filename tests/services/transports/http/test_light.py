@@ -64,28 +64,42 @@ dialer(call, PROTOCOL.client({client!r}))
     ],
 )
 def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) -> None:
-    assert loaded_by(f"import services.python.protocols.{protocol}.requester") == codec
+    code = f"""
+import importlib
+from services.python.contract.offers import find_protocol
+for module in find_protocol({protocol!r}).client("raw").modules:
+    importlib.import_module(module)
+"""
+    assert loaded_by(code) == codec
 
 
 @pytest.mark.parametrize(
-    ("module", "libraries"),
+    ("protocol", "implementation", "libraries"),
     [
-        ("rest.responder", {"fastapi", "pydantic", "starlette"}),
-        ("rest.flask_responder", {"flask", "werkzeug"}),
-        ("rest.flask_gunicorn_responder", {"flask", "werkzeug"}),  # gunicorn when it serves
-        ("cbor.responder", {"cbor2", "fastapi", "pydantic", "starlette"}),
-        ("msgpack.responder", {"msgpack", "fastapi", "pydantic", "starlette"}),
-        ("avro.responder", {"fastavro", "fastapi", "pydantic", "starlette"}),
-        ("json.responder", {"fastapi", "pydantic", "starlette"}),
-        ("json.starlette_responder", {"starlette"}),
-        ("json.asgi_responder", set()),
-        ("json.flask_responder", {"flask", "werkzeug"}),
-        ("protobuf.asgi_responder", set()),
-        ("protobuf.granian_responder", set()),  # granian when it serves
-        ("connect.granian_responder", set()),
-        ("rest.starlette_granian_responder", {"starlette"}),
-        ("graphql.responder", {"strawberry", "graphql", "starlette"}),
+        ("rest", "fastapi", {"fastapi", "pydantic", "starlette"}),
+        ("rest", "flask", {"flask", "werkzeug"}),
+        ("rest", "flask-gunicorn", {"flask", "werkzeug"}),  # gunicorn when it serves
+        ("cbor", "fastapi", {"cbor2", "fastapi", "pydantic", "starlette"}),
+        ("msgpack", "fastapi", {"msgpack", "fastapi", "pydantic", "starlette"}),
+        ("avro", "fastapi", {"fastavro", "fastapi", "pydantic", "starlette"}),
+        ("json", "fastapi", {"fastapi", "pydantic", "starlette"}),
+        ("json", "starlette", {"starlette"}),
+        ("json", "asgi", set()),
+        ("json", "flask-gunicorn", {"flask", "werkzeug"}),
+        ("protobuf", "asgi", set()),
+        ("protobuf", "asgi-granian", set()),  # granian when it serves
+        ("connect", "asgi-granian", set()),
+        ("rest", "starlette-granian", {"starlette"}),
+        ("graphql", "strawberry", {"strawberry", "graphql", "starlette"}),
     ],
 )
-def test_a_responder_loads_its_own_framework_and_codec_only(module: str, libraries: set[str]) -> None:
-    assert loaded_by(f"import services.python.protocols.{module}") == libraries
+def test_a_responder_loads_its_own_framework_and_codec_only(
+    protocol: str, implementation: str, libraries: set[str]
+) -> None:
+    code = f"""
+import importlib
+from services.python.contract.offers import find_protocol
+for module in find_protocol({protocol!r}).responder({implementation!r}).modules:
+    importlib.import_module(module)
+"""
+    assert loaded_by(code) == libraries

@@ -18,8 +18,8 @@ from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
-from services.python.programs.run_trial import CannotTry, check, load_parts
 from services.python.transports.http import httpx_client, pycurl_client, version
+from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support import wire
 from tests.support.ends import make_trial, program, responder
 from tests.support.tap import tapped

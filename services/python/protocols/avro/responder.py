@@ -1,8 +1,0 @@
-"""Avro answered by FastAPI, without models; `serve` as in `serve.responder`."""
-
-from __future__ import annotations
-
-from services.python.codecs.avro import CODEC
-from services.python.transports.http.fastapi_bodies import serving
-
-serve = serving(CODEC)

@@ -1,8 +1,0 @@
-"""Avro answered by Starlette alone; `serve` as in `serve.responder`."""
-
-from __future__ import annotations
-
-from services.python.codecs.avro import CODEC
-from services.python.transports.http.starlette_bodies import serving
-
-serve = serving(CODEC)

@@ -1,0 +1,1 @@
+"""One trial of a requester: `parts` is loaded and checked, `run` measures calls and tasks, `streams` subscriptions."""

@@ -1,0 +1,323 @@
+"""What a trial's names stand for, loaded, and the check of both ends before anything is measured."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import field
+from functools import partial
+from typing import Any
+
+from services.python.contract.knobs import ALL_FIELDS, FIELDS
+from services.python.contract.lines import Target, Trial
+from services.python.contract.offers import Client, Protocol, find_protocol
+from services.python.contract.requester_lines import Warm
+from services.python.contract.strict import Line, Part, part
+from services.python.contract.timing_rules import are_asked_for
+from services.python.load import sync_load as blocking
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.loop import Loops, Work
+from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
+from services.python.load.openings import Openings, openings_of
+from services.python.load.phases import NS, mix_order, place_in_mix
+from services.python.load.tls import ClientTls, client_tls
+from services.python.operations import OPERATIONS, Operation
+from services.python.operations.base import Make
+from services.python.operations.files import read_schema
+from services.python.probes import sockets
+from services.python.probes.clock import Clock, resolution_ns
+from services.python.probes.versions import versions
+from services.python.trial.refusals import refusal_of_target, refuse_impossible
+
+Print = Callable[[Line], None]
+Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
+Dial = Callable[[str, Request], Any]
+Verify = Callable[[Request, Reply], str | None]
+MayMeasure = Callable[[], int | None]
+"""From which moment of the wall clock on, in Unix nanoseconds (0: at once); None while it may not."""
+
+_BETWEEN_LOOKS_S = 0.001
+_LONGEST_NAME = 200  # characters of an identity
+
+
+class CannotTry(Exception):
+    """The trial cannot be made. `kind`: a status of the contract, or `trial` when it asks for what there is not."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@part
+class Mix(Part):
+    """The operations of a mix in its order, what makes the requests of each, and which of them each request asks."""
+
+    operations: tuple[Operation, ...]
+    makes: tuple[Make, ...]
+    drawn: array[int]
+
+    def make(self) -> Make:
+        """What makes the requests of all of them."""
+        return make_mixed(self.makes, self.drawn)
+
+    def verify(self) -> Callable[[Request, Reply], str | None]:
+        """What verifies the replies of all of them."""
+        return verify_mixed([o.verify for o in self.operations], [o.name for o in self.operations])
+
+    def examples(self) -> Iterator[tuple[Operation, Request]]:
+        """Each operation with a request of it."""
+        for operation, make in zip(self.operations, self.makes, strict=True):
+            yield operation, make(1, time.time_ns)
+
+    def ask_each(self, ask: Ask, dialer: Dial) -> Iterator[tuple[str, str | None, tuple[int, int]]]:
+        """Each operation asked once: its name, why its reply is wrong, both bodies' sizes. CallFailed."""
+        for operation, example in self.examples():
+            reply, sizes = ask(dialer(operation.name, example), example)
+            yield operation.name, operation.verify(example, reply), sizes
+
+    def parent_of(self, sequence: int) -> int:
+        """The place in the mix, from 1, of the operation that a request asks."""
+        return 1 + place_in_mix(self.drawn, sequence)
+
+    def rows(self, *, are_kept: bool) -> dict[str, Any]:
+        """What a recorder must know of it."""
+        return {"parent_of": self.parent_of, "each_has": len(self.operations) if are_kept else 0}
+
+    def dialer(self, dialer: Dial, style: str, *, are_kept: bool) -> Any:
+        """Opens connections for all of them, with a dialer for each."""
+        dialers = [dialer(operation.name, example) for operation, example in self.examples()]
+        return (BlockingMix if style == "sync" else AwaitingMix)(dialers, are_kept=are_kept)
+
+
+def mix_of(trial: Trial, protocol: Protocol, client: Client) -> Mix | None:
+    """The mix of a trial, None where it asks one operation; ValueError for one that cannot be asked."""
+    if not trial.mix:
+        return None
+    if trial.calls > 1 or trial.schema is not None or client.kind != "call" or are_asked_for(trial.knobs):
+        raise ValueError("mix: each request is one call, without a schema of its own, and timed by no misleading rule")
+    operations = []
+    for mixed in trial.mix:
+        operation = OPERATIONS.get(mixed.operation)
+        if operation is None or mixed.operation not in protocol.operations:
+            raise ValueError(f"mix: {protocol.name} does not carry {mixed.operation}")
+        if operation.kind != "call":
+            raise ValueError(f"mix: {operation.name} is no call")
+        if reason := client.refuses.get(operation.name):
+            raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
+        operations.append(operation)
+    first = trial.mix[0]
+    if (first.operation, first.payload) != (trial.operation, trial.payload):
+        raise ValueError("mix: `operation` and `payload` are not those of its first")
+    return Mix(
+        operations=tuple(operations),
+        makes=tuple(o.requests(m.payload, trial.seed) for o, m in zip(operations, trial.mix, strict=True)),
+        drawn=mix_order([mixed.weight for mixed in trial.mix], trial.seed),
+    )
+
+
+@part
+class Parts(Part):
+    """What a trial's names stand for, loaded."""
+
+    target: Target | None  # None: nobody is asked
+    protocol: Protocol
+    client: Client
+    operation: Operation
+    make: Make
+    verify: Callable[[Request, Reply], str | None]
+    dialer: Callable[[str, Request], Any]  # of an operation and an example request
+    ask: Ask
+    loops: Callable[[Any, Work], Loops]
+    event_loop: Any = None  # of an awaiting client
+    tls: ClientTls | None = None  # None: connections are plain
+    openings: Openings = field(default_factory=Openings)
+    mix: Mix | None = None  # in place of the operation, where requests ask several
+
+    def who(self) -> dict[str, Any]:
+        """The fields of `Done` that name the client, and what its handshakes came to."""
+        return {
+            "tls": None if self.tls is None else self.tls.negotiated(),
+            "client": self.client.name,
+            "versions": versions(self.client.packages),
+            "settings": {**self.protocol.settings, **self.client.settings},
+            "clock_resolution_ns": resolution_ns(),
+        }
+
+
+def load_parts(trial: Trial) -> Parts:
+    """Import what the trial needs and nothing else; CannotTry for what there is not."""
+    try:
+        protocol = find_protocol(trial.protocol)
+        client = protocol.client(trial.client)
+        operation = OPERATIONS[trial.operation]
+    except KeyError as error:
+        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
+    if operation.name not in protocol.operations:
+        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
+    has_schema, has_tls = trial.schema is not None, trial.tls is not None
+    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
+    if reason := refusal or refusal_of_target(trial, client):
+        raise CannotTry("trial", reason)
+    try:
+        refuse_impossible(trial, operation)
+        sockets.refuse_if_impossible(trial.knobs)
+        if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
+            raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
+        make = operation.requests(trial.payload, trial.seed)
+        mix = mix_of(trial, protocol, client)
+        schema = read_schema(trial.schema)
+        openings = openings_of(trial)
+        tls = client_tls(trial, openings)
+        module = importlib.import_module(client.module)
+        ask, loops, event_loop = _style(client)
+        verify = verifier(trial, operation)
+        if client.kind == "codec":
+            from services.python.codecs import alone
+
+            make, verify = alone.exchanges(operation, make), alone.verify
+            if operation.kind == "codec":
+                from services.python.codecs.evolution import Outcomes
+
+                verify = Outcomes()
+        elif operation.kind == "codec":
+            raise ValueError(f"{operation.name} is coded alone, and {client.name} asks: name a client of kind codec")
+    except ValueError as error:
+        raise CannotTry("trial", str(error)) from error
+    except sockets.CannotSet as error:
+        raise CannotTry("host", str(error)) from error
+    except ImportError as error:
+        raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
+
+    target = trial.target
+
+    def dialer(operation_name: str, example: Request) -> Any:
+        call = CallSpec(
+            host="" if target is None else target.host,
+            port=0 if target is None else target.port,
+            operation=operation_name,
+            timeout_s=trial.timeout_s,
+            example=example,
+            knobs=trial.knobs,
+            schema=schema,
+            kind="call" if operation_name == "identity" else operation.kind,
+            tls=tls,
+            openings=openings,
+        )
+        return module.dialer(call, client)
+
+    return Parts(
+        target=target,
+        protocol=protocol,
+        client=client,
+        operation=operation,
+        make=make,
+        verify=verify,
+        dialer=dialer,
+        ask=ask,
+        loops=loops,
+        event_loop=event_loop,
+        tls=tls,
+        openings=openings,
+        mix=mix,
+    )
+
+
+def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
+    """How a client is asked, what makes its load, and the event loop that an awaiting one runs on."""
+    if client.style == "sync":
+        return blocking.ask, blocking.BlockingLoops, None
+    import asyncio
+
+    import uvloop
+
+    from services.python.load import async_load as awaiting
+
+    loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
+
+
+def verifier(trial: Trial, operation: Operation) -> Verify:
+    """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
+    if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
+        return operation.verify
+    from services.python.operations.narrowed import Narrowed
+
+    return Narrowed(operation)
+
+
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
+    """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
+
+    Of a mix each operation is asked once, and the sizes of all follow one another.
+
+    CannotTry unless both replies are right.
+    """
+    try:
+        met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
+        if parts.mix is None:
+            reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
+            asked = [(trial.operation, parts.verify(example, reply), sizes)]
+        else:
+            asked = [*parts.mix.ask_each(parts.ask, parts.dialer)]
+    except CallFailed as failure:
+        raise CannotTry(failure.status, f"before measuring: {failure}") from failure
+    for name, reason, _ in asked:
+        if reason is not None:
+            raise CannotTry("wrong-reply", f"{name}: {reason}")
+    if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
+        raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
+    return met, *(sizes for _, _, sizes in asked)
+
+
+def _who_answers(parts: Parts, target: Target) -> str:
+    """What the responder calls itself; CannotTry when that is another than it should be, or no name that a file can hold."""
+    who, _ = parts.ask(parts.dialer("identity", {}), {})
+    met = who.get("identity")
+    where = f"{target.host}:{target.port}"
+    if target.identity is not None and met != target.identity:
+        told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
+        raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
+    if (
+        not isinstance(met, str)
+        or not 0 < len(met) <= _LONGEST_NAME
+        or any("\ud800" <= char <= "\udfff" for char in met)
+    ):
+        raise CannotTry(
+            "wrong-reply",
+            f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
+            f"not a text of 1 to {_LONGEST_NAME} characters",
+        )
+    return met
+
+
+def _ask_operation(trial: Trial, parts: Parts) -> Ask:
+    if parts.operation.kind != "stream":
+        return parts.ask
+    from services.python.load.stream_load import ask_event
+
+    return partial(ask_event, parts.event_loop, trial.timeout_s)
+
+
+def hold_back(
+    trial: Trial,
+    warmed: int,
+    wait: Callable[[float], None],
+    print_line: Print,
+    clock: Clock,
+    may_measure: MayMeasure,
+) -> None:
+    """Let time pass until `may_measure`, where the trial asks for that, and until the moments that both give.
+
+    `warmed` is how many requests the warm-up had; `wait` keeps connections alive meanwhile.
+    """
+    begin_ns = trial.start_at_unix_ns or 0
+    if trial.hold:
+        print_line(Warm(requests=warmed))
+        while (moment_ns := may_measure()) is None:
+            wait(_BETWEEN_LOOKS_S)
+        begin_ns = max(begin_ns, moment_ns)
+    if begin_ns:
+        wait(max(0.0, (begin_ns - clock.wall_ns()) / NS))
