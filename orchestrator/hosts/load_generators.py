@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.capture import capture
+from orchestrator.hosts.output import capture
 from orchestrator.referee.tools import TOOLS, Found, Tool, version_of, why_not
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "referee"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator.results import shareable
-from orchestrator.results.lines import KeptDescription
 from orchestrator.results.manifest import (
     BaselineRecord,
     DecisionRecord,
+    KeptDescription,
     Manifest,
     ProgramsRecord,
     RefereeRecord,

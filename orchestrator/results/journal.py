@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.results import sizes
-from orchestrator.results.documents import disk_full_is_an_error, to_line
-from orchestrator.results.paths import damaged
+from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
 from orchestrator.strict_json import parse_own_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
+_MOST_AT_ONCE = 1 << 24
 _KIND = re.compile(rb'\{"event":"([a-z-]+)"')
 
 
@@ -110,10 +109,10 @@ class Journal:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise damaged(self.path, f"cannot be read: {error.strerror}") from error
+            raise Damaged(self.path, f"cannot be read: {error.strerror}") from error
         with opened as handle:
             head, offset = "", 0
-            for number, line in enumerate(iter(lambda: handle.readline(sizes.JOURNAL_LINE), b""), start=1):
+            for number, line in enumerate(iter(handle.readline, b""), start=1):
                 body, chain = _unchained(line, head)
                 if body is None:
                     if _is_torn(line) and not handle.read(1):
@@ -153,7 +152,7 @@ class Tail:
         self._head = ""
         self._lines = 0
 
-    def look(self, most_bytes: int = sizes.JOURNAL_LINE) -> list[dict[str, Any]]:
+    def look(self, most_bytes: int = _MOST_AT_ONCE) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
 
         FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
@@ -163,10 +162,10 @@ class Tail:
         with self.path.open("rb") as handle:
             size = os.fstat(handle.fileno()).st_size
             if size < self.offset:
-                raise damaged(self.path, "shorter than it was")
+                raise Damaged(self.path, "shorter than it was")
             handle.seek(self.offset)
             last = min(size, self.offset + most_bytes)
-            while self.offset < last and not _is_torn(line := handle.readline(sizes.JOURNAL_LINE)):
+            while self.offset < last and not _is_torn(line := handle.readline()):
                 found.append(self._taken(line))
         return found
 
@@ -174,7 +173,7 @@ class Tail:
         body, chain = _unchained(line, self._head)
         event = None if body is None else _event(body, chain)
         if event is None:
-            raise damaged(self.path, f"line {self._lines + 1} is not as it was written")
+            raise Damaged(self.path, f"line {self._lines + 1} is not as it was written")
         self.offset, self._head, self._lines = self.offset + len(line), chain, self._lines + 1
         return event.content
 

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.measure.in_progress import InProgress, Steps, shown
-from orchestrator.measure.labels import label
+from orchestrator.measure.progress import InProgress, Steps, shown
+from orchestrator.measure.run_context import label
 from orchestrator.results.derive import JournalState, shortened
 from orchestrator.results.folder import RunFolder
 

@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.loads import room
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.plan.searches import at
-from orchestrator.measure.searching import Searching
+from orchestrator.measure.remaining import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import arrivals

@@ -21,6 +21,9 @@ from typing import Any, Final
 
 from orchestrator.errors import MissingError
 from orchestrator.experiment.model.store_factors import GIVEN
+from orchestrator.experiment.plan.databases import ask_postgresql, connections
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
@@ -88,20 +91,47 @@ def find() -> Binaries:
 
 
 @contextmanager
-def running(connections: int) -> Iterator[tuple[str, str]]:
+def running(most_connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
     found, user = find(), _user()
     for left in database_folders.end_what_is_left():
         _LOG.warning("%s", left)
     with database_folders.made(user.uid, user.gid) as folder:
         _initialise(found, folder, user)
-        server = _launched(found, folder, user, connections)
+        server = _launched(found, folder, user, most_connections)
         try:
             _await_ready(found, folder, server)
             # All that says where it is: else libpq takes what is missing from the user's PGHOSTADDR, PGPORT or PGOPTIONS.
             yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", found.version
         finally:
             _end(server)
+
+
+@contextmanager
+def session_server(plan: Plan) -> Iterator[str]:
+    """The DSN that responders are given; empty where no cell needs it, or the plan has hosts for it.
+
+    It is that of the server that the environment names, or of one that is started for the session. MissingError where none
+    is named and none can be started: on this machine for its own responders alone.
+    """
+    if not ask_postgresql(plan.cells):
+        yield ""
+    elif plan.makes_stores:
+        if os.environ.get(GIVEN):
+            _LOG.warning(
+                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
+            )
+        yield ""
+    elif given := os.environ.get(GIVEN):
+        yield given
+    elif plan.provider != THIS_MACHINE:
+        raise MissingError(
+            f"this plan asks a server of PostgreSQL that {GIVEN} named when it was made, and none is named now",
+            hint=f"name it: {GIVEN}=postgresql://user@host:5432/name, or `orch plan` again for one with a host of its own",
+        )
+    else:
+        with running(connections(plan.cells)) as (dsn, _):
+            yield dsn
 
 
 def _folders() -> Iterator[Path]:

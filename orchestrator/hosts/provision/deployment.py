@@ -21,6 +21,7 @@ from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.programs import languages
 from orchestrator.experiment.plan.topology import Topology, WantedLink, topology
+from orchestrator.hosts.base import runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
@@ -33,7 +34,6 @@ from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.hosts.remote.ssh import Access
-from orchestrator.hosts.runtimes import runtimes
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.searches import bounds, next_step
 from orchestrator.report.render import render
-from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Failure
 from tests.support.pages import Document
 from tests.support.runs import a_plan
 from tests.support.searched import (

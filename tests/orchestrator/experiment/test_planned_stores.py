@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.databases import ask_postgresql
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.measure.ask import Ask
+from orchestrator.measure.target import Ask
 from tests.support.experiments import Write
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"

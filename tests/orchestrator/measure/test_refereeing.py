@@ -235,7 +235,7 @@ def test_a_cell_without_a_load_generator_has_no_turn(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_referee_says_nothing_of_one(tmp_path: Path) -> None:
-    from orchestrator.results.documents import manifest_to_dict
+    from orchestrator.results.stored_manifest import manifest_to_dict
 
     folder = RunFolder.create(plan("tcp", repeats=1), command=["orch"], root=tmp_path / "results")
     assert not {"referee", "turns"} & manifest_to_dict(folder.write_manifest()).keys()

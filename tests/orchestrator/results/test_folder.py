@@ -85,7 +85,7 @@ def test_a_finished_run_reads_back_whole(root):
     assert [t.index for t in manifest.trials] == [0]
     assert manifest.trials[0].requesters[0].samples == samples(0)
     assert set(manifest.files) == {samples(0)}
-    assert not folder.staging.exists()
+    assert not (folder.path / "staging").exists()
 
 
 def test_samples_are_read_by_column_and_verified(root):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.results import label
 from orchestrator.results.folder import RunFolder, latest_of_ours
+from orchestrator.results.names import LABEL
 from tests.support.folders import begun, finished, killed
 
 
@@ -24,7 +24,7 @@ def test_a_run_carries_the_label_under_its_own_name_alone(tmp_path: Path) -> Non
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"made_by": "orch"}'])
 def test_a_damaged_label_is_none(tmp_path: Path, content: str) -> None:
     folder = finished(tmp_path / "results")
-    (folder.path / label.NAME).write_text(content)
+    (folder.path / LABEL).write_text(content)
     assert not folder.is_ours
     assert folder.manifest().state == "complete"
 

@@ -9,7 +9,6 @@ import pytest
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.journal import Journal
 from orchestrator.results.verification import verify
 from tests.support.folders import add_trial, begun, finished, killed
 
@@ -78,13 +77,6 @@ def test_a_torn_line_at_the_end_is_cut_and_one_in_the_middle_is_named_by_its_num
     path.write_bytes(b"".join([lines[0], lines[1][:10], *lines[2:]]))
     with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: line 2 is not as it was written"):
         RunFolder.open(folder.path, root=root).manifest()
-
-
-def test_a_line_of_any_length_is_refused_before_it_is_read(tmp_path):
-    with (tmp_path / "journal.jsonl").open("wb") as file:
-        file.truncate(1 << 30)
-    with pytest.raises(InvalidMeasurement, match="line 1 is not as it was written"):
-        Journal(tmp_path / "journal.jsonl").end()
 
 
 @pytest.mark.parametrize(
