@@ -24,7 +24,6 @@ from orchestrator.experiment.model.store_factors import GIVEN
 from orchestrator.experiment.plan.databases import ask_postgresql, connections
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import THIS_MACHINE
-from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
 
@@ -38,7 +37,6 @@ _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
 _MUTE = "it said nothing"
 _PORT = "5432"  # of the socket's name
-_PID_FILE_BYTES = 4_096
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
 _LOG = logging.getLogger(__name__)
 
@@ -249,8 +247,8 @@ def _accepts(folder: Path) -> bool:
     """Whether the server is ready, by the last line of the file that it keeps for this."""
     try:
         pid_file = database_folders.data_in(folder) / "postmaster.pid"
-        lines = read_file(pid_file, _PID_FILE_BYTES).decode(errors="replace").splitlines()
-    except (OSError, UnreadableFile):
+        lines = pid_file.read_text(errors="replace").splitlines()
+    except OSError:
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"
 

@@ -32,8 +32,7 @@ from orchestrator.hosts.provision.terraform import find_program
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.keys import ensure_key
-from orchestrator.hosts.remote.ssh import Access
+from orchestrator.hosts.remote.ssh import Access, ensure_key
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
