@@ -17,7 +17,7 @@ from orchestrator.measure.remaining import expected_blocks, status
 from orchestrator.measure.run_context import Listener, label
 from orchestrator.measure.stages import STAGES
 from orchestrator.results.derive import JournalState
-from orchestrator.results.folder import RunFolder, runs
+from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.requester_lines import Progress as ProgressLine
@@ -172,7 +172,7 @@ class Unfinished:
 
 def unfinished(results: Path) -> Unfinished | None:
     """The newest run that was made under `results`, where it ended before its schedule; None where it did not."""
-    newest = next((folder for folder in reversed(runs(results)) if folder.is_ours), None)
+    newest = latest_of_ours(results)
     if newest is None or newest.is_in_progress:
         return None
     try:

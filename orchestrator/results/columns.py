@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +40,29 @@ def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = Non
     is what was found to have that `sha256` (not looked at where None). InvalidMeasurement when the file has another one,
     or holds stamps that no clock gives.
     """
-    try:
-        with path.open("rb") as opened:
-            if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
-                raise Damaged(path, ALTERED)
-            file = pq.ParquetFile(opened)
-            if not set(columns) <= set(file.schema_arrow.names):
-                raise Damaged(path, "not a samples file of orch")
-            found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
-            _require_possible_in(path, file, found)
-    except FileNotFoundError as error:
-        raise Damaged(path, "the file is missing") from error
-    except (pa.ArrowException, OSError) as error:
-        raise Damaged(path, f"cannot be read as Parquet: {error}") from error
-    return found
+    with _opened(path) as opened:
+        if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
+            raise Damaged(path, ALTERED)
+        file = pq.ParquetFile(opened)
+        if not set(columns) <= set(file.schema_arrow.names):
+            raise Damaged(path, "not a samples file of orch")
+        found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
+        _require_possible_in(path, file, found)
+        return found
 
 
 def declared_rows(path: Path) -> int:
     """Return how many rows a file declares, without looking at them; InvalidMeasurement as `read_columns`."""
+    with _opened(path) as opened:
+        return int(pq.ParquetFile(opened).metadata.num_rows)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """The file; Damaged when it is missing, or is not read as Parquet within the block."""
     try:
         with path.open("rb") as opened:
-            return int(pq.ParquetFile(opened).metadata.num_rows)
+            yield opened
     except FileNotFoundError as error:
         raise Damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import secrets
 import shutil
@@ -18,7 +17,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, stored_manifest
 from orchestrator.results.documents import ALTERED, Damaged, digest, inside, name_in_id, whole_file, write_json
-from orchestrator.results.journal import Journal, Tail
+from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import (
     LABEL,
@@ -37,7 +36,6 @@ from orchestrator.strict_json import read_own_json
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_LOG = logging.getLogger(__name__)
 _MOST_IDS = 1000
 LATEST = "latest"
 _AGAIN = "start the run again"
@@ -175,10 +173,6 @@ class RunFolder:
         """The journal, oldest first."""
         return self._journal.events()
 
-    def tail(self) -> Tail:
-        """The journal from its beginning, for who follows what another process adds to it."""
-        return Tail(self._journal.path)
-
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
         return self._read(derive.read, self.events())
@@ -280,13 +274,12 @@ class RunFolder:
     def set_aside(self) -> None:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
         counted = self.journal_state().samples
-        for folder in ("samples", "baselines"):
-            for path in sorted(inside(self.path, folder).rglob("*.parquet")):
-                relative = path.relative_to(self.path)
-                if relative.as_posix() not in counted:
-                    target = inside(self.path, f"superseded/{relative.as_posix()}")
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    path.replace(target)
+        every = (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet"))
+        for relative in sorted(path.relative_to(self.path) for path in every):
+            if relative.as_posix() not in counted:
+                target = self.path / "superseded" / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                (self.path / relative).replace(target)
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
@@ -376,11 +369,8 @@ def runs(root: Path) -> list[RunFolder]:
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
-    """The newest run that is ours; None where there is none. What sorts after it is mentioned."""
-    every = runs(root)
-    ours = next((folder for folder in reversed(every) if folder.is_ours), None)
-    _mention([folder.path.name for folder in every], ours.path.name if ours else "")
-    return ours
+    """The newest run that is ours; None where there is none."""
+    return next((folder for folder in reversed(runs(root)) if folder.is_ours), None)
 
 
 def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
@@ -393,7 +383,6 @@ def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
     if chosen is None:
         why = "that was made here has a trial" if ours else "was made here"
         raise UsageError(f"no run under {root}/ {why}, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}")
-    _mention(ids, chosen)
     return chosen
 
 
@@ -406,11 +395,3 @@ def _is_empty(folder: Path) -> bool:
         return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
     except InvalidMeasurement:
         return False
-
-
-def _mention(ids: Sequence[str], chosen: str) -> None:
-    """Log which runs sort after the one that was chosen as the latest of ours."""
-    passed_over = [name for name in ids if name > chosen]
-    if passed_over:
-        named = ", ".join(passed_over[-3:]) + (f" and {len(passed_over) - 3} more" if len(passed_over) > 3 else "")
-        _LOG.info("passed over as the latest run, without a trial or not made here: %s", named)

@@ -29,7 +29,7 @@ from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from services.python.contract.strict import decode
+from services.python.contract.strict import Part, decode
 
 SCHEMA_VERSION = 1
 
@@ -278,10 +278,6 @@ class Failure:
     last_words: str = ""
 
 
-def _done(raw: object) -> Done:
-    return decode(Done, raw)
-
-
 def _answer(raw: object) -> Done | PingDone | None:
     """The last line of a requester, or of a ping, which alone names its `method`."""
     if raw is None:
@@ -290,20 +286,12 @@ def _answer(raw: object) -> Done | PingDone | None:
     return decode(PingDone, raw) if is_ping else decode(Done, raw)
 
 
-def _stats(raw: object) -> Stats | None:
-    return None if raw is None else decode(Stats, raw)
+def _as(kind: type[Part], *, optional: bool = False) -> PlainValidator:
+    return PlainValidator(lambda raw: None if optional and raw is None else decode(kind, raw))
 
 
-def _ready(raw: object) -> Ready | None:
-    return None if raw is None else decode(Ready, raw)
-
-
-def _description(raw: Any) -> Description:
-    return decode(Description, raw)
-
-
-KeptDone = Annotated[Done, PlainValidator(_done)]
+KeptDone = Annotated[Done, _as(Done)]
 KeptAnswer = Annotated[Done | PingDone | None, PlainValidator(_answer)]
-KeptStats = Annotated[Stats | None, PlainValidator(_stats)]
-KeptReady = Annotated[Ready | None, PlainValidator(_ready)]
-KeptDescription = Annotated[Description, PlainValidator(_description)]
+KeptStats = Annotated[Stats | None, _as(Stats, optional=True)]
+KeptReady = Annotated[Ready | None, _as(Ready, optional=True)]
+KeptDescription = Annotated[Description, _as(Description)]
