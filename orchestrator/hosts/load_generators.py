@@ -42,11 +42,3 @@ def look(tool: Tool, folder: Path = FOLDER) -> Found:
         sha256=hashlib.sha256(content).hexdigest(),
         why=why_not(tool, path, version),
     )
-
-
-def is_as_found(found: Found) -> bool:
-    """Whether the program is still the one that was found."""
-    try:
-        return hashlib.sha256(Path(found.path).read_bytes()).hexdigest() == found.sha256
-    except OSError:
-        return False
