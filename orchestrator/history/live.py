@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.history.record import RUNNING, Listed
-from orchestrator.results.names import is_held
+from orchestrator.results.journal import is_held
 
 IN_PROGRESS, INTERRUPTED = "in progress", "interrupted"
 

@@ -16,19 +16,21 @@ from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, stored_manifest
-from orchestrator.results.documents import ALTERED, Damaged, digest, inside, name_in_id, whole_file, write_json
-from orchestrator.results.journal import Journal
-from orchestrator.results.manifest import Manifest
-from orchestrator.results.names import (
+from orchestrator.results.documents import (
+    ALTERED,
     LABEL,
-    is_held,
+    Damaged,
+    digest,
+    inside,
     is_labelled,
-    is_run,
-    not_one,
+    name_in_id,
     put_label,
-    run_folders,
-    try_hold,
+    whole_file,
+    write_json,
 )
+from orchestrator.results.journal import Journal, is_held, try_hold
+from orchestrator.results.manifest import Manifest
+from orchestrator.results.names import is_run, not_one, run_folders
 from orchestrator.results.records import STAGING, raw_path, sha256_of_rows
 from orchestrator.results.stored_manifest import NAME, Stored
 from orchestrator.strict_json import read_own_json

@@ -8,13 +8,14 @@ editing, not against someone who computes the chain anew (docs/reliability.md).
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
@@ -211,3 +212,29 @@ def _digest(before: str, body: bytes) -> str:
 def _is_torn(line: bytes) -> bool:
     """Whether an interrupted write can have left this: no newline at its end, or a hole of zero bytes."""
     return not line.endswith(b"\n") or not line.strip(b"\0\n")
+
+
+def try_hold(journal: Path) -> BinaryIO | None:
+    """The lock, held until this is closed; None while another process has it. InvalidMeasurement where there is no file."""
+    try:
+        handle = journal.open("r+b")
+    except FileNotFoundError as error:
+        raise Damaged(journal, "the file is missing") from error
+    except IsADirectoryError as error:
+        raise Damaged(journal, "not a file but a folder") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        return None
+    return handle
+
+
+def is_held(journal: Path) -> bool:
+    """Whether a process of this machine holds the lock right now."""
+    try:
+        with journal.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    return False

@@ -1,16 +1,12 @@
-"""Which folders are runs, whether orch made them here, and whether a process writes them: light, as shells read it too."""
+"""Which folders are runs, by their names and files alone: light, as shells read it while somebody types."""
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from orchestrator.errors import UsageError, did_you_mean, nearest
-from orchestrator.results.documents import Damaged, write_json
-from orchestrator.strict_json import read_own_json
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 _MOST_NAMED = 5  # runs, in an error
@@ -62,49 +58,3 @@ def meant(word: str, ids: Sequence[str]) -> str:
         return f"With {word!a} in the id: {few(having)}; `orch runs` lists all."
     near = having or nearest(word, ids, most=2)
     return f"Did you mean {' or '.join(near)}?" if near else f"Known: {few(ids)}; `orch runs` lists all."
-
-
-LABEL = "made-by-orch.json"  # on a folder that was made here; `orch import` does not copy it
-
-
-def put_label(folder: Path) -> None:
-    """Label a new run folder. MissingError when the disk is full."""
-    write_json(folder / LABEL, _label(folder))
-
-
-def is_labelled(folder: Path) -> bool:
-    """Whether orch made this folder, under this name."""
-    try:
-        return bool(read_own_json(folder / LABEL) == _label(folder))
-    except (OSError, ValueError):
-        return False
-
-
-def _label(folder: Path) -> dict[str, str]:
-    return {"made_by": "orch", "run": folder.resolve().name}
-
-
-def try_hold(journal: Path) -> BinaryIO | None:
-    """The lock, held until this is closed; None while another process has it. InvalidMeasurement where there is no file."""
-    try:
-        handle = journal.open("r+b")
-    except FileNotFoundError as error:
-        raise Damaged(journal, "the file is missing") from error
-    except IsADirectoryError as error:
-        raise Damaged(journal, "not a file but a folder") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        handle.close()
-        return None
-    return handle
-
-
-def is_held(journal: Path) -> bool:
-    """Whether a process of this machine holds the lock right now."""
-    try:
-        with journal.open("rb") as handle:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    return False

@@ -29,11 +29,10 @@ from orchestrator.experiment.plan.requesters import share_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.documents import digest as sha256_of
-from orchestrator.results.documents import write_json
+from orchestrator.results.documents import put_label, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from orchestrator.results.names import put_label
 from services.python.contract.description import Description
 from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol

@@ -11,9 +11,8 @@ import pytest
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.history import equal_runs, fingerprint, read_stored, read_summaries
 from orchestrator.analysis.summarise import summarise
-from orchestrator.results.documents import sealed
+from orchestrator.results.documents import put_label, sealed
 from orchestrator.results.folder import RunFolder, runs
-from orchestrator.results.names import put_label
 from tests.support.runs import a_plan, a_run, write_run
 
 

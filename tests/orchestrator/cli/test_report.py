@@ -11,8 +11,8 @@ import pytest
 from orchestrator.cli import check, compare, report, verify
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.names import LABEL
 from tests.support.runs import a_run, write_run
 
 

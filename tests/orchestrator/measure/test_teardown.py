@@ -10,8 +10,8 @@ from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.measure import teardown as ending
+from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.names import LABEL
 from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
 from tests.support.plans import plan

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
+from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder, latest_of_ours
-from orchestrator.results.names import LABEL
 from tests.support.folders import begun, finished, killed
 
 
