@@ -23,8 +23,8 @@ from typing import Any
 from orchestrator.clock import SYSTEM
 from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.remote.fleet import RemoteFleet
-from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load, Payload, Warmup

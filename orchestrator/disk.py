@@ -30,6 +30,15 @@ _REFUSED = {
 }
 
 
+class DiskFull(MissingError):
+    """There is no space left for the file at `where`."""
+
+    def __init__(self, where: Path | str, then: str = RESUME, kept: str = KEPT) -> None:
+        safe = f"; {kept}" if kept else ""
+        super().__init__(f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}")
+        self.where = where
+
+
 @contextmanager
 def whole_file(path: Path, *, staging: Path | None = None, mode: int = 0o644, sync: bool = True) -> Iterator[Path]:
     """A temporary path to write to, which becomes `path` when the block ends well and is removed when it does not.
@@ -74,7 +83,7 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     """The error for what the disk refused; None for an OSError of another kind."""
     where = path if path is not None else error.filename or "a file"
     if is_full(error):
-        return full(where, then, kept)
+        return DiskFull(where, then, kept)
     safe = f"; {kept}" if kept else ""
     if error.errno in _REFUSED:
         at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
@@ -85,12 +94,6 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     if error.errno == errno.ENOENT and _is_working_folder_gone():
         return MissingError("the working folder is gone", hint="change into one that is there")
     return None
-
-
-def full(where: Path | str, then: str = RESUME, kept: str = KEPT) -> MissingError:
-    """The error for a file that found no space; unless `then` says otherwise, for one of a run that can be resumed."""
-    safe = f"; {kept}" if kept else ""
-    return MissingError(f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}")
 
 
 def is_full(error: OSError) -> bool:

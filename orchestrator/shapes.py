@@ -3,7 +3,7 @@
 For documents that orch itself writes: plans, journals, manifests. They hold what lines do not (tuples, any JSON value,
 lists of tens of thousands of trials), and pydantic reads them in compiled code. Lines of the process contract have a
 decoder of their own, `services.python.contract.strict`: the end programs must not pay for the import of pydantic. Where a
-document holds such a line, `results.lines` hands it over, so that there is one definition of what a line may hold.
+document holds such a line, `results.manifest` hands it over, so that there is one definition of what a line may hold.
 """
 
 from __future__ import annotations

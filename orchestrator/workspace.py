@@ -52,7 +52,7 @@ class Workspace:
 
     @property
     def private(self) -> Path:
-        """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.measure.certificates`)."""
+        """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.hosts.certificates`)."""
         return self.state / "private"
 
     @property

@@ -372,10 +372,10 @@ FLOORS = {
     ),
     "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
     "orchestrator/hosts": (
-        {"base", "processes", "pinning", "congestion"},
-        {"busy", "capture", "lifecycle", "output_limits", "ping", "plan_warnings", "runtimes"},
+        {"base", "processes", "pinning"},
+        {"busy", "certificates", "lifecycle", "output", "plan_warnings"},
         {"local", "remote", "load_generators", "chromium"},
-        {"provision", "round_trip"},
+        {"provision"},
         {"probes"},
     ),
 }

@@ -68,9 +68,6 @@ class Run(Protocol):
     def manifest_bytes(self) -> bytes:
         """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
 
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader must know of the manifest, a sentence each."""
-
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 

@@ -22,8 +22,7 @@ from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.record_layout import COLUMNS
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import Verdict
+from orchestrator.results.manifest import Failure, Verdict
 from services.python.contract.lines import STATUSES
 
 NAME = "search"

@@ -80,7 +80,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         floors=evidence.floors,
         comparisons=(),
         checks=checks,
-        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
+        warnings=(*warned_once(manifest.warnings), *_off(links), *congestion.remarks(evidence)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),

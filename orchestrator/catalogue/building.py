@@ -30,7 +30,7 @@ from services.python.contract.lines import VERSION as CONTRACT
 
 _PATIENCE_S = 3600.0
 _LINES_SHOWN = 20
-_MOST_BYTES = 1 << 20  # of what a build tells, and of its last words
+_MOST_BYTES = 1 << 20  # of its last words
 _NAMED = 3
 
 # What a compiler says is read by people and by tests, and a date in what it makes would be another one each time.
@@ -147,8 +147,6 @@ def _toolchain(language: Language, services: Path) -> tuple[dict[str, str], Resu
 
 
 def _build(language: Language, folder: Path, toolchain: dict[str, str], say: Say) -> Built:
-    if (folder / builds.FOLDER).is_symlink():
-        raise _Failed(f"its {builds.FOLDER} is a link, and what is built would lie where somebody else chose")
     (folder / builds.FOLDER).mkdir(parents=True, exist_ok=True)
     for name in language.sources:
         if not builds.path_of(folder, f"{builds.UP}{name}").exists():
@@ -190,7 +188,7 @@ def _source(language: Language, folder: Path) -> Mapping[str, bytes]:
 def _packages(folder: Path) -> dict[str, str]:
     """The versions that the build told; none where it told nothing."""
     try:
-        told = read_json(folder / builds.PACKAGES, _MOST_BYTES)
+        told = read_json(folder / builds.PACKAGES)
     except FileNotFoundError:
         return {}
     except ValueError as error:

@@ -7,14 +7,11 @@ is done only for languages that somebody names.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import BufferedReader
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -29,8 +26,6 @@ FOLDER: Final = "build"
 RECORD: Final = f"{FOLDER}/built.json"
 PACKAGES: Final = f"{FOLDER}/packages.json"  # which a build may leave: the versions of the packages in what it made
 LOG: Final = f"{FOLDER}/failed.log"  # all that the command said that failed last
-MOST_FILE = 1 << 30  # bytes of a file that was built
-_MOST_BYTES = 1 << 20  # of a record
 _MADE = frozenset({FOLDER, "target"})  # what builds write into, in the language's own folder
 UP = "../../"  # from the folder of a language to the one above that of all languages
 _NO_SOURCE = frozenset({"node_modules", "__pycache__", ".DS_Store"})  # wherever they lie
@@ -79,7 +74,7 @@ def look(language: Language, services: Path, platform: str) -> State:
         return State(kind="nothing to build")
     folder = services / language.name
     try:
-        built = decode(Built, read_json(folder / RECORD, _MOST_BYTES))
+        built = decode(Built, read_json(folder / RECORD))
     except FileNotFoundError:
         return State(kind="absent", why="they are not built")
     except ValueError as error:
@@ -115,13 +110,9 @@ def _fault(language: Language, folder: Path, built: Built, platform: str) -> tup
 
 def _fault_of(path: Path, name: str, recorded: Artifact) -> tuple[Kind, str]:
     try:
-        with _opened(path) as file:
-            size = os.fstat(file.fileno()).st_size  # first, as a file of another size need not be read
-            found = artifact(path) if size == recorded.size_bytes else None
+        found = artifact(path)
     except OSError as error:
         return "absent", f"{name} cannot be read: {error.strerror}"
-    if found is None or found.size_bytes != recorded.size_bytes:
-        return "damaged", f"{name} has {size:,} bytes; {recorded.size_bytes:,} were built"
     if found.sha256 != recorded.sha256:
         return (
             "damaged",
@@ -133,27 +124,13 @@ def _fault_of(path: Path, name: str, recorded: Artifact) -> tuple[Kind, str]:
 
 
 def artifact(path: Path) -> Artifact:
-    """What a file is; OSError when it cannot be read, is a link, a pipe or a device, or larger than `MOST_FILE`."""
-    with _opened(path) as file:
+    """What a file is; OSError when it cannot be read."""
+    with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if size > MOST_FILE:
-            raise OSError(errno.EFBIG, f"it is larger than {MOST_FILE:,} bytes")
         head = file.read(HEAD_BYTES)
         file.seek(0)
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return Artifact(sha256=sha256, size_bytes=size, platform=made_for(head))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    """A file that has an end, and lies there itself; OSError for anything else, without waiting for it."""
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, "it is a link, not a file")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is a pipe, a device or a folder, not a file")
-        yield file
 
 
 def source(language: Language, folder: Path) -> Mapping[str, bytes]:
@@ -202,7 +179,7 @@ def _content_digest(path: Path) -> bytes | None:
         return hashlib.sha256(os.fsencode(path.readlink())).digest()
     if not stat.S_ISREG(mode):
         return None
-    with _opened(path) as file:
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
 

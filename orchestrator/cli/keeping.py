@@ -17,11 +17,9 @@ def judged_with_model(folder: RunFolder) -> RunSummary:
 
 
 def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
-    """The run's summary; warnings say what speaks against its manifest, and that it is not complete."""
+    """The run's summary; a warning says that it is not complete."""
     from orchestrator.analysis.summarise import summarise
 
-    for remark in folder.remarks():
-        console.warning(f"{folder.path}: {remark}")
     summary = summarise(folder, is_modelled=is_modelled)
     if (why := _not_complete(folder)) is not None:
         console.warning(why)
@@ -30,7 +28,7 @@ def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
 
 def _not_complete(folder: RunFolder) -> str | None:
     """That a run is still in progress, or was interrupted, as a sentence; None where it is complete."""
-    from orchestrator.measure.in_progress import how_unfinished
+    from orchestrator.measure.progress import how_unfinished
 
     if folder.is_in_progress:
         return f"run {folder.id} is still in progress: what follows is of the trials stored so far"

@@ -36,7 +36,7 @@ def command(
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
-    from orchestrator.hosts.kernel import warnings
+    from orchestrator.hosts.plan_warnings import kernel_lacks
 
     console.as_json = as_json
     try:
@@ -51,7 +51,7 @@ def command(
         from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
 
         made = preview(plan)
-    document["warnings"] += warnings(plan)
+    document["warnings"] += kernel_lacks(plan)
     document["programs"] = programs_in_words(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None

@@ -37,10 +37,9 @@ from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
-from orchestrator.hosts import congestion
-from orchestrator.hosts.plan_warnings import warnings
+from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
+from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
-from orchestrator.results.paths import name_in_id
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
@@ -97,7 +96,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
         "external": announcements(plan),
-        "congestion": congestion.sentence(plan),
+        "congestion": congestion_in_force(plan),
         "warnings": warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }

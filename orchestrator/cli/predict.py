@@ -69,7 +69,7 @@ def command(
     from orchestrator.cli.predict_files import would_fill
     from orchestrator.cli.predict_text import lines
     from orchestrator.experiment.read import units
-    from orchestrator.hosts.round_trip import round_trip_to
+    from orchestrator.hosts.local.host import round_trip_to
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json

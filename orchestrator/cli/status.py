@@ -19,7 +19,7 @@ def command(
     """Ask every provider that we used what of ours is alive, and every run here whether an orch is working on it."""
     from orchestrator.hosts.provision.overview import overview
     from orchestrator.hosts.provision.registry import Registry
-    from orchestrator.measure.in_progress import unfinished
+    from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json
     found, measured = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
@@ -44,7 +44,7 @@ def command(
 def _runs_in_progress() -> list[dict[str, object]]:
     """Print how far each has come; the same as plain data."""
     from orchestrator.experiment.providers import THIS_MACHINE
-    from orchestrator.measure.in_progress import in_progress
+    from orchestrator.measure.progress import in_progress
 
     found = in_progress(WORKSPACE.results)
     for run in found:

@@ -14,7 +14,7 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.history import noted
 from orchestrator.history.named import folder_of
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.hold import try_hold
+from orchestrator.results.journal import try_hold
 from orchestrator.workspace import Workspace
 
 _GOING = ".deleted-"  # how the name of a folder begins that is being deleted

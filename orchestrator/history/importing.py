@@ -17,9 +17,9 @@ from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
+from orchestrator.results.documents import Damaged, inside
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run, run_folders
-from orchestrator.results.paths import damaged, inside
 from orchestrator.results.verification import verify
 from orchestrator.workspace import Workspace
 
@@ -119,7 +119,7 @@ def _judged(coming: Path, manifest: bytes) -> str:
     copy = RunFolder(coming)
     verify(copy)
     if copy.manifest_bytes() != manifest:
-        raise damaged(coming, "it changed while it was copied")
+        raise Damaged(coming, "it changed while it was copied")
     try:
         summary = summarise(copy)
     except InvalidMeasurement as error:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.history.record import RUNNING, Listed
-from orchestrator.results.hold import is_held
+from orchestrator.results.journal import is_held
 
 IN_PROGRESS, INTERRUPTED = "in progress", "interrupted"
 

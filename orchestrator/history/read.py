@@ -23,10 +23,9 @@ from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.history.record import NEWER, CellRecord, Evidence, Interval, RunRecord, Validity
 from orchestrator.results.derive import JournalState
-from orchestrator.results.documents import read_sealed_text
+from orchestrator.results.documents import Damaged, read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SCHEMA_VERSION
-from orchestrator.results.paths import damaged
 from orchestrator.results.stored_manifest import NAME, content_of, document_in
 from orchestrator.strict_json import read_own_json
 
@@ -58,7 +57,7 @@ def _read(folder: RunFolder) -> RunRecord:
     journal = folder.journal_in_brief() if summary is not None else folder.journal_state()  # analysis has read the rest
     begin = journal.begin
     if not begin:
-        raise damaged(folder.path / "journal.jsonl", "it does not say how the run began")
+        raise Damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
     plan = read_own_json(folder.path / "plan.json")
     if not isinstance(plan, dict):
@@ -171,7 +170,7 @@ def _require_known(content: bytes, path: Path) -> None:
     document = document_in(content, path)
     version = document.get("schema_version") if isinstance(document, dict) else None
     if not isinstance(version, int):
-        raise damaged(path, "not a manifest: it has no schema_version")
+        raise Damaged(path, "not a manifest: it has no schema_version")
     if version > SCHEMA_VERSION:
         raise _Newer(f"written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})")
 

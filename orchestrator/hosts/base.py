@@ -1,15 +1,21 @@
-"""What the run loop knows of a host. `hosts.local` and `hosts.remote` implement it; tests have a fake."""
+"""What the run loop knows of a host, and short questions to one. `hosts.local` and `hosts.remote` implement it."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from orchestrator import lines
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.read import catalogue
+from orchestrator.catalogue.tools import judged
 from orchestrator.errors import ProvisionError
 from services.python.contract.description import Description
+from services.python.contract.ping_lines import Ping, PingDone
+from services.python.contract.requester_lines import Failed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,3 +145,49 @@ def facts_of(text: str, who: str) -> Description:
         return lines.description(text)
     except ValueError as error:
         raise ProvisionError(f"cannot read the description of {who}: {error}") from error
+
+
+_ANSWER_S = 30.0
+
+
+def ping(host: Host, request: Ping, *, cpus: str | None = None, patience_s: float | None = None) -> PingDone:
+    """The program's `done` line (protos/process.md), of a process pinned to `cpus`.
+
+    Without `patience_s` it may take as long as all time-outs together, and 30 s more. ValueError says why there is no
+    such line, TimeoutError that none came in time.
+    """
+    process = host.start(catalogue().of_role("ping").argv("ping", host), cpus=cpus)
+    try:
+        process.send(request.to_json())
+        text = process.read(_ANSWER_S + request.count * request.timeout_s if patience_s is None else patience_s)
+    finally:
+        process.end()
+    if text is None:
+        words = process.last_words().strip().splitlines()
+        raise ValueError(words[-1] if words else "it ended without an answer")
+    answer = lines.pings(text)
+    if isinstance(answer, Failed):
+        raise ValueError(answer.message)
+    return answer
+
+
+_PATIENCE_S = 60.0
+
+
+def runtimes(language: Language, host: Host) -> dict[str, str]:
+    """The versions of what the language needs, by program; ProvisionError where the host has not got it, or an older one."""
+    found = {}
+    for tool in language.needs:
+        try:
+            done = host.run(tool.version, timeout_s=_PATIENCE_S)
+            looked = judged(tool, done.returncode, f"{done.stdout}\n{done.stderr}")
+        except FileNotFoundError:  # a host that is this machine starts it without a shell
+            looked = judged(tool, 127, "")
+        if looked.why:
+            raise ProvisionError(
+                f"{host.name} cannot run the programs of {language.title}: {looked.why}"
+                f" (asked by `{shlex.join(tool.version)}`)",
+                hint=tool.install,
+            )
+        found[tool.program] = looked.version or ""
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.disk import whole_file
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.capture import capture
+from orchestrator.hosts.output import capture
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 INSTALL = "apt-get install chromium"

@@ -7,15 +7,13 @@ import os
 import shutil
 from pathlib import Path
 
-from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.capture import capture
+from orchestrator.hosts.output import capture
 from orchestrator.referee.tools import TOOLS, Found, Tool, version_of, why_not
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "referee"
 """Where `make referee` installs; what is not there is looked for on the PATH."""
 
-_MOST_PROGRAM = 1 << 28
 _PATIENCE_S = 20.0
 
 
@@ -33,8 +31,8 @@ def look(tool: Tool, folder: Path = FOLDER) -> Found:
     path = os.path.abspath(path)  # noqa: PTH100 - the PATH may name a folder from here, and turns start elsewhere
     try:
         done = capture([path, "--version"], timeout_s=_PATIENCE_S)
-        content = _content(path)
-    except (OSError, TimeoutError, ContractBroken, UnreadableFile) as error:
+        content = Path(path).read_bytes()
+    except (OSError, TimeoutError, ContractBroken) as error:
         return Found(tool=tool, path=path, why=f"{path} cannot be asked for its version: {error}")
     version = version_of(tool, f"{done.stdout}\n{done.stderr}", content)
     return Found(
@@ -44,15 +42,3 @@ def look(tool: Tool, folder: Path = FOLDER) -> Found:
         sha256=hashlib.sha256(content).hexdigest(),
         why=why_not(tool, path, version),
     )
-
-
-def is_as_found(found: Found) -> bool:
-    """Whether the program is still the one that was found."""
-    try:
-        return hashlib.sha256(_content(found.path)).hexdigest() == found.sha256
-    except (OSError, UnreadableFile):
-        return False
-
-
-def _content(path: str) -> bytes:
-    return read_file(Path(path).resolve(), _MOST_PROGRAM)

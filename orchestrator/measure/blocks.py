@@ -8,17 +8,14 @@ from typing import Any
 
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
-from orchestrator.measure.baseline import Baselines
+from orchestrator.measure.baselines import Baselines
 from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
-from orchestrator.measure.records import bring
 from orchestrator.measure.refereeing import Refereeing
+from orchestrator.measure.remaining import Searching, Stopping
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.searching import Searching
 from orchestrator.measure.trial import Outcome
-from orchestrator.measure.until import Stopping
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import REPEATED, RequesterRecord, TrialRecord
+from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,12 +180,8 @@ class Measuring:
         paths = [_samples(trial, cell, attempt, number) for number in range(len(outcome.parts))]
         if failure is None:
             try:
-                with self._context.interrupts.within_limits():
-                    for part, path in zip(outcome.parts, paths, strict=True):
-                        raw = self._context.folder.raw_path(path)
-                        bring(
-                            part.host, part.record, raw, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once
-                        )
+                for part, path in zip(outcome.parts, paths, strict=True):
+                    self._context.bring(part.host, part.record, path, cell)
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(

@@ -1,11 +1,24 @@
-"""Whether a run may be resumed here: its first trials and its last must have been made under the same conditions. Pure."""
+"""The hosts and built programs of a run: whether they are those of an earlier session, and whether CPUs suffice."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from orchestrator.catalogue import builds
+from orchestrator.catalogue.builds import Built
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factors import requesters_of
+from orchestrator.experiment.plan.cells import processes_of, workers_of
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.topology import needed_languages
+from orchestrator.hosts.base import Fleet, runtimes
+from orchestrator.results.manifest import ProgramsRecord
+from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready
 
@@ -64,3 +77,93 @@ def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+def programs_record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dict[str, ProgramsRecord]:
+    """What the manifest says of each language that was built, or that hosts need something for.
+
+    ProvisionError names a host that has not what the programs need there.
+    """
+    pairs, found = [fleet.pair(placement.id) for placement in plan.placements], {}
+    ends = {host.name: host for pair in pairs for host in (*pair.requesters, pair.responder)}
+    for language in needed_languages(plan):
+        if language.name not in built and not language.needs:
+            continue
+        of = built.get(language.name)
+        found[language.name] = ProgramsRecord(
+            title=language.title,
+            source="" if of is None else of.source,
+            toolchain={} if of is None else dict(of.toolchain),
+            platform="" if of is None else of.platform,
+            contract=None if of is None else of.contract,
+            artifacts={} if of is None else {name: artifact.sha256 for name, artifact in of.artifacts.items()},
+            runtimes={host.name: runtimes(language, host) for host in ends.values()} if language.needs else {},
+        )
+    return found
+
+
+def refuse_other_programs(run: str, before: Mapping[str, ProgramsRecord], now: Mapping[str, ProgramsRecord]) -> None:
+    """UsageError where an earlier session of the run measured other programs than these."""
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            old, new = asdict(before[name]), asdict(now[name])
+            changed = ", ".join(key for key in old if old[key] != new[key])
+            raise UsageError(
+                f"run {run} cannot be resumed: the programs of {now[name].title} are not what they were ({changed})",
+                hint="trials made under different conditions must not be mixed: start a new run",
+            )
+
+
+def changed_programs(plan: Plan, before: Mapping[str, Built]) -> list[str]:
+    """What of the files that were used has changed on this machine since: a clause for each language."""
+    found = []
+    for language in needed_languages(plan):
+        folder, of = catalogue().folder / language.name, before.get(language.name)
+        names = (
+            () if of is None else tuple(name for name, was in of.artifacts.items() if _artifact(folder / name) != was)
+        )
+        if names:
+            found.append(
+                f"the programs of {language.title} were changed while this run used them ({', '.join(names)}):"
+                " trials before and after that are of different programs"
+            )
+    return found
+
+
+def _artifact(path: Path) -> builds.Artifact | None:
+    try:
+        return builds.artifact(path)
+    except OSError:
+        return None
+
+
+def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
+    """A sentence for each host on which requester processes, or a responder's workers, have fewer CPUs than they are."""
+    most: dict[str, tuple[int, int | None]] = {}
+    for cell in plan.cells:
+        pair, processes = fleet.pair(cell.placement), processes_of(cell.factors)
+        for host in pair.asked_from(requesters_of(cell.factors)).requesters:
+            cpus = facts[host.name].usable_cpus or facts[host.name].cpus
+            if pair.requester_cpus is not None:
+                cpus = len({pair.cpus_of(number) for number in range(processes)})
+            if processes > most.get(host.name, (1, None))[0]:
+                most[host.name] = processes, cpus
+    for name, (processes, cpus) in most.items():
+        if cpus is not None and cpus < processes:
+            share = "one CPU" if cpus == 1 else f"{cpus} CPUs"
+            yield f"on {name}, {processes} requester processes share {share}: they wait for each other"
+    yield from _crowded_workers(plan, fleet, facts)
+
+
+def _crowded_workers(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
+    most: dict[str, int] = {}
+    for cell in plan.cells:
+        pair, workers = fleet.pair(cell.placement), workers_of(cell.factors)
+        name = pair.responder.name
+        cpus = facts[name].usable_cpus or facts[name].cpus
+        if pair.responder_cpus is not None:
+            cpus = 1
+        if cpus is not None and max(cpus, most.get(name, 1)) < workers:
+            most[name] = workers
+    for name, workers in most.items():
+        yield f"on {name}, {workers} responder workers have fewer CPUs than they are: they wait for each other"

@@ -1,13 +1,23 @@
-"""What runs now, what is done, how long it will take: a line per finished trial, and a live one where a person watches."""
+"""How far a run has come: lines for who started it, and what its journal shows to everybody else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from orchestrator.clock import Clock
+from orchestrator.clock import SYSTEM, Clock
+from orchestrator.errors import OrchError
+from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.read.units import format_duration
-from orchestrator.measure.run_context import Listener
+from orchestrator.measure.remaining import expected_blocks, status
+from orchestrator.measure.run_context import Listener, label
+from orchestrator.measure.stages import STAGES
+from orchestrator.results.derive import JournalState
+from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.requester_lines import Progress as ProgressLine
@@ -96,3 +106,172 @@ def _events(record: TrialRecord) -> str:
     counts = {name: sum(getattr(of, name) for of in counted) for name in ("dropped", "duplicated", "reordered")}
     strange = "".join(f", {number:,} {name}" for name, number in counts.items() if number)
     return f"{sum(of.delivered for of in counted):,} events in {format_duration(seconds)}{strange}"
+
+
+_DOING = {stage.name: stage.doing for stage in STAGES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InProgress:
+    """How far a run has come. Durations are seconds; `trouble` says why its journal does not show it."""
+
+    run: str
+    experiment: str = ""  # its name
+    provider: str = ""
+    since: str = ""  # ISO 8601: when the run began, or was resumed
+    stage: str = ""
+    trials: int = 0  # of the schedule
+    done: int = 0
+    cell: str = ""  # of the trial that is being made, in words
+    blocks: int = 0  # of the schedule
+    blocks_done: int = 0
+    left_s: float | None = None
+    width: str = ""  # of a run that ends as soon as its intervals are narrow enough: how wide they are
+    trouble: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def sentence(self) -> str:
+        """Where it stands: `trial 3 of 24, about 1 min 5 s left; 0 of 3 blocks done`."""
+        if self.trouble:
+            return f"how far it has come is not known: {self.trouble}"
+        if self.done >= self.trials:
+            return f"all {self.trials} trials are done, checks and report are being made"
+        left = "" if self.left_s is None else f", about {duration(self.left_s)} left"
+        if self.stage == "measure":
+            width = f"; {self.width}" if self.width else ""
+            return (
+                f"trial {self.done + 1} of {self.trials}{left}; {self.blocks_done} of {self.blocks} blocks done{width}"
+            )
+        return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unfinished:
+    """A run on which nobody works, though not all of its trials were made: it was interrupted, or killed."""
+
+    run: str
+    experiment: str
+    trials: int  # of the schedule
+    done: int
+    blocks: int
+    blocks_done: int
+    was_killed: bool  # its process ended without writing that it does: it, or the machine
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def sentence(self) -> str:
+        """What is stored: `4 of 24 trials are stored`."""
+        verb = "are" if self.done > 1 else "is"
+        return f"{self.done or 'none'} of {self.trials} trials {verb} stored"
+
+
+def unfinished(results: Path) -> Unfinished | None:
+    """The newest run that was made under `results`, where it ended before its schedule; None where it did not."""
+    newest = latest_of_ours(results)
+    if newest is None or newest.is_in_progress:
+        return None
+    try:
+        return how_unfinished(newest)
+    except OrchError:
+        return None  # damaged: whoever reads it is told so
+
+
+def how_unfinished(folder: RunFolder) -> Unfinished | None:
+    """How much of its schedule a run made that is not in progress; None of a complete one."""
+    journal_state = folder.journal_state()
+    if journal_state.state == "complete":
+        return None
+    plan = folder.plan()
+    return Unfinished(
+        run=folder.id,
+        experiment=plan.name,
+        trials=len(plan.trials),
+        done=len(journal_state.trials),
+        blocks=_blocks(plan),
+        blocks_done=len(journal_state.finished_blocks),
+        was_killed=journal_state.state == "running",
+    )
+
+
+def _blocks(plan: Plan) -> int:
+    return len({trial.block for trial in plan.trials})
+
+
+def _now(plan: Plan, state: JournalState) -> str:
+    """The cell whose trial is next, or being made, in the block that was begun last; empty between blocks."""
+    begun = max(state.attempts.keys() - state.finished_blocks, default=None)
+    made = {trial.index for trial in state.trials}
+    planned = next((trial for trial in plan.trials if trial.block == begun and trial.index not in made), None)
+    cell = planned and next((cell for cell in plan.cells if cell.id == planned.cell), None)
+    return label(plan, cell) if cell else ""
+
+
+def in_progress(results: Path, *, clock: Clock = SYSTEM) -> list[InProgress]:
+    """Every run under `results` that is being measured, oldest first."""
+    return [_look(folder, clock) for folder in runs(results) if folder.is_in_progress]
+
+
+def _look(folder: RunFolder, clock: Clock) -> InProgress:
+    try:
+        return _read(folder, clock)
+    except (OrchError, ValueError) as error:
+        return InProgress(run=folder.id, trouble=str(error))
+
+
+def _read(folder: RunFolder, clock: Clock) -> InProgress:
+    journal_state, steps = folder.journal_state(), Steps()
+    for event in folder.events():
+        steps.take(event)
+    return shown(folder.id, folder.plan(), journal_state, steps, clock)
+
+
+@dataclass(kw_only=True)
+class Steps:
+    """When a run began or was resumed, and its stage, from its journal's events in their order."""
+
+    since: str = ""
+    stage: str = ""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event in."""
+        if event["event"] in ("begin", "resume"):
+            self.since, self.stage = str(event.get("at", self.since)), ""
+        elif event["event"] == "stage":
+            self.stage = str(event.get("stage", ""))
+
+
+def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock: Clock) -> InProgress:
+    """How far a run has come, by what its plan and its journal say."""
+    # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
+    done = len(journal_state.trials)
+    resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
+    made = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
+    last = max(journal_state.decisions, default=None)
+    decision = None if last is None else journal_state.decisions[last]
+    planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)
+    left = max(0 if decision is not None and decision.reached else 1, planned - done) if plan.until else planned - done
+    left_s = None
+    if made:
+        elapsed_s = clock.wall_ns() / 1e9 - made[0].started_wall_ns / 1e9
+        left_s = max(0.0, elapsed_s / (len(made) + 0.5) * (left - 0.5))  # half of the trial that is being made
+    elif left:
+        left_s = estimate(plan).duration_s * left / len(plan.trials)
+    return InProgress(
+        run=run,
+        experiment=plan.name,
+        provider=plan.provider,
+        since=steps.since,
+        stage=steps.stage,
+        trials=len(plan.trials),
+        done=done,
+        cell=_now(plan, journal_state) if steps.stage == "measure" else "",
+        blocks=_blocks(plan),
+        blocks_done=len(journal_state.finished_blocks),
+        left_s=left_s,
+        width=status(plan, decision),
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import socket
+import threading
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from pathlib import Path, PurePosixPath
@@ -16,16 +18,14 @@ from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.providers import provider_of
 from orchestrator.hosts.base import ContractBroken, Pair
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.relay import Relay
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.target import Launched, TrialFailed
+from orchestrator.measure.target import Ask, Launched, TrialFailed
 from orchestrator.referee import recorded
 from orchestrator.referee.asked import Asked, Turn
 from orchestrator.referee.figures import Figures, Unreadable, require_answered, require_possible
 from orchestrator.referee.tools import TOOLS, Found, Tool
-from orchestrator.results import sizes, turns
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
+from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3
 from services.python.contract.lines import Load, Target, Warmup
 
@@ -35,6 +35,7 @@ _GRACE_S = 20.0  # beyond its window and the time-out of a request, until a prog
 _SLOWEST_S = 10.0
 _START_S = 0.5  # of a responder, or of a load generator until it asks
 _TERMINATED = -15
+_MOST_OUTPUT = 1 << 26  # bytes that a load generator may print
 _PROTO = PurePosixPath("protos/orch.proto")
 
 
@@ -103,9 +104,9 @@ class Refereeing:
         before = responder.stats("warm-up")
         text, elapsed_s = self._run(tool.argv(program, asked, how), pair, how.window_s, how.timeout_s, ends)
         answered = responder.stats("measure").answered - before.answered
-        if not self._is_as_found(tool):
-            raise _Failed(f"{program} is another program than when the run began")
-        turn = replace(turn, elapsed_s=elapsed_s, answered=answered, sha256=turns.keep(context.folder.path, turn, text))
+        turn = replace(
+            turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
+        )
         try:
             figures: Figures = tool.read(text, how.in_flight)
             require_possible(figures, in_flight=how.in_flight, window_s=how.window_s, elapsed_s=elapsed_s)
@@ -113,11 +114,6 @@ class Refereeing:
         except Unreadable as error:
             return replace(turn, failure=str(error))
         return replace(turn, requests=figures.requests, window_s=figures.window_s, median_ns=figures.median_ns)
-
-    def _is_as_found(self, tool: Tool) -> bool:
-        from orchestrator.hosts.load_generators import is_as_found  # runs without a referee pay nothing
-
-        return is_as_found(self.found[tool.name])
 
     def _turn(self, told: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
         host = pair.requesters[0]
@@ -149,8 +145,8 @@ class Refereeing:
                 while (line := process.read(max(0.0, deadline_s - clock.monotonic_s()))) is not None:
                     parts.append(line)
                     size += len(line.encode()) + 1
-                    if size > sizes.TURN:
-                        raise _Failed(f"{name} printed more than {sizes.TURN >> 20} MiB")
+                    if size > _MOST_OUTPUT:
+                        raise _Failed(f"{name} printed more than {_MOST_OUTPUT >> 20} MiB")
         except TimeoutError:
             raise _Failed(f"{name} was not done {timeout_s + _GRACE_S:g} s after its window; it was ended") from None
         except ContractBroken as error:
@@ -323,3 +319,77 @@ def _transport(plan: Plan, cell: Cell) -> str:
     version = cell.factors.get(HTTP)
     declared = _HTTP if declared == f"Connect over {_HTTP}" else declared
     return declared if declared != _HTTP or version in (None, "1.1") else f"HTTP/{version}"
+
+
+MOST_BYTES = 32 << 20  # kept in all; what comes later is passed on, and forgotten
+_CHUNK = 1 << 16
+_PATIENCE_S = 10.0
+
+
+class Relay:
+    """Where a requester connects to: `port`; `sent` has what it wrote, by connection, in the order of their opening."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = host, port
+        self._listener = socket.create_server((host, 0), backlog=512)
+        self.port: int = self._listener.getsockname()[1]
+        self._kept: list[bytearray] = []
+        self._free = MOST_BYTES
+        self._lock = threading.Lock()
+        self._open: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    @property
+    def sent(self) -> list[bytes]:
+        """What was written to each connection so far."""
+        with self._lock:
+            return [bytes(of) for of in self._kept]
+
+    def close(self) -> None:
+        """End every connection, and listen no more. Idempotent."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._threads[0].join(_PATIENCE_S)  # from now on no connection is added
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads[1:]:
+            thread.join(_PATIENCE_S)
+        for connection in self._open:
+            connection.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._target, timeout=_PATIENCE_S)
+            except OSError:
+                return
+            server.settimeout(None)
+            for one in (client, server):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._open += [client, server]
+            kept = bytearray()
+            with self._lock:
+                self._kept.append(kept)
+            for source, target, into in ((client, server, kept), (server, client, None)):
+                thread = threading.Thread(target=self._pass_on, args=(source, target, into), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
+        with suppress(OSError):
+            while chunk := source.recv(_CHUNK):
+                if kept is not None:
+                    self._keep(chunk, kept)
+                target.sendall(chunk)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def _keep(self, chunk: bytes, kept: bytearray) -> None:
+        with self._lock:
+            taken = chunk[: max(0, self._free)]
+            self._free -= len(taken)
+            kept += taken

@@ -25,16 +25,21 @@ from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.certificates import are_needed, make_certificates, remove_certificates
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
+from orchestrator.hosts.local.postgresql import session_server
 from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
-from orchestrator.measure import programs, stages
+from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
-from orchestrator.measure.certificates import are_needed, make_certificates, remove_certificates
-from orchestrator.measure.crowding import crowded
-from orchestrator.measure.databases import server
-from orchestrator.measure.environment import differences
+from orchestrator.measure.environment import (
+    changed_programs,
+    crowded,
+    differences,
+    programs_record,
+    refuse_other_programs,
+)
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
@@ -282,7 +287,7 @@ class Run:
         self._context.listener.live(f"{stage.doing} ...")
 
     def _provision(self) -> None:
-        self._context.postgresql = self._session.enter_context(server(self._context.plan))
+        self._context.postgresql = self._session.enter_context(session_server(self._context.plan))
         with self._context.interrupts.waiting():
             self._deployment.provision()
 
@@ -296,9 +301,9 @@ class Run:
         with context.interrupts.waiting():
             context.fleet = self._deployment.deploy()
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
-            used = programs.record(plan, built, context.fleet)
+            used = programs_record(plan, built, context.fleet)
         self._refuse_another_environment(facts)
-        programs.refuse_others(self._folder.id, self._folder.journal_state().programs, used)
+        refuse_other_programs(self._folder.id, self._folder.journal_state().programs, used)
         if require_programs(plan) != built:
             raise UsageError("programs were built anew while hosts were made ready", hint="run again")
         context.built = built
@@ -366,7 +371,7 @@ class Run:
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
         self._warn_of_others()
-        for warning in programs.changed(self._context.plan, self._context.built):
+        for warning in changed_programs(self._context.plan, self._context.built):
             self._context.warn(warning)
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()

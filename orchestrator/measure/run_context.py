@@ -1,32 +1,39 @@
-"""What every step of a run works with, and how the plan's ids become a trial that can be asked."""
+"""What every step of a run works with, and how the plan's ids become a trial."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import knobs, requesters_of, resources
 from orchestrator.experiment.plan.cells import processes_of
 from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
-from orchestrator.hosts.base import Fleet, HostLost
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.certificates import Certificates
+from orchestrator.hosts.base import Fleet, Host, HostLost
+from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.labels import label
-from orchestrator.measure.several import OnProgress
-from orchestrator.measure.trial import Bench
+from orchestrator.measure.target import Ask
+from orchestrator.measure.trial import Bench, OnProgress
+from orchestrator.results.documents import Damaged
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import RefereeRecord
+from orchestrator.results.manifest import Failure, RefereeRecord
+from orchestrator.results.records import written
 from services.python.contract.lines import Load, Mixed, Payload, Schema
 from services.python.contract.requester_lines import Progress
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built
+
+
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, of_load
+from orchestrator.experiment.plan.contrasts import HTTP, has_version
+from orchestrator.experiment.plan.loads import clients
+from orchestrator.experiment.read.units import format_rate
 
 
 class Listener(Protocol):
@@ -141,6 +148,27 @@ class RunContext:
         """A cell in words: what tells it apart in this plan, no more."""
         return label(self.plan, cell)
 
+    def bring(self, host: Host, remote: PurePosixPath, samples: str, cell: Cell | None = None) -> None:
+        """Bring the raw record of these samples from its host; the end of the wall time raises OutOfTime meanwhile.
+
+        FileNotFoundError when the host has none. ValueError when it holds no row, or is no record of what `cell` times (of
+        calls where None).
+        """
+        local = self.folder.raw_path(samples)
+        local.parent.mkdir(parents=True, exist_ok=True)
+        rows: dict[str, Any] = {}
+        if cell is not None:
+            rows = {"kind": cell.recorded, "parts": cell.parts, "at_once": cell.is_at_once}
+        with self.interrupts.within_limits():
+            host.fetch(remote, local)
+            try:
+                reason = "" if sum(map(len, written(local, **rows))) else "nothing was recorded"
+            except Damaged as error:
+                reason = error.reason
+            if reason:
+                local.unlink()
+                raise ValueError(f"{remote.name} on {host.name}: {reason}")
+
     def refuse_to_go_on_without_hosts(self) -> None:
         """After a failure: HostLost when hosts or the way between them are gone, for then all that follows would fail."""
         fault = self.hosts.fault()
@@ -159,3 +187,35 @@ class RunContext:
 
 def _unheard(line: Progress) -> None:
     """Nobody watches this trial."""
+
+
+def label(plan: Plan, cell: Cell) -> str:
+    """A cell in words: what tells it apart in its plan, no more."""
+    stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
+    operation = next(operation for operation in plan.operations if operation.id == cell.operation)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    words = [stack.label, operation.label]
+    if len(plan.placements) > 1:
+        words.append(placement.name)
+    words += [factor.tag(cell.factors[factor.name]) for factor in _varied(plan) if _applies(plan, factor, cell)]
+    if len({c.load.concurrency for c in plan.cells}) > 1:
+        is_stream = cell.kind == "stream"
+        words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
+    if len({c.load.rate_per_s for c in plan.cells} | {cell.load.rate_per_s}) > 1:
+        words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
+    words += of_load(cell.factors)
+    return " · ".join(words)
+
+
+def _varied(plan: Plan) -> list[Factor]:
+    """The factors of a call that have several values in a plan."""
+    return [f for f in OF_THE_CALL if len({cell.factors[f.name] for cell in plan.cells}) > 1]
+
+
+def _applies(plan: Plan, factor: Factor, cell: Cell) -> bool:
+    """Whether the factor is anything to this cell: how a document travels is nothing to one without it."""
+    if cell.factors[factor.name] is None:
+        return False
+    if factor.name == HTTP:
+        return has_version(plan, cell.stack)
+    return factor.name != DOCUMENT or plan_way(plan, cell.stack, cell.operation, cell.factors[DOCUMENT]) is not None

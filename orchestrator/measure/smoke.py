@@ -9,7 +9,7 @@ from orchestrator.experiment.plan.plan import Cell
 from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome, body_bytes, mixed_bytes
-from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Failure
 
 
 def smoke(context: RunContext) -> None:

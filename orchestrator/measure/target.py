@@ -1,22 +1,79 @@
-"""Who answers a trial: a responder started for it, one that runs already, or nobody. `trial` knows the interface alone."""
+"""What one trial measures, who answers (a responder started for it, one that runs already, nobody), and how long to wait."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model.factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.cells import workers_told
-from orchestrator.hosts.base import ContractBroken, Pair, Process
-from orchestrator.measure.ask import Ask
+from orchestrator.experiment.plan.plan import External
+from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
+from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
+from services.python.contract.limits import Kind, Policy
+from services.python.contract.lines import Authority, Load, Mixed, Payload, Schema, Warmup
 from services.python.contract.lines import Target as Told
-from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.requester_lines import Progress, Start
+from services.python.contract.responder_lines import Ready, Serve, Stats, Tls
+from services.python.contract.streams import reads_for_s
 from services.python.contract.strict import Line
+
+_FILE = "store.sqlite3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """What is asked, of whom, how; everything of a trial but its hosts."""
+
+    protocol: str
+    responder: str
+    client: str
+    operation: str
+    payload: Payload = field(default_factory=Payload)
+    connection: Policy = "reuse"
+    load: Load = field(default_factory=Load)
+    warmup: Warmup = field(default_factory=Warmup)
+    timeout_s: float = 30.0
+    seed: int = 0
+    calls: int = 1
+    knobs: dict[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
+    kind: Kind = "call"
+    external: External | None = None  # who answers; a responder is started where it is None
+    certificates: Certificates | None = None  # of a trial over TLS
+    mix: tuple[Mixed, ...] = ()  # the operations of a mix; `operation` and `payload` are those of its first
+    processes: int = 1  # requester processes on each requester's host, which share the load
+    requesters: int = 1  # hosts that share it; of more hosts than these each has the whole
+    store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory
+    postgresql: str = ""  # the DSN of the server of this session, where cells need one
+
+    def resources_on(self, host: Host, database: str = "") -> dict[str, str] | None:
+        """What that host's responder is told of what it holds; a file of SQLite lies in the workspace of the run there.
+
+        `database`: the DSN of the server that stands with it, instead of the session's.
+        """
+        places = {SQLITE: str(host.workspace / _FILE), POSTGRESQL: database or self.postgresql}
+        place = places.get(self.store.get(STORE, ""))
+        return ({**self.store, DATABASE: place} if place else self.store) or None
+
+    def schema_on(self, host: Host) -> Schema | None:
+        """What that host's end is told of the document's message; None where no document travels typed."""
+        return None if self.schemas is None else self.schemas[host.name]
+
+    def tls_on(self, host: Host) -> Tls | None:
+        """What that host's responder proves itself with; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.serving[host.name]
+
+    def authority_on(self, host: Host) -> Authority | None:
+        """By whom that host's requester verifies the responder; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.trusted[host.name]
+
 
 READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
 STATS_S = 15.0
@@ -232,3 +289,73 @@ def _has_line_or_lives(process: Process) -> bool:
 def _ending(status: int) -> str:
     """An exit status in words; a negative one is a signal."""
     return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
+
+
+_SPARE_S = 30.0
+_SPARE_LINES = 100
+_LONGEST_REST = 32  # times the mean: none that is drawn is longer (protos/payloads.md)
+_LINES_PER_S = 10.0  # ten times what the contract allows
+
+
+@dataclass(kw_only=True)
+class Deadline:
+    """What has been heard of a requester, and whether it is worth waiting on.
+
+    A requester prints at most one line a second, and none while a request hangs or all its workers rest: so every line may
+    take as long as a request and a rest may. One whose requests all fail gives up by itself; a load that ends in time must
+    have ended by then.
+    """
+
+    ask: Ask
+    ready_s: float
+    since_s: float = 0.0
+    stage: str = "check"
+    _started_s: float = 0.0
+    _lines: int = 0
+
+    @property
+    def _longest_s(self) -> float:
+        """How long a sample may take: the time-out is one call's."""
+        return self.ask.timeout_s * self.ask.calls
+
+    @property
+    def next_line_s(self) -> float:
+        """How long the next line may take, seconds."""
+        if self.stage == "check":
+            return self._longest_s + self.ready_s
+        return self._longest_s + self._rest_s + _SPARE_S
+
+    @property
+    def _rest_s(self) -> float:
+        """How long all workers may rest at once; no rest goes on beyond the window."""
+        load = self.ask.load
+        longest_s = load.think_s * (_LONGEST_REST if load.thinking == "exponential" else 1)
+        return longest_s if load.duration_s is None else min(longest_s, load.duration_s)
+
+    @property
+    def at_most_s(self) -> float | None:
+        """The longest that the check may take; after it, warm-up and load, where the load is bounded in time."""
+        if self.stage == "check":
+            return 3 * self.next_line_s
+        if self.ask.load.duration_s is None:
+            return None
+        ask, lasts_s = self.ask, self.ask.load.duration_s
+        if ask.kind == "stream" and ask.payload.per_second:
+            lasts_s = reads_for_s(lasts_s, ask.payload.per_second, ask.knobs)
+        return ask.warmup.at_most_s + lasts_s + 2 * self._longest_s + _SPARE_S
+
+    def heard(self, line: Line, now_s: float) -> bool:
+        """Take a line in, heard at `now_s`; whether to wait for another."""
+        self._lines += 1
+        match line:
+            case Start() if self.stage == "check":  # only the first one sets the clock
+                self.stage, self._started_s = "warm-up", now_s
+            case Progress(phase=phase):
+                self._started_s = now_s if self.stage == "check" else self._started_s
+                self.stage = "measure" if phase == "measured" else "warm-up"
+        began_s, at_most_s = self.since_s if self.stage == "check" else self._started_s, self.at_most_s
+        return at_most_s is None or now_s - began_s <= at_most_s
+
+    def hears_too_much(self, now_s: float) -> bool:
+        """Whether the requester prints far more lines than one a second: to read them would disturb the measuring."""
+        return self._lines > _SPARE_LINES + _LINES_PER_S * (now_s - self.since_s)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
+from orchestrator.hosts.certificates import forget_certificates
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.processes import Known
@@ -18,7 +19,6 @@ from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.measure.certificates import forget_certificates
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.strict_json import read_json

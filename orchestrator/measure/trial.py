@@ -16,12 +16,11 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan.cells import number_among_all, seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.several import OnProgress, Times, TogetherProgress
 from orchestrator.measure.target import (
     READY_S,
+    Ask,
+    Deadline,
     Given,
     Launched,
     NoTarget,
@@ -30,8 +29,7 @@ from orchestrator.measure.target import (
     names_of_catalogue,
     of_contract,
 )
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import Heard
+from orchestrator.results.manifest import Failure, Heard
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Target as Told
 from services.python.contract.lines import Trial
@@ -39,6 +37,39 @@ from services.python.contract.requester_lines import Checked, Done, Failed, Nego
 from services.python.contract.responder_lines import Ready, Stats
 
 _LEAD_S = 0.05  # from the word to the moment: until the last requester of a host has read it
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass
+class Times:
+    """When a requester was heard to be warm, told to measure, and heard to be done; None as long as it was not."""
+
+    warm_ns: int | None = None
+    told_ns: int | None = None
+    done_ns: int | None = None
+
+    def heard(self) -> Heard | None:
+        """All three; None where it was not held."""
+        if self.warm_ns is None or self.told_ns is None or self.done_ns is None:
+            return None
+        return Heard(warm_ns=self.warm_ns, told_ns=self.told_ns, done_ns=self.done_ns)
+
+
+@dataclass
+class TogetherProgress:
+    """Several requesters' progress as that of one: what all have done in the first one's phase, whenever that one tells."""
+
+    on_progress: OnProgress
+    newest: list[Progress | None]
+
+    def heard(self, number: int, line: Progress) -> None:
+        """Take in a line of requester `number`."""
+        self.newest[number] = line
+        if number == 0:
+            alike = [of.requests for of in self.newest if of is not None and of.phase == line.phase]
+            self.on_progress(replace(line, requests=sum(alike)))
 
 
 @dataclass(frozen=True, kw_only=True)

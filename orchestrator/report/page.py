@@ -103,7 +103,7 @@ def write_page(text: str, path: Path, option: str = "--out") -> Path:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
         if disk.is_full(error):
-            raise disk.full(path, "write it again", kept="") from error
+            raise disk.DiskFull(path, "write it again", kept="") from error
         raise UsageError(
             f"{path}: cannot be written: {error.strerror}", hint=f"name another file with {option}"
         ) from error

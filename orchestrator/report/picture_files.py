@@ -16,7 +16,7 @@ from typing import Literal
 
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed
-from orchestrator.disk import full, is_full, whole_file
+from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import UsageError
 from orchestrator.report import palette
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
@@ -139,7 +139,7 @@ def write_pictures(
                     files.append(png)
     except OSError as error:
         if is_full(error):
-            raise full(folder, "draw them again", kept="") from error
+            raise DiskFull(folder, "draw them again", kept="") from error
         raise UsageError(
             f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
         ) from error

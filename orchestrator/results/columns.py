@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import KINDS
-from orchestrator.results.paths import ALTERED, damaged
+from orchestrator.results.documents import ALTERED, Damaged
 
 _MISLEADING = KINDS.index("misleading")
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
@@ -38,31 +40,33 @@ def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = Non
     is what was found to have that `sha256` (not looked at where None). InvalidMeasurement when the file has another one,
     or holds stamps that no clock gives.
     """
-    try:
-        with path.open("rb") as opened:
-            if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
-                raise damaged(path, ALTERED)
-            file = pq.ParquetFile(opened)
-            if not set(columns) <= set(file.schema_arrow.names):
-                raise damaged(path, "not a samples file of orch")
-            found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
-            _require_possible_in(path, file, found)
-    except FileNotFoundError as error:
-        raise damaged(path, "the file is missing") from error
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(path, f"cannot be read as Parquet: {error}") from error
-    return found
+    with _opened(path) as opened:
+        if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
+            raise Damaged(path, ALTERED)
+        file = pq.ParquetFile(opened)
+        if not set(columns) <= set(file.schema_arrow.names):
+            raise Damaged(path, "not a samples file of orch")
+        found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
+        _require_possible_in(path, file, found)
+        return found
 
 
 def declared_rows(path: Path) -> int:
     """Return how many rows a file declares, without looking at them; InvalidMeasurement as `read_columns`."""
+    with _opened(path) as opened:
+        return int(pq.ParquetFile(opened).metadata.num_rows)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """The file; Damaged when it is missing, or is not read as Parquet within the block."""
     try:
         with path.open("rb") as opened:
-            return int(pq.ParquetFile(opened).metadata.num_rows)
+            yield opened
     except FileNotFoundError as error:
-        raise damaged(path, "the file is missing") from error
+        raise Damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
-        raise damaged(path, f"cannot be read as Parquet: {error}") from error
+        raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
 
 def read_numbers(
@@ -75,13 +79,13 @@ def read_numbers(
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         if file.metadata.num_rows > most_rows:
-            raise damaged(path, f"it declares {file.metadata.num_rows:,} rows; there are {most_rows:,}")
+            raise Damaged(path, f"it declares {file.metadata.num_rows:,} rows; there are {most_rows:,}")
         schema = file.schema_arrow
         if schema.names != list(columns) or any(kind != pa.int64() for kind in schema.types):
-            raise damaged(path, "its samples have other columns than orch writes")
+            raise Damaged(path, "its samples have other columns than orch writes")
         return {name: _numbers(path, file, name) for name in columns}
     except (pa.ArrowException, OSError) as error:
-        raise damaged(path, f"its samples cannot be read as Parquet: {error}") from error
+        raise Damaged(path, f"its samples cannot be read as Parquet: {error}") from error
 
 
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
@@ -89,7 +93,7 @@ def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
         return _numbers(path, file, name)
     column = file.read(columns=[name])[name]
     if column.null_count or not _is_text(column.type):
-        raise damaged(path, f"column {name} is of another type than orch writes")
+        raise Damaged(path, f"column {name} is of another type than orch writes")
     values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
     return values
 
@@ -103,16 +107,16 @@ def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name]):
         column = batch[name]
         if column.null_count:
-            raise damaged(path, f"column {name} is of another type than orch writes")
+            raise Damaged(path, f"column {name} is of another type than orch writes")
         if filled + len(column) > values.size:
-            raise damaged(path, f"column {name} holds more than orch writes")
+            raise Damaged(path, f"column {name} holds more than orch writes")
         part = column.to_numpy()
         if part.size and not limits.min <= part.min() <= part.max() <= limits.max:
             values, limits = values.astype(np.int64), np.iinfo(np.int64)
         values[filled : filled + part.size] = part
         filled += part.size
     if filled < values.size:
-        raise damaged(path, f"column {name} holds fewer rows than its file declares")
+        raise Damaged(path, f"column {name} holds fewer rows than its file declares")
     return values
 
 
@@ -136,16 +140,16 @@ def require_possible(
     for name in _STAMPS & columns.keys():
         stamps = columns[name]
         if stamps.size and not (stamps.min() >= 0 and stamps.max() <= _LATEST_NS):
-            raise damaged(path, f"column {name} holds a time that no clock of orch gives")
+            raise Damaged(path, f"column {name} holds a time that no clock of orch gives")
     for first, last in (("sent_ns", "received_ns"), ("intended_ns", "received_ns")):
         if first not in columns or last not in columns:
             continue
         is_backwards = columns[last] < columns[first]
         if (is_backwards if none_else is None else is_backwards & none_else).any():
-            raise damaged(path, f"a row ends ({last}) before it begins ({first})")
+            raise Damaged(path, f"a row ends ({last}) before it begins ({first})")
     for name in _BYTES & columns.keys():
         if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
-            raise damaged(path, f"column {name} holds a size that no body has")
+            raise Damaged(path, f"column {name} holds a size that no body has")
 
 
 def _is_text(kind: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,37 +18,15 @@ from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive
-from orchestrator.results.documents import whole_file
+from orchestrator.results.documents import ALTERED, Damaged, digest, inside, whole_file
+from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
-from orchestrator.results.paths import ALTERED, damaged, digest, inside
-from orchestrator.results.records import written
+from orchestrator.results.records import STAGING, raw_path, written
 from services.python.contract.limits import Recorded
 
 ROW = np.dtype("<i8")
 _RECEIVED = SAMPLE_COLUMNS.index("received_ns")
 _OWN = len(COLUMNS)  # of the columns of samples, the first that a record does not have
-
-
-class Folder(Protocol):
-    """What is needed of a `folder.RunFolder`, which says what each means."""
-
-    path: Path
-
-    @property
-    def staging(self) -> Path:
-        """See there."""
-
-    def plan(self) -> Plan:
-        """See there."""
-
-    def journal_state(self) -> derive.JournalState:
-        """See there."""
-
-    def raw_path(self, samples: str) -> Path:
-        """See there."""
-
-    def append(self, event: dict[str, Any]) -> None:
-        """See there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +84,7 @@ def to_parquet(
             hint="the trial's last words are under logs/; `orch run --resume` repeats what was interrupted",
         )
     if sha256 is not None and hashlib.sha256(rows.tobytes()).hexdigest() != sha256:
-        raise damaged(record, ALTERED)
+        raise Damaged(record, ALTERED)
     rows = rows[np.argsort(rows[:, _RECEIVED], kind="stable")]
     with whole_file(target, staging=staging) as partial:
         with partial.open("wb") as file:  # a path of ours: pyarrow takes none that is not UTF-8
@@ -121,21 +98,19 @@ def to_parquet(
         return digest(partial)
 
 
-def convert_waiting(folder: Folder) -> None:
+def convert_waiting(folder: Path, journal: Journal, journal_state: derive.JournalState, plan: Plan) -> None:
     """See `RunFolder.convert`."""
-    journal_state = folder.journal_state()
-    digests = journal_state.records
-    for samples, shared in constants(journal_state, folder.plan()).items():
+    digests, staging = journal_state.records, folder / STAGING
+    for samples, shared in constants(journal_state, plan).items():
         if samples in journal_state.files:
             continue
-        raw = folder.raw_path(samples)
+        raw = raw_path(folder, samples)
         if raw.exists():
-            target = inside(folder.path, samples)
-            sha256 = to_parquet(raw, target, shared, staging=folder.staging, sha256=digests.get(samples))
-            folder.append({"event": "file", "path": samples, "sha256": sha256})
+            sha256 = to_parquet(raw, inside(folder, samples), shared, staging=staging, sha256=digests.get(samples))
+            journal.append({"event": "file", "path": samples, "sha256": sha256})
             raw.unlink()
         elif samples in journal_state.samples:
-            folder.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
+            journal.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
 
 
 def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator.results import shareable
-from orchestrator.results.lines import KeptDescription
 from orchestrator.results.manifest import (
     BaselineRecord,
     DecisionRecord,
+    KeptDescription,
     Manifest,
     ProgramsRecord,
     RefereeRecord,
@@ -127,10 +127,14 @@ class JournalState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Begin:
+class _Event:
+    event: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begin(_Event):
     """The first event: the plan, and the SHA-256 of each file that the run began with."""
 
-    event: str
     run_id: str
     plan_id: str
     orch_version: str
@@ -140,101 +144,88 @@ class Begin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resume:
+class Resume(_Event):
     """The run is still in progress in another process."""
 
-    event: str
     command: tuple[str, ...] = ()
     at: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fleet:
+class Fleet(_Event):
     """The hosts, as they describe themselves, and the programs that were built for them."""
 
-    event: str
     fleet: dict[str, Any]
     hosts: dict[str, KeptDescription]
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class Block(_Event):
     """`block`: an attempt at a block begins; `block-end`: it is finished."""
 
-    event: str
     block: int
     attempt: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class Trial(_Event):
     """A trial has ended."""
 
-    event: str
     trial: TrialRecord
-    records: dict[str, str] = field(
-        default_factory=dict
-    )  # SHA-256 of its raw records' rows, by the samples they become
-    median_ns: float | None = None  # of its requests, for who watches the run; of older runs None
+    records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
+    median_ns: float | None = None  # of its requests, for who watches the run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline:
+class Baseline(_Event):
     """A baseline was taken, in an attempt at its block."""
 
-    event: str
     attempt: int
     baseline: BaselineRecord
     records: dict[str, str] = field(default_factory=dict)  # as of a trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(_Event):
     """Whether the run ends after a block, by how narrow its intervals are."""
 
-    event: str
     decision: DecisionRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Referee:
+class Referee(_Event):
     """Load generators measure beside the trials of this run."""
 
-    event: str
     referee: RefereeRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class Turn(_Event):
     """A load generator's turn has ended."""
 
-    event: str
     turn: TurnRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class File(_Event):
     """A samples file is written whole."""
 
-    event: str
     path: str
     sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Warning:  # noqa: A001 - the event's own name
+class Warning(_Event):  # noqa: A001 - the event's own name
     """A condition that a reader must know."""
 
-    event: str
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class End:
+class End(_Event):
     """The process ends its work at the run."""
 
-    event: str
     state: State
     at: str
 

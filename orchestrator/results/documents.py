@@ -1,19 +1,17 @@
-"""Files that appear whole or not at all, and the manifest as JSON and back."""
+"""Files of a run folder: paths that stay inside it, digests, the label, and JSON that is written whole or sealed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from orchestrator import disk
-from orchestrator.errors import UsageError
-from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
-from orchestrator.shapes import decode
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.strict_json import read_own_json
 
 
@@ -32,7 +30,7 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
     except OSError as error:
         if not disk.is_full(error):
             raise
-        raise disk.full(path) from error
+        raise disk.DiskFull(path) from error
 
 
 def to_line(document: Any) -> bytes:
@@ -86,38 +84,59 @@ def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
-    """Plain data, ready for JSON."""
-    document = asdict(manifest)
-    if not manifest.programs:
-        del document["programs"]  # which runs of earlier versions did not have
-    if manifest.referee is None:
-        del document["referee"], document["turns"]  # nor most of today's
-    if not manifest.decisions:
-        del document["decisions"]
-    return document
+LABEL = "made-by-orch.json"  # on a folder that was made here; `orch import` does not copy it
+ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 
 
-def require_readable(raw: Any, path: Path) -> None:
-    """UsageError names `path` when a JSON document is no manifest, or one of a newer version."""
-    version = raw.get("schema_version") if isinstance(raw, dict) else None
-    if not isinstance(version, int):
-        raise UsageError(f"{path}: not a manifest: it has no schema_version", hint=_REBUILD)
-    if version > SCHEMA_VERSION:
-        raise UsageError(
-            f"{path}: written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})",
-            hint="install that orch to read it; the Parquet files under samples/ can be read by anything meanwhile",
+class Damaged(InvalidMeasurement):
+    """A file of a run folder is missing, or not as it was written; `reason` says it without the path."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path}: {reason}",
+            hint="bring it back from a copy; the run's other files can still be read with pandas.read_parquet",
         )
+        self.reason = reason
 
 
-def manifest_from_dict(raw: Any, path: Path) -> Manifest:
-    """Return the manifest in a JSON document; UsageError names `path` when it is of another version or not a manifest."""
-    require_readable(raw, path)
+def inside(folder: Path, relative: str) -> Path:
+    """Return `folder / relative`; InvalidMeasurement when that leads out of the folder, by `..` or by a link."""
+    path = folder / relative
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise InvalidMeasurement(
+            f"{folder}: {relative[:200]!r} leads out of the run folder", hint="bring the run back from a copy"
+        )
+    return path
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal; InvalidMeasurement when it is missing or cannot be read."""
     try:
-        manifest: Manifest = decode(Manifest, raw)
-    except ValueError as error:
-        raise UsageError(f"{path}: damaged: {error}", hint=_REBUILD) from error
-    return manifest
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise Damaged(path, "the file is missing") from error
+    except OSError as error:
+        raise Damaged(path, f"cannot be read: {error.strerror}") from error
 
 
-_REBUILD = "bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet"
+def name_in_id(name: str) -> str:
+    """Return an experiment's name as the ids of its runs have it."""
+    return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-") or "run"
+
+
+def put_label(folder: Path) -> None:
+    """Label a new run folder. MissingError when the disk is full."""
+    write_json(folder / LABEL, _label(folder))
+
+
+def is_labelled(folder: Path) -> bool:
+    """Whether orch made this folder, under this name."""
+    try:
+        return bool(read_own_json(folder / LABEL) == _label(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def _label(folder: Path) -> dict[str, str]:
+    return {"made_by": "orch", "run": folder.resolve().name}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import secrets
 import shutil
@@ -12,26 +11,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
-from orchestrator.disk import writing
-from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError
+from orchestrator.disk import DiskFull, writing
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
-from orchestrator.results import derive, label, stored_manifest
-from orchestrator.results.documents import whole_file, write_json
-from orchestrator.results.hold import is_held, try_hold
-from orchestrator.results.journal import Journal, Tail
+from orchestrator.results import derive, stored_manifest
+from orchestrator.results.documents import (
+    ALTERED,
+    LABEL,
+    Damaged,
+    digest,
+    inside,
+    is_labelled,
+    name_in_id,
+    put_label,
+    whole_file,
+    write_json,
+)
+from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import is_run, not_one, run_folders
-from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id
-from orchestrator.results.records import sha256_of_rows
+from orchestrator.results.records import STAGING, raw_path, sha256_of_rows
 from orchestrator.results.stored_manifest import NAME, Stored
 from orchestrator.strict_json import read_own_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_LOG = logging.getLogger(__name__)
 _MOST_IDS = 1000
 LATEST = "latest"
+_AGAIN = "start the run again"
 
 
 class RunFolder:
@@ -51,13 +59,12 @@ class RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
         folder = cls._made(root, f"{now.stamp()}-{name_in_id(plan.name)}")
         try:
-            with writing(folder.path, "start the run again"):
+            with writing(folder.path, _AGAIN):
                 folder._begin(plan, {"command": list(command), "at": now.iso()})
         except MissingError as error:  # a run that has not begun leaves no folder, and cannot be resumed
             folder.release()
             shutil.rmtree(folder.path, ignore_errors=True)
-            hint = (error.hint or "").replace("`orch run --resume`", "start the run again")
-            raise MissingError(error.message.removesuffix(f"; {KEPT}"), hint=hint) from error
+            raise DiskFull(error.where, _AGAIN, kept="") if isinstance(error, DiskFull) else error from error
         return folder
 
     @classmethod
@@ -65,19 +72,19 @@ class RunFolder:
         """A new, empty folder under `root` whose name begins so; another run's is never taken, nor touched."""
         for attempt in range(_MOST_IDS):
             path = root / f"{begin}-{secrets.token_hex(2)}{attempt or ''}"
-            with writing(path, "start the run again"):
+            with writing(path, _AGAIN):
                 root.mkdir(parents=True, exist_ok=True)
                 try:
                     path.mkdir()
                 except FileExistsError:
                     continue
             return cls(path)
-        raise MissingError(f"{root / begin}-...: {_MOST_IDS} names are taken", hint="start the run again")
+        raise MissingError(f"{root / begin}-...: {_MOST_IDS} names are taken", hint=_AGAIN)
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
         """Write the plan, the label and the journal's first line."""
         write_json(self.path / "plan.json", plan.to_dict())
-        label.put(self.path)
+        put_label(self.path)
         files = {"plan.json": digest(self.path / "plan.json")}
         experiment = Path(plan.experiment_path)
         if plan.experiment_path and experiment.is_file():
@@ -118,18 +125,13 @@ class RunFolder:
         return self.path.resolve().name
 
     @property
-    def staging(self) -> Path:
-        """Raw records on their way; gone when the run is complete."""
-        return self.path / "staging"
-
-    @property
     def is_ours(self) -> bool:
         """Whether orch made this folder here: it carries the label."""
-        return label.is_labelled(self.path)
+        return is_labelled(self.path)
 
     def why_not_ours(self) -> str | None:
         """Return what speaks against it, as a clause; None where it is ours."""
-        return None if self.is_ours else f"it was not made here: it has no {label.NAME} with its name"
+        return None if self.is_ours else f"it was not made here: it has no {LABEL} with its name"
 
     def origin(self) -> str:
         """What tells a folder from elsewhere from every other one, 12 characters of 0-9 and a-f; "" where it is ours."""
@@ -172,10 +174,6 @@ class RunFolder:
         """The journal, oldest first."""
         return self._journal.events()
 
-    def tail(self) -> Tail:
-        """The journal from its beginning, for who follows what another process adds to it."""
-        return Tail(self._journal.path)
-
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
         return self._read(derive.read, self.events())
@@ -188,7 +186,7 @@ class RunFolder:
         try:
             return read(events)
         except ValueError as error:
-            raise damaged(self._journal.path, f"cannot be read: {error}") from error
+            raise Damaged(self._journal.path, f"cannot be read: {error}") from error
 
     def write_json(self, name: str, document: Any) -> None:
         """Replace a document of the run folder, whole or not at all."""
@@ -229,7 +227,7 @@ class RunFolder:
         if self._manifest is None:
             stored = self._stored()
             if stored is None and self.journal_state().state != "running":
-                raise damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
+                raise Damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
             is_current = stored is not None and stored.manifest.journal == self._journal.end()
             if stored is not None and is_current and stored.manifest.state != "running":
                 self._require_begun_as_written()
@@ -256,7 +254,7 @@ class RunFolder:
 
     def raw_path(self, samples: str) -> Path:
         """Return where the raw record waits that will become `samples`."""
-        return inside(self.path, f"staging/records/{samples.replace('/', '~')}.timings")
+        return raw_path(self.path, samples)
 
     def record_digests(self, samples: Iterable[str]) -> dict[str, str]:
         """The SHA-256 of the rows of each raw record that waits, by the samples that it becomes.
@@ -272,18 +270,17 @@ class RunFolder:
         """
         from orchestrator.results.convert import convert_waiting
 
-        convert_waiting(self)
+        convert_waiting(self.path, self._journal, self.journal_state(), self.plan())
 
     def set_aside(self) -> None:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
         counted = self.journal_state().samples
-        for folder in ("samples", "baselines"):
-            for path in sorted(inside(self.path, folder).rglob("*.parquet")):
-                relative = path.relative_to(self.path)
-                if relative.as_posix() not in counted:
-                    target = inside(self.path, f"superseded/{relative.as_posix()}")
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    path.replace(target)
+        every = (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet"))
+        for relative in sorted(path.relative_to(self.path) for path in every):
+            if relative.as_posix() not in counted:
+                target = self.path / "superseded" / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                (self.path / relative).replace(target)
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
@@ -300,7 +297,7 @@ class RunFolder:
         self.append({"event": "end", "state": state, "at": at})
         manifest = self.write_manifest()
         if state == "complete":
-            shutil.rmtree(self.staging, ignore_errors=True)
+            shutil.rmtree(self.path / STAGING, ignore_errors=True)
         return manifest
 
     def manifest_bytes(self) -> bytes:
@@ -310,34 +307,23 @@ class RunFolder:
         """
         stored = self._stored()
         if stored is None:
-            raise damaged(self.path / NAME, "the file is missing")
+            raise Damaged(self.path / NAME, "the file is missing")
         self._require_begun_as_written()
-        if self._goes_on_after(stored):
-            raise damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
+        if stored.manifest.journal != self._journal.end() or not self._journal.is_whole:
+            raise Damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
         return stored.content
-
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader must know of the manifest, a sentence each."""
-        self.manifest()  # which brings that of a run of ours up to date that was killed
-        stored = self._stored()
-        if stored is None or self.is_in_progress or not self._goes_on_after(stored):
-            return ()
-        return ("journal.jsonl continues after manifest.json",)
 
     def _stored(self) -> Stored | None:
         """InvalidMeasurement when it is not as it was written, or the journal has lost lines that it is derived from."""
         stored = stored_manifest.stored(self.path)
         if stored is not None and not self._journal.has(stored.manifest.journal):
-            raise damaged(
+            raise Damaged(
                 self._journal.path, "shorter than it was, or another run's: manifest.json is of a later state"
             )
         return stored
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
         return stored_manifest.derived(self._journal, self.plan, state=state)
-
-    def _goes_on_after(self, stored: Stored) -> bool:
-        return stored.manifest.journal != self._journal.end() or not self._journal.is_whole
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
@@ -356,7 +342,7 @@ class RunFolder:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
         expected = begin.get("files", {}).get(name) if begin else None
         if begin and digest(inside(self.path, name)) != expected:
-            raise damaged(self.path / name, "not as it was written when the run began")
+            raise Damaged(self.path / name, "not as it was written when the run began")
 
     @property
     def is_in_progress(self) -> bool:
@@ -367,14 +353,14 @@ class RunFolder:
         """InvalidMeasurement when a samples file is not as it was written."""
         path, expected = self._file(relative_path)
         if digest(path) != expected:
-            raise damaged(path, ALTERED)
+            raise Damaged(path, ALTERED)
 
     def _file(self, relative_path: str) -> tuple[Path, str]:
         """Where a samples file lies, and the SHA-256 that the manifest lists."""
         path = inside(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
         if expected is None:
-            raise damaged(path, "the manifest does not list this file")
+            raise Damaged(path, "the manifest does not list this file")
         return path, expected
 
 
@@ -384,11 +370,8 @@ def runs(root: Path) -> list[RunFolder]:
 
 
 def latest_of_ours(root: Path) -> RunFolder | None:
-    """The newest run that is ours; None where there is none. What sorts after it is mentioned."""
-    every = runs(root)
-    ours = next((folder for folder in reversed(every) if folder.is_ours), None)
-    _mention([folder.path.name for folder in every], ours.path.name if ours else "")
-    return ours
+    """The newest run that is ours; None where there is none."""
+    return next((folder for folder in reversed(runs(root)) if folder.is_ours), None)
 
 
 def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
@@ -396,12 +379,11 @@ def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
 
     One that ended before a trial was made is passed over, unless `even_empty`: it was refused, or cut at once.
     """
-    ours = [name for name in reversed(ids) if label.is_labelled(root / name)]
+    ours = [name for name in reversed(ids) if is_labelled(root / name)]
     chosen = next((name for name in ours if even_empty or not _is_empty(root / name)), None)
     if chosen is None:
         why = "that was made here has a trial" if ours else "was made here"
         raise UsageError(f"no run under {root}/ {why}, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}")
-    _mention(ids, chosen)
     return chosen
 
 
@@ -414,11 +396,3 @@ def _is_empty(folder: Path) -> bool:
         return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
     except InvalidMeasurement:
         return False
-
-
-def _mention(ids: Sequence[str], chosen: str) -> None:
-    """Log which runs sort after the one that was chosen as the latest of ours."""
-    passed_over = [name for name in ids if name > chosen]
-    if passed_over:
-        named = ", ".join(passed_over[-3:]) + (f" and {len(passed_over) - 3} more" if len(passed_over) > 3 else "")
-        _LOG.info("passed over as the latest run, without a trial or not made here: %s", named)

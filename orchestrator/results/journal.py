@@ -8,23 +8,23 @@ editing, not against someone who computes the chain anew (docs/reliability.md).
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.results import sizes
-from orchestrator.results.documents import disk_full_is_an_error, to_line
-from orchestrator.results.paths import damaged
+from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
 from orchestrator.strict_json import parse_own_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
+_MOST_AT_ONCE = 1 << 24
 _KIND = re.compile(rb'\{"event":"([a-z-]+)"')
 
 
@@ -110,10 +110,10 @@ class Journal:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise damaged(self.path, f"cannot be read: {error.strerror}") from error
+            raise Damaged(self.path, f"cannot be read: {error.strerror}") from error
         with opened as handle:
             head, offset = "", 0
-            for number, line in enumerate(iter(lambda: handle.readline(sizes.JOURNAL_LINE), b""), start=1):
+            for number, line in enumerate(iter(handle.readline, b""), start=1):
                 body, chain = _unchained(line, head)
                 if body is None:
                     if _is_torn(line) and not handle.read(1):
@@ -153,7 +153,7 @@ class Tail:
         self._head = ""
         self._lines = 0
 
-    def look(self, most_bytes: int = sizes.JOURNAL_LINE) -> list[dict[str, Any]]:
+    def look(self, most_bytes: int = _MOST_AT_ONCE) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
 
         FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
@@ -163,10 +163,10 @@ class Tail:
         with self.path.open("rb") as handle:
             size = os.fstat(handle.fileno()).st_size
             if size < self.offset:
-                raise damaged(self.path, "shorter than it was")
+                raise Damaged(self.path, "shorter than it was")
             handle.seek(self.offset)
             last = min(size, self.offset + most_bytes)
-            while self.offset < last and not _is_torn(line := handle.readline(sizes.JOURNAL_LINE)):
+            while self.offset < last and not _is_torn(line := handle.readline()):
                 found.append(self._taken(line))
         return found
 
@@ -174,7 +174,7 @@ class Tail:
         body, chain = _unchained(line, self._head)
         event = None if body is None else _event(body, chain)
         if event is None:
-            raise damaged(self.path, f"line {self._lines + 1} is not as it was written")
+            raise Damaged(self.path, f"line {self._lines + 1} is not as it was written")
         self.offset, self._head, self._lines = self.offset + len(line), chain, self._lines + 1
         return event.content
 
@@ -212,3 +212,29 @@ def _digest(before: str, body: bytes) -> str:
 def _is_torn(line: bytes) -> bool:
     """Whether an interrupted write can have left this: no newline at its end, or a hole of zero bytes."""
     return not line.endswith(b"\n") or not line.strip(b"\0\n")
+
+
+def try_hold(journal: Path) -> BinaryIO | None:
+    """The lock, held until this is closed; None while another process has it. InvalidMeasurement where there is no file."""
+    try:
+        handle = journal.open("r+b")
+    except FileNotFoundError as error:
+        raise Damaged(journal, "the file is missing") from error
+    except IsADirectoryError as error:
+        raise Damaged(journal, "not a file but a folder") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        return None
+    return handle
+
+
+def is_held(journal: Path) -> bool:
+    """Whether a process of this machine holds the lock right now."""
+    try:
+        with journal.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    return False

@@ -19,12 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainValidator
 
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
-from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, KeptDone, KeptReady, KeptStats
-from services.python.contract.responder_lines import Stats
+from services.python.contract.description import Description
+from services.python.contract.ping_lines import PingDone
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.strict import Part, decode
 
 SCHEMA_VERSION = 1
 
@@ -258,3 +263,35 @@ class Manifest:
 def is_shared(warnings: Iterable[str]) -> bool:
     """Whether a run's warnings say that it was not alone on its machine."""
     return SHARED in warnings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a trial gave no samples: where it ended, and a short word for why.
+
+    The journal also has a sentence, and what the processes wrote last; the manifest has neither.
+    """
+
+    stage: str
+    kind: str
+    message: str = ""
+    last_words: str = ""
+
+
+def _answer(raw: object) -> Done | PingDone | None:
+    """The last line of a requester, or of a ping, which alone names its `method`."""
+    if raw is None:
+        return None
+    is_ping = isinstance(raw, dict) and "method" in raw
+    return decode(PingDone, raw) if is_ping else decode(Done, raw)
+
+
+def _as(kind: type[Part], *, optional: bool = False) -> PlainValidator:
+    return PlainValidator(lambda raw: None if optional and raw is None else decode(kind, raw))
+
+
+KeptDone = Annotated[Done, _as(Done)]
+KeptAnswer = Annotated[Done | PingDone | None, PlainValidator(_answer)]
+KeptStats = Annotated[Stats | None, _as(Stats, optional=True)]
+KeptReady = Annotated[Ready | None, _as(Ready, optional=True)]
+KeptDescription = Annotated[Description, _as(Description)]

@@ -1,4 +1,4 @@
-"""Which folders are runs, by their names and files alone: light, as shells ask while somebody types."""
+"""Which folders are runs, by their names and files alone: light, as shells read it while somebody types."""
 
 from __future__ import annotations
 

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator import record_layout as layout
-from orchestrator.results import sizes
-from orchestrator.results.paths import damaged
+from orchestrator.results.documents import Damaged, inside
 from services.python.contract.limits import Recorded
 
 _KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
+STAGING = "staging"  # raw records on their way; gone when a run is complete
 _BYTES_AT_ONCE = layout.ROW.size << 16
+
+
+def raw_path(folder: Path, samples: str) -> Path:
+    """Where the raw record waits that will become `samples` of a run folder."""
+    return inside(folder, f"{STAGING}/records/{samples.replace('/', '~')}.timings")
 
 
 def written(
@@ -28,7 +33,7 @@ def written(
     """The rows of a record without its header, many at a time, up to the first one never written.
 
     It is read no further than that: a record is made larger than it needs. FileNotFoundError when there is no such file;
-    InvalidMeasurement when it is larger than any record, or no record of this version with these columns.
+    Damaged when it is no record of this version with these columns.
 
     `kind` is the kind of work that was timed, and `parts` how many a right sample of it has, where that is known: other
     rows than it has are refused (`results.rows`); None takes them unseen. Rows of work in parts come all at once.
@@ -38,7 +43,7 @@ def written(
         return
     content = b"".join(_written(path, looks=False))
     if (why := _strange_clock(content) or _strange_belongings(content, kind, parts, at_once=at_once)) is not None:
-        raise damaged(path, why)
+        raise Damaged(path, why)
     yield content
 
 
@@ -50,7 +55,7 @@ def _written(path: Path, *, looks: bool) -> Iterator[bytes]:
             sequences = memoryview(whole).cast("q")[:: len(layout.COLUMNS)].tolist() if whole else []
             rows = sequences.index(0) if 0 in sequences else len(sequences)
             if looks and (why := _strange(whole[: rows * size])) is not None:
-                raise damaged(path, why)
+                raise Damaged(path, why)
             yield whole[: rows * size]
             if rows < len(sequences):
                 return
@@ -100,8 +105,6 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     """The file, its header read and found right."""
     with path.open("rb") as record:
         size = os.fstat(record.fileno()).st_size
-        if size > sizes.RECORD:
-            raise damaged(path, "larger than any record of orch")
         if (why := layout.refusal(record.read(layout.HEADER_BYTES), size)) is not None:
-            raise damaged(path, why)
+            raise Damaged(path, why)
         yield record

@@ -12,8 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from orchestrator.experiment.model.address import is_loopback
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import BaselineRecord, RequesterRecord, TrialRecord, TurnRecord
+from orchestrator.results.manifest import BaselineRecord, Failure, RequesterRecord, TrialRecord, TurnRecord
 from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
 from orchestrator.errors import UsageError
-from orchestrator.results import turns
+from orchestrator.results.documents import ALTERED, Damaged, digest, inside, whole_file
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.paths import ALTERED, damaged, digest, inside
+from orchestrator.results.manifest import TurnRecord
 
 
 def verify(folder: RunFolder) -> tuple[str, ...]:
@@ -21,13 +25,36 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     journal_state = folder.journal_state()
     begun = tuple(journal_state.begin.get("files", {}))
     for samples in sorted(journal_state.samples - manifest.files.keys()):
-        raise damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
+        raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
     for samples in manifest.files:
         folder.verify(samples)
     superseded = sorted(journal_state.files.keys() - manifest.files.keys())
     kept = [f"superseded/{samples}" for samples in superseded]
     for samples, moved in zip(superseded, kept, strict=True):
         if digest(inside(folder.path, moved)) != journal_state.files[samples]:
-            raise damaged(folder.path / moved, ALTERED)
-    printed = turns.verify(folder.path, journal_state.every_turn)
+            raise Damaged(folder.path / moved, ALTERED)
+    printed = _verify_turns(folder.path, journal_state.every_turn)
     return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept, *printed)
+
+
+def keep_output(folder: Path, turn: TurnRecord, text: str) -> str:
+    """Write what was printed in a turn; its SHA-256. MissingError when the disk is full."""
+    content = text.encode()
+    path = inside(folder, turn.raw)
+    path.parent.mkdir(exist_ok=True)
+    with whole_file(path) as partial:
+        partial.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _verify_turns(folder: Path, turns: Iterable[TurnRecord]) -> tuple[str, ...]:
+    """Return the files of the turns, each held against its SHA-256; InvalidMeasurement names one that differs."""
+    found = []
+    for turn in turns:
+        if not turn.sha256:
+            continue
+        path = inside(folder, turn.raw)
+        if digest(path) != turn.sha256:
+            raise Damaged(path, ALTERED)
+        found.append(turn.raw)
+    return tuple(found)

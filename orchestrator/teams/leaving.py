@@ -17,8 +17,8 @@ from orchestrator.exports.findings import run_row
 from orchestrator.history import read
 from orchestrator.history.noted import Annotations
 from orchestrator.history.record import RunRecord
-from orchestrator.results.documents import manifest_to_dict
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.stored_manifest import manifest_to_dict
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from orchestrator.measure.in_progress import in_progress
+from orchestrator.measure.progress import in_progress
 from orchestrator.report.page import shown
 from orchestrator.web import figure
 from orchestrator.web.live_view import LOOK_S, Reader, State, View

@@ -15,10 +15,12 @@ from typing import Any, Literal
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.measure.in_progress import InProgress, Steps, shown
-from orchestrator.measure.labels import label
+from orchestrator.measure.progress import InProgress, Steps, shown
+from orchestrator.measure.run_context import label
 from orchestrator.results.derive import JournalState, shortened
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.journal import Tail
+from orchestrator.results.names import JOURNAL
 
 State = Literal["running", "stopping", "complete", "interrupted", "killed", "gone", "unreadable"]
 
@@ -97,7 +99,7 @@ class Reader:
         self._begin()
 
     def _begin(self) -> None:
-        self._tail = self._folder.tail()
+        self._tail = Tail(self._folder.path / JOURNAL)
         self._journal, self._steps = JournalState(), Steps()
         self._ended: list[_Ended] = []
         self._plan: Plan | None = None

@@ -21,7 +21,7 @@ from orchestrator.exports.small_table import small_table
 from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.history.live import live
-from orchestrator.measure.in_progress import how_unfinished
+from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path
 from orchestrator.report.groups import cell_names, groups
 from orchestrator.report.stored import report_of
@@ -55,7 +55,7 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
         "summary": summary,
         "sentences": sentences(summary),
         "invalid": sentence(summary.cells, summary.checks),
-        "remarks": (*folder.remarks(), *_interrupted(folder), *summary.warnings),
+        "remarks": (*_interrupted(folder), *summary.warnings),
         "table": small_table([_export(judged)]),
         "checks": check_groups(summary),
         "quiet": QUIET,

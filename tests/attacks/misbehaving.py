@@ -19,9 +19,9 @@ from orchestrator.hosts import processes
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.hosts.processes import RUN_MARK, marked
-from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.progress import Progress
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench, Outcome, body_bytes
 from services.python.contract.lines import Load, Warmup
 from tests.attacks.base import Attack, Tally
@@ -235,7 +235,7 @@ def attempt(end: str, name: str, folder: Path) -> str:
         patch("orchestrator.measure.target.READY_S", _READY_S),
         patch("orchestrator.measure.trial.READY_S", _READY_S),
         patch("orchestrator.measure.target.STATS_S", _STATS_S),
-        patch("orchestrator.measure.deadline._SPARE_S", 1.0),
+        patch("orchestrator.measure.target._SPARE_S", 1.0),
     ):
         # In a thread, so that what never ends is seen as that.
         trial = threading.Thread(target=make, daemon=True)

@@ -15,8 +15,8 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load

@@ -23,7 +23,7 @@ import pytest
 
 from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
-from orchestrator.hosts.remote.keys import ensure_key
+from orchestrator.hosts.remote.ssh import ensure_key
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.workspace import Workspace

@@ -12,7 +12,7 @@ from orchestrator.hosts.provision.overview import overview
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
-from orchestrator.measure.in_progress import in_progress
+from orchestrator.measure.progress import in_progress
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.workspace import Workspace
 from tests.support.folders import begun, finished

@@ -25,12 +25,11 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.cells import cell_id, processes_of, share_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.record_layout import COLUMNS as RECORDED
-from orchestrator.results import label
-from orchestrator.results.documents import write_json
+from orchestrator.results.documents import digest as sha256_of
+from orchestrator.results.documents import put_label, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from orchestrator.results.paths import digest as sha256_of
 from services.python.contract.description import Description
 from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
@@ -57,9 +56,6 @@ class MemoryRun:
 
     def manifest_bytes(self) -> bytes:
         raise InvalidMeasurement("it was never written")
-
-    def remarks(self) -> tuple[str, ...]:
-        return ()
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, np.ndarray]:
         if relative_path not in self.files:
@@ -439,5 +435,5 @@ def write_documents(stored: Manifest, folder: Path) -> None:
     events += [{"event": "warning", "text": text} for text in stored.warnings]
     for event in [*events, {"event": "end", "state": stored.state, "at": stored.ended_at}]:
         journal.append(event, sync=False)
-    label.put(folder)
+    put_label(folder)
     RunFolder(folder).write_manifest()

@@ -14,7 +14,7 @@ from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.loads import at_step, room
 from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.measure.searching import Searching
+from orchestrator.measure.remaining import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import arrivals

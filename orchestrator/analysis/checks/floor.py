@@ -14,7 +14,7 @@ Three bounds, from the strictest to the loosest, and what each is worth:
   what the block's readings disagree, and by twice the way from the fastest exchange to the middle one.
 
   Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
-  a larger exchange has opened. How fast another one is depends on its own past (see `measure.floors`); so a call that is
+  a larger exchange has opened. How fast another one is depends on its own past (see `measure.baselines`); so a call that is
   faster than an exchange which is no bound is shown as that, and never as "above the floor".
 
 Each operation of a mix is held to the exchange of as many bytes as its own bodies have; all of them together to ping and the
@@ -173,7 +173,7 @@ def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fa
 
 
 def _are_alike(one: int, other: int) -> bool:
-    """Whether bodies of so many bytes have one floor (`measure.floors`)."""
+    """Whether bodies of so many bytes have one floor (`measure.baselines`)."""
     larger = max(one, other)
     return larger <= _ONE_SEGMENT_BYTES or larger - min(one, other) <= larger * _SAME_SIZE
 

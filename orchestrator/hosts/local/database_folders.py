@@ -20,7 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from orchestrator.files import UnreadableFile, read_file
 from orchestrator.hosts import processes
 from orchestrator.hosts.processes import Known
 
@@ -28,7 +27,6 @@ _PREFIX: Final = "orch-postgresql-"
 _NOTE: Final = "made-by-orch.json"
 _SERVER: Final = "server"
 _DATA: Final = "data"
-_MOST_BYTES: Final = 4_096
 _STEPS: processes.Steps = ((signal.SIGINT, 10.0), (signal.SIGKILL, 5.0))  # PostgreSQL's fast shutdown first
 _PROC = Path("/proc")
 _LOG = logging.getLogger(__name__)
@@ -82,13 +80,11 @@ def _is_left(folder: Path) -> bool:
         note = folder / _NOTE
         if not (folder.is_dir() and _is_private(folder) and _is_private(note)):
             return False
-        found = json.loads(read_file(note, _MOST_BYTES))
-        pid, started, seen = found["pid"], found["started"], found["processes"]
-    except (OSError, UnreadableFile, ValueError, KeyError, TypeError):
+        found = json.loads(note.read_text())
+        maker = Known(pid=found["pid"], started=found["started"])
+        return found["processes"] == _processes_seen() and not maker.is_alive
+    except (OSError, ValueError, KeyError, TypeError):
         return False
-    if not isinstance(pid, int) or not isinstance(started, str) or seen != _processes_seen():
-        return False
-    return not Known(pid=pid, started=started).is_alive
 
 
 def _is_private(path: Path) -> bool:
@@ -110,9 +106,9 @@ def _servers_of(data: Path) -> list[Known]:
     """The server that works in this folder, by the file it keeps there; none where another process has its id by now."""
     try:
         owner = data.lstat().st_uid
-        text = read_file(data / "postmaster.pid", _MOST_BYTES).decode()
+        text = (data / "postmaster.pid").read_text()
         process = processes.known(int(text.partition("\n")[0]))
-    except (OSError, UnreadableFile, ValueError):
+    except (OSError, ValueError):
         return []
     if process is None:
         return []

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -14,18 +15,20 @@ from typing import Any
 import services
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
-from orchestrator.errors import ProvisionError, on_one_line
+from orchestrator.errors import MissingError, ProvisionError, UsageError, on_one_line
+from orchestrator.experiment.model.address import resolve
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
-from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
-from orchestrator.hosts.capture import capture
+from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of, ping
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
+from orchestrator.hosts.output import capture
 from orchestrator.hosts.pinning import Pinning, on_this_machine, told
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
+from services.python.contract.ping_lines import Ping
 
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
@@ -228,3 +231,34 @@ def _environment() -> dict[str, str]:
 def _is_process(event: dict[str, Any]) -> bool:
     """Whether an event names a process; one that ended before its start time was read has no identity."""
     return event.get("event") == "process" and event.get("started") is not None
+
+
+_PINGS, _APART_S = 10, 0.1
+_PATIENCE_S = 60.0
+
+
+def round_trip_to(name: str) -> float:
+    """The mean of ten pings, ms. UsageError for a name without an address, or where none is answered.
+
+    MissingError where this machine cannot ping.
+    """
+    try:
+        address = resolve(name)
+    except ValueError as error:
+        raise UsageError(f"--to: {error}", hint="give the round trip itself: --rtt 80ms") from error
+
+    def note(_: dict[str, Any]) -> None:
+        """Nothing is left behind: the process ends with this call."""
+
+    with tempfile.TemporaryDirectory(prefix="orch-ping-") as folder:
+        host = LocalHost(Path(folder), note=note)
+        request = Ping(address=address, record=str(Path(folder) / "ping.bin"), count=_PINGS, interval_s=_APART_S)
+        try:
+            done = ping(host, request, patience_s=_PATIENCE_S)
+        except (ValueError, TimeoutError) as error:
+            raise MissingError(f"{name} cannot be pinged: {error}", hint="orch doctor") from error
+    if not done.received or done.avg_ms is None:
+        raise UsageError(
+            f"{name} ({address}) answered none of {_PINGS} pings", hint="give the round trip itself: --rtt 80ms"
+        )
+    return done.avg_ms

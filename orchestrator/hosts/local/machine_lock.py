@@ -1,22 +1,19 @@
 """One run at a time measures on a machine, whichever checkout and whichever user started it.
 
-The lock is on one file of the machine, in a folder that every user may write to. Nothing in that file is trusted: another
-user may have put it there, and may write to it. It says who measures, for people to read, and who shares the machine on
-purpose. `ORCH_MACHINE_LOCK` names another file, for containers that share a machine but not its /tmp. A file that holds
-something else is never emptied nor added to.
+The lock is on one file of the machine, in a folder that every user may write to. It says who measures, for people to read,
+and who shares the machine on purpose. `ORCH_MACHINE_LOCK` names another file, for containers that share a machine but not
+its /tmp. A file that holds something else is never emptied nor added to.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import getpass
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,9 +25,8 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.strict_json import parse_json
 
 VARIABLE = "ORCH_MACHINE_LOCK"
-_PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users; opened with care
+_PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users
 _MOST_BYTES = 65_536
-_MOST_PIDS = 1 << 31
 _BEGINNING = re.compile(rb'\{"pid": \d+, "run": "')  # of every file that `_write` has written to
 _OVERRIDE = "`--share-machine` measures anyway, and the run records it"
 
@@ -92,40 +88,25 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
 
 
 def _open(path: Path) -> int:
-    """The file, made when it is not there; never another one through a link, never a pipe or a device."""
-    for _ in range(10):
-        try:
-            descriptor = _open_or_make(path)
-        except OSError as error:
-            if error.errno == errno.EEXIST:
-                continue  # another orch made it just now
-            raise _unusable(
-                path, "it is a link" if error.errno == errno.ELOOP else os.strerror(error.errno or 0)
-            ) from error
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            os.close(descriptor)
-            raise _unusable(path, "it is not an ordinary file with one name")
-        return descriptor
-    raise _unusable(path, "it comes and goes")
-
-
-def _open_or_make(path: Path) -> int:
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    """The file, made when it is not there; MissingError when it cannot be opened."""
     try:
-        return os.open(path, os.O_RDWR | os.O_APPEND | flags)
-    except FileNotFoundError:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | flags, 0o666)
-        os.fchmod(descriptor, 0o666)  # for every user, whatever the umask
-        return descriptor
-    except PermissionError:
-        return os.open(path, os.O_RDONLY | flags)  # enough to take the lock
+        try:
+            return os.open(path, os.O_RDWR | os.O_APPEND)  # Linux may refuse O_CREAT for another user's file in /tmp
+        except FileNotFoundError:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+            with suppress(PermissionError):  # another user has made it just now
+                os.fchmod(descriptor, 0o666)  # for every user, whatever the umask
+            return descriptor
+        except PermissionError:
+            return os.open(path, os.O_RDONLY)  # enough to take the lock
+    except OSError as error:
+        raise _unusable(path, os.strerror(error.errno or 0)) from error
 
 
 def _unusable(path: Path, why: str) -> MissingError:
     return MissingError(
         f"the machine's lock {path} cannot be used: {why}",
-        hint=f"remove it, or name another file in {VARIABLE}, the same for all who measure on this machine",
+        hint=f"name another file in {VARIABLE}, the same for all who measure on this machine",
     )
 
 
@@ -133,10 +114,7 @@ def _require_lock(descriptor: int, path: Path) -> None:
     """MissingError when the file holds something that is not a lock's: it may be precious to somebody."""
     beginning = os.pread(descriptor, _MOST_BYTES, 0)
     if beginning and not _BEGINNING.match(beginning):
-        raise MissingError(
-            f"the machine's lock {path} cannot be used: it holds something else, which was left as it is",
-            hint=f"name another file in {VARIABLE}, the same for all who measure on this machine",
-        )
+        raise _unusable(path, "it holds something else, which was left as it is")
 
 
 def _is_locked(descriptor: int) -> bool:
@@ -169,12 +147,11 @@ def _said(descriptor: int) -> dict[_Who, str]:
     for line in os.pread(descriptor, _MOST_BYTES, 0).splitlines():
         try:
             entry: Any = parse_json(line)
-            pid = int(entry["pid"])
             run = f"run {entry['run']}" if entry["run"] else "a run"
-            who = (pid, str(entry.get("started", "")), str(entry.get("space", "")))
-            found[who] = f"{run!s:.200} (process {pid}, user {entry['user']!s:.40}, in {entry['folder']!s:.200})"
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-            continue  # written by someone else
+            who = (int(entry["pid"]), str(entry["started"]), str(entry["space"]))
+            found[who] = f"{run} (process {who[0]}, user {entry['user']}, in {entry['folder']})"
+        except (ValueError, TypeError, KeyError):
+            continue  # cut, as the disk was full
     return found
 
 
@@ -187,7 +164,7 @@ def _ourselves() -> _Who:
 def _has_ended(who: _Who) -> bool:
     """Whether a process is surely over; of a container whose processes cannot be seen here nothing is sure."""
     pid, started, space = who
-    return bool(started) and space == _space() and 0 < pid < _MOST_PIDS and started_at(pid) != started
+    return bool(started) and space == _space() and started_at(pid) != started
 
 
 def _space() -> str:

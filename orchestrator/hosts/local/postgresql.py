@@ -21,7 +21,9 @@ from typing import Any, Final
 
 from orchestrator.errors import MissingError
 from orchestrator.experiment.model.factors import GIVEN
-from orchestrator.files import UnreadableFile, read_file
+from orchestrator.experiment.plan.cells import ask_postgresql, postgresql_connections
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
 
@@ -35,7 +37,6 @@ _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
 _MUTE = "it said nothing"
 _PORT = "5432"  # of the socket's name
-_PID_FILE_BYTES = 4_096
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
 _LOG = logging.getLogger(__name__)
 
@@ -88,20 +89,47 @@ def find() -> Binaries:
 
 
 @contextmanager
-def running(connections: int) -> Iterator[tuple[str, str]]:
+def running(most_connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
     found, user = find(), _user()
     for left in database_folders.end_what_is_left():
         _LOG.warning("%s", left)
     with database_folders.made(user.uid, user.gid) as folder:
         _initialise(found, folder, user)
-        server = _launched(found, folder, user, connections)
+        server = _launched(found, folder, user, most_connections)
         try:
             _await_ready(found, folder, server)
             # All that says where it is: else libpq takes what is missing from the user's PGHOSTADDR, PGPORT or PGOPTIONS.
             yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", found.version
         finally:
             _end(server)
+
+
+@contextmanager
+def session_server(plan: Plan) -> Iterator[str]:
+    """The DSN that responders are given; empty where no cell needs it, or the plan has hosts for it.
+
+    It is that of the server that the environment names, or of one that is started for the session. MissingError where none
+    is named and none can be started: on this machine for its own responders alone.
+    """
+    if not ask_postgresql(plan.cells):
+        yield ""
+    elif plan.makes_stores:
+        if os.environ.get(GIVEN):
+            _LOG.warning(
+                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
+            )
+        yield ""
+    elif given := os.environ.get(GIVEN):
+        yield given
+    elif plan.provider != THIS_MACHINE:
+        raise MissingError(
+            f"this plan asks a server of PostgreSQL that {GIVEN} named when it was made, and none is named now",
+            hint=f"name it: {GIVEN}=postgresql://user@host:5432/name, or `orch plan` again for one with a host of its own",
+        )
+    else:
+        with running(postgresql_connections(plan.cells)) as (dsn, _):
+            yield dsn
 
 
 def _folders() -> Iterator[Path]:
@@ -219,8 +247,8 @@ def _accepts(folder: Path) -> bool:
     """Whether the server is ready, by the last line of the file that it keeps for this."""
     try:
         pid_file = database_folders.data_in(folder) / "postmaster.pid"
-        lines = read_file(pid_file, _PID_FILE_BYTES).decode(errors="replace").splitlines()
-    except (OSError, UnreadableFile):
+        lines = pid_file.read_text(errors="replace").splitlines()
+    except OSError:
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"
 

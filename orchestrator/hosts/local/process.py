@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
+from orchestrator.hosts.output import LineBuffer, StderrLimit
 from orchestrator.hosts.processes import PROCESS_MARK
 
 LAST_WORDS = 4_000

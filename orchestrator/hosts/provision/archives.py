@@ -7,12 +7,25 @@ each lies beside it.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
-from collections.abc import Callable
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, ProvisionError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A file of an archive: its path there, its content, and its mode."""
+
+    name: str
+    content: bytes
+    mode: int = 0o644
 
 
 def cache_folder() -> Path:
@@ -26,20 +39,21 @@ def cache_folder() -> Path:
         raise MissingError("this user has no home folder", hint="name a folder: ORCH_CACHE=/path") from error
 
 
-def kept(path: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool]) -> Path:
+def kept(path: Path, make: Callable[[Path], None]) -> Path:
     """The archive at `path`, as it was made: by `make` now, or earlier and not changed since.
 
-    `is_sound` says whether its content is what its name promises; one that was changed, or is not sound, is made again.
-    ProvisionError when others can write to the folder, or what was made is not sound.
+    ProvisionError when others can write to the folder.
     """
     private(path.parent)
-    if not (_is_unchanged(path) and is_sound(path)):
-        _digest_file(path).unlink(missing_ok=True)
-        make(path)
-        if not is_sound(path):
-            path.unlink(missing_ok=True)
-            raise ProvisionError(f"{path} is not what it was made from", hint="check the disk, and try again")
-        _digest_file(path).write_text(_sha256(path) + "\n", encoding="ascii")
+    digest_file = path.with_name(f"{path.name}.sha256")
+    try:
+        if digest_file.read_text(encoding="ascii").strip() == _sha256(path):
+            return path
+    except (OSError, UnicodeDecodeError):
+        pass  # it was never made, or not to the end
+    digest_file.unlink(missing_ok=True)
+    make(path)
+    digest_file.write_text(_sha256(path) + "\n", encoding="ascii")
     return path
 
 
@@ -54,15 +68,16 @@ def private(folder: Path) -> None:
         )
 
 
-def _is_unchanged(path: Path) -> bool:
-    try:
-        return _digest_file(path).read_text(encoding="ascii").strip() == _sha256(path)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _digest_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
+def write_tar(tar: Path, members: Iterable[Member]) -> None:
+    """Owner and time left out, so that equal members are an equal tar; appears whole or not at all."""
+    with tempfile.TemporaryDirectory(dir=tar.parent) as scratch:  # its own: another orch may be at it too
+        partial = Path(scratch, tar.name)
+        with tarfile.open(partial, "w") as archive:
+            for member in members:
+                info = tarfile.TarInfo(member.name)
+                info.size, info.mode = len(member.content), member.mode
+                archive.addfile(info, io.BytesIO(member.content))
+        partial.replace(tar)
 
 
 def _sha256(path: Path) -> str:

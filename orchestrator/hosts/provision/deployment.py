@@ -20,6 +20,7 @@ from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import Topology, WantedLink, needed_languages, topology
+from orchestrator.hosts.base import runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
@@ -30,9 +31,7 @@ from orchestrator.hosts.provision.terraform import find_program
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.keys import ensure_key
-from orchestrator.hosts.remote.ssh import Access
-from orchestrator.hosts.runtimes import runtimes
+from orchestrator.hosts.remote.ssh import Access, ensure_key
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")

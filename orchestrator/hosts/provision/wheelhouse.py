@@ -7,13 +7,10 @@ of its own to install them.
 from __future__ import annotations
 
 import gzip
-import hashlib
-import io
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +21,7 @@ from packaging.requirements import Requirement
 
 from orchestrator.catalogue.platforms import named
 from orchestrator.errors import ProvisionError, on_one_line
-from orchestrator.hosts.provision.archives import kept
+from orchestrator.hosts.provision.archives import Member, kept, write_tar
 from services.python.contract.source import digest as digest_of
 from services.python.contract.source import source_digest, source_files
 
@@ -114,7 +111,8 @@ def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
     """
     requirements = for_target(lock.read_text(), target)
     compiled = b"compiled" if target.shares_bytecode else b""
-    digest = _digest([requirements.encode(), target.short.encode(), target.machine.encode(), compiled])
+    parts = (requirements.encode(), target.short.encode(), target.machine.encode(), compiled)
+    digest = digest_of(parts)[:_DIGITS]
 
     def make(tar: Path) -> None:
         with tempfile.TemporaryDirectory(dir=cache) as scratch:
@@ -124,24 +122,9 @@ def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
             _download(folder, target)
             if compiled:
                 _add_bytecode(folder)
-            _write_tar(tar, sorted(folder.iterdir()), folder.parent)
+            write_tar(tar, _members(sorted(folder.iterdir()), folder.parent))
 
-    tar = kept(cache / f"wheelhouse-{digest}.tar", make, lambda path: _holds_what_is_locked(path, requirements))
-    return Bundle(path=tar, digest=digest)
-
-
-def _holds_what_is_locked(tar: Path, requirements: str) -> bool:
-    """Whether the lock is the wanted one, and each wheel has a hash of it."""
-    locked = {value.removeprefix("sha256:") for value in _HASH.findall(requirements)}
-    for member, data in _members(tar):
-        name = Path(member).name
-        if name == "requirements.lock" and data != requirements.encode():
-            return False
-        if name.endswith(".whl") and hashlib.sha256(data).hexdigest() not in locked:
-            return False
-        if not name.endswith(".whl") and name not in ("requirements.lock", "bytecode.tar.gz"):
-            return False
-    return True
+    return Bundle(path=kept(cache / f"wheelhouse-{digest}.tar", make), digest=digest)
 
 
 def _download(folder: Path, target: Target) -> None:
@@ -173,44 +156,16 @@ def _add_bytecode(folder: Path) -> None:
         command += ["--invalidation-mode", "unchecked-hash", str(sources)]
         subprocess.run(command, capture_output=True, check=False)
         tar = Path(scratch, "bytecode.tar")
-        _write_tar(tar, sorted(sources.rglob("*.pyc")), sources)
+        write_tar(tar, _members(sorted(sources.rglob("*.pyc")), sources))
         (folder / "bytecode.tar.gz").write_bytes(gzip.compress(tar.read_bytes(), compresslevel=6, mtime=0))
 
 
 def code(root: Path, cache: Path) -> Bundle:
     """The tar with the source of `services`, from the checkout at `root`."""
     files, digest = source_files(root), source_digest(root)[:_DIGITS]
-    tar = kept(
-        cache / f"services-{digest}.tar",
-        lambda path: _write_tar(path, files, root),
-        lambda path: _digest(part for name, data in _members(path) for part in (name.encode(), data)) == digest,
-    )
+    tar = kept(cache / f"services-{digest}.tar", lambda path: write_tar(path, _members(files, root)))
     return Bundle(path=tar, digest=digest)
 
 
-def _members(tar: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each member; nothing of an archive that cannot be read."""
-    try:
-        with tarfile.open(tar) as archive:
-            for member in archive:
-                content = archive.extractfile(member)
-                yield member.name, b"" if content is None else content.read()
-    except tarfile.TarError:
-        yield "", b""
-
-
-def _digest(parts: Iterable[bytes]) -> str:
-    return digest_of(parts)[:_DIGITS]
-
-
-def _write_tar(tar: Path, files: Iterable[Path], root: Path) -> None:
-    """Owner, mode and time left out, so that equal content is an equal tar; appears whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=tar.parent) as scratch:  # its own: another orch may be at it too
-        partial = Path(scratch, tar.name)
-        with tarfile.open(partial, "w") as archive:
-            for file in files:
-                info = tarfile.TarInfo(str(file.relative_to(root)))
-                data = file.read_bytes()
-                info.size, info.mode = len(data), 0o644
-                archive.addfile(info, io.BytesIO(data))
-        partial.replace(tar)
+def _members(files: Iterable[Path], root: Path) -> Iterator[Member]:
+    return (Member(name=str(file.relative_to(root)), content=file.read_bytes()) for file in files)

@@ -12,8 +12,7 @@ from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.base import Pair
-from orchestrator.hosts.ping import ping
+from orchestrator.hosts.base import Pair, ping
 from orchestrator.hosts.pinning import Pinning, choose, told
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost

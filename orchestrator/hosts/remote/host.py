@@ -21,10 +21,10 @@ from typing import Any
 import paramiko
 
 from orchestrator.catalogue.read import catalogue
-from orchestrator.disk import full, is_full, whole_file
+from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
-from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
+from orchestrator.hosts.output import LineBuffer, StderrLimit
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
 from services.python.contract.description import Description
 
@@ -361,4 +361,4 @@ def _sha256(path: Path) -> str:
 
 
 def _cannot_store_here(local: Path, error: OSError) -> Exception:
-    return full(local) if is_full(error) else error
+    return DiskFull(local) if is_full(error) else error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import socket
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 
 import fabric
 import paramiko
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from orchestrator.errors import ProvisionError
 
@@ -224,3 +227,17 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
         words = said or str(error) or "the connection was closed"
         return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint="`orch status` shows what is up")
     return None
+
+
+def ensure_key(path: Path, comment: str) -> str:
+    """The public half ("ssh-ed25519 AAAA... comment") of the key pair at `path`, made (mode 0600) if absent."""
+    public = path.with_suffix(".pub")
+    if not public.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        key = Ed25519PrivateKey.generate()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+        line = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+        public.write_text(f"{line} {comment}\n")
+    return public.read_text().strip()

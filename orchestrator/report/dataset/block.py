@@ -11,10 +11,10 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.report import in_text
 from orchestrator.report.dataset.run import Dataset, opened
-from orchestrator.results import sizes
 
 KIND = "application/vnd.orch.run+zip"
 _END = "</body>"
+_MOST_BYTES = 1 << 27  # of an HTML file
 _BLOCK = re.compile(
     rf'<script type="{re.escape(KIND)}" id="dataset" data-page="(?P<page>[0-9a-f]{{64}})">(?P<text>[^<]*)</script>\n?'
 )
@@ -49,7 +49,7 @@ def read_page(path: Path) -> Page:
     UsageError when it carries no samples, or those of another format; InvalidMeasurement when what it carries is damaged.
     """
     try:
-        text = read_file(path, sizes.REPORT).decode("utf-8").replace("\r\n", "\n")
+        text = read_file(path, _MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}", hint="name a report, a run folder or a run") from error
     except UnreadableFile as error:

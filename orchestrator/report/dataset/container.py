@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import COLUMNS
-from orchestrator.results import sizes
 
 ABOUT, MANIFEST, SAMPLES, SUMMARY = "dataset.json", "manifest.json", "samples.parquet", "summary.json"
+MOST_ROWS = 400_000  # of the samples inside a report: twice what it is to hold, as each trial has some
 MOST: Mapping[str, int] = {
     ABOUT: 1 << 26,
     MANIFEST: 1 << 28,
-    SAMPLES: sizes.DATASET_ROWS * len(COLUMNS) * 8,
-    SUMMARY: sizes.SUMMARY,
+    SAMPLES: MOST_ROWS * len(COLUMNS) * 8,
+    SUMMARY: 1 << 28,
 }
 _NEEDED = {ABOUT, MANIFEST, SAMPLES}
 _EPOCH = (1980, 1, 1, 0, 0, 0)

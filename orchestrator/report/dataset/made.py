@@ -21,8 +21,8 @@ from orchestrator.report.dataset import block, container, figures, rows
 from orchestrator.report.dataset.run import FORMAT, About, Dataset
 from orchestrator.report.page import write_page
 from orchestrator.report.render import Inside, render
-from orchestrator.results.documents import manifest_to_dict
 from orchestrator.results.manifest import Manifest
+from orchestrator.results.stored_manifest import manifest_to_dict
 
 MOST_ROWS = 200_000
 _PART = 0.3  # of that, of a run with more: no figure follows from a part, so it need not be large
@@ -73,7 +73,6 @@ def packed(folder: Folder, *, summary: RunSummary | None = None, most_rows: int 
             orch=__version__,
             run_id=manifest.run_id,
             manifest_sha256=_manifest_sha256(folder),
-            remarks=folder.remarks(),
             documents={name: hashlib.sha256(content).hexdigest() for name, content in documents.items()},
             rows=about,
         ),

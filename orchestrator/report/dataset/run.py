@@ -21,10 +21,9 @@ from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
 from orchestrator.report.dataset.rows import FileOfRows
-from orchestrator.results import sizes
 from orchestrator.results.columns import read_numbers
-from orchestrator.results.documents import manifest_from_dict
 from orchestrator.results.manifest import Manifest
+from orchestrator.results.stored_manifest import manifest_from_dict
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
 
@@ -43,7 +42,6 @@ class About:
     orch: str
     run_id: str
     manifest_sha256: str
-    remarks: tuple[str, ...]
     documents: dict[str, str]
     rows: tuple[FileOfRows, ...]
 
@@ -84,10 +82,6 @@ class Dataset:
     def manifest_bytes(self) -> bytes:
         """Never there: what is inside is the manifest's content, not its file."""
         raise InvalidMeasurement(f"{self.path}: manifest.json itself is not inside a report")
-
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader had to know of the folder when this was made."""
-        return self.about.remarks
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one file; InvalidMeasurement when they are not inside."""
@@ -153,8 +147,8 @@ def opened(content: bytes, where: Path) -> Dataset:
         for name, sha256 in about.documents.items():
             if hashlib.sha256(entries.get(name, b"")).hexdigest() != sha256:
                 raise Broken(f"{name} is not as it was written")
-        if (declared := sum(max(0, file.rows) for file in about.rows)) > sizes.DATASET_ROWS:
-            raise Broken(f"it declares {declared:,} samples; there are never more than {sizes.DATASET_ROWS:,}")
+        if (declared := sum(max(0, file.rows) for file in about.rows)) > container.MOST_ROWS:
+            raise Broken(f"it declares {declared:,} samples; there are never more than {container.MOST_ROWS:,}")
         numbers = read_numbers(packed, where, rows.PACKED, declared)
         every = list(rows.unpack(about.rows, {name: column.astype(np.int64) for name, column in numbers.items()}))
         dataset = Dataset(about, entries, {file.path: columns for file, columns in every}, packed)

@@ -8,8 +8,8 @@ from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.results.documents import manifest_from_dict, manifest_to_dict
 from orchestrator.results.manifest import ProgramsRecord
+from orchestrator.results.stored_manifest import manifest_from_dict, manifest_to_dict
 from tests.support.runs import a_run
 
 RECORD = ProgramsRecord(

@@ -21,7 +21,7 @@ from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan.loads import next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.report.render import render
-from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Failure
 from tests.support.pages import Document
 from tests.support.runs import a_plan
 from tests.support.searched import (

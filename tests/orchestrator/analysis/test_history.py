@@ -11,8 +11,7 @@ import pytest
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.history import equal_runs, fingerprint, read_stored, read_summaries
 from orchestrator.analysis.summarise import summarise
-from orchestrator.results import label
-from orchestrator.results.documents import sealed
+from orchestrator.results.documents import put_label, sealed
 from orchestrator.results.folder import RunFolder, runs
 from tests.support.runs import a_plan, a_run, write_run
 
@@ -79,7 +78,7 @@ def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(refe
 def kept(root: Path, name: str, document: dict[str, Any] | str) -> RunFolder:
     """A run folder that was made here, with a summary in it."""
     folder = RunFolder(write_run(a_run(blocks=3), root / name))
-    label.put(folder.path)
+    put_label(folder.path)
     (folder.path / "summary.json").write_text(document if isinstance(document, str) else json.dumps(document))
     return folder
 

@@ -226,17 +226,6 @@ def test_a_build_that_prints_without_end_is_shown_by_its_last_lines(tmp_path: Pa
     assert (folder / "build" / "failed.log").stat().st_size > 9_000_000
 
 
-def test_a_build_folder_that_leads_elsewhere_is_left_alone(tmp_path: Path) -> None:
-    folder = write_tiny(tmp_path)
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "packages.json").write_text("somebody's")
-    (folder / "build").symlink_to(elsewhere)
-    result, _ = built(tmp_path)
-    assert (result.kind, result.why.partition(",")[0]) == ("failed", "its build is a link")
-    assert [path.name for path in elsewhere.iterdir()] == ["packages.json"]
-
-
 def test_source_names_that_are_no_text_are_hashed_all_the_same(tmp_path: Path) -> None:
     folder = write_tiny(tmp_path)
     before = builds.source_digest(tiny(tmp_path), folder)

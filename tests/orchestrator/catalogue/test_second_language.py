@@ -13,8 +13,8 @@ from orchestrator.clock import SYSTEM
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench
 from services.python.contract.lines import Load
 

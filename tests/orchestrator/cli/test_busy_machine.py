@@ -64,7 +64,9 @@ def test_run_warns_before_it_measures(now, streams, monkeypatch):
 
 def test_plan_and_run_say_what_this_machines_kernel_lacks(streams, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: QUIET)
-    monkeypatch.setattr("orchestrator.hosts.kernel.warnings", lambda plan: [f"{plan.name} needs what is not here"])
+    monkeypatch.setattr(
+        "orchestrator.hosts.plan_warnings.kernel_lacks", lambda plan: [f"{plan.name} needs what is not here"]
+    )
     plan.command(Path("example.yaml"))
     assert "warning: example needs what is not here" in streams.out.getvalue()
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)

@@ -19,7 +19,7 @@ from orchestrator.cli import predict
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts import round_trip
+from orchestrator.hosts.local import host
 from orchestrator.results.folder import RunFolder
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import MemoryRun, write_run
@@ -276,16 +276,16 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("once")
 def test_the_round_trip_can_be_pinged(out: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(round_trip, "round_trip_to", lambda name: asked.append(name) or 42.0)
+    monkeypatch.setattr(host, "round_trip_to", lambda name: asked.append(name) or 42.0)
     predict.command("mapped", rtt=None, to="example", size="20kB")
     assert asked == ["example"]
     assert "a round trip of 42 ms" in out.getvalue()
 
 
 def test_this_machine_answers_a_ping_and_a_name_without_address_is_refused() -> None:
-    assert 0 < round_trip.round_trip_to("127.0.0.1") < 1_000
+    assert 0 < host.round_trip_to("127.0.0.1") < 1_000
     with pytest.raises(UsageError, match=r"--to: 0\.0\.0\.0 is 0\.0\.0\.0, which is no address of one host"):
-        round_trip.round_trip_to("0.0.0.0")  # noqa: S104 - to be refused
+        host.round_trip_to("0.0.0.0")  # noqa: S104 - to be refused
 
 
 def test_a_run_that_has_no_model_says_why() -> None:

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.cli import check, compare, report, verify
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.results import label
+from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_run, write_run
 
@@ -143,7 +143,7 @@ MINE = "20261121-030000-two-bbbb"
 def sent(place: Path) -> Path:
     """A run of somebody else that has the name, the date and the run id of one of ours."""
     folder = write_run(a_run(blocks=3, seed=9), place / "results" / MINE)
-    (folder / label.NAME).unlink()
+    (folder / LABEL).unlink()
     return folder
 
 

@@ -12,9 +12,8 @@ from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.deadline import Deadline
-from orchestrator.measure.floors import floors
+from orchestrator.measure.baselines import floors
+from orchestrator.measure.target import Ask, Deadline
 from services.python.contract.lines import Payload
 
 TEXT = """

@@ -9,7 +9,7 @@ from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.contrasts import in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts import congestion
+from orchestrator.hosts.plan_warnings import congestion_in_force
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 GO = "{protocol: rest, responder: go-net-http, client: go-net-http}"
@@ -46,9 +46,11 @@ def test_requests_in_flight_share_its_connections(tmp_path: Path) -> None:
 
 
 def test_a_plan_without_tcp_says_nothing_of_its_congestion_control(tmp_path: Path) -> None:
-    (tmp_path / "tcp_congestion_control").write_text("bbr\n")
+    settings = tmp_path / "sys/net/ipv4"
+    settings.mkdir(parents=True)
+    (settings / "tcp_congestion_control").write_text("bbr\n")
     told = [
-        congestion.sentence(planned(tmp_path, f"stacks: {GO}\nhttp: {http}\ntls: tls1.3\n"), tmp_path)
+        congestion_in_force(planned(tmp_path, f"stacks: {GO}\nhttp: {http}\ntls: tls1.3\n"), tmp_path)
         for http in ("3", "[2, 3]")
     ]
     assert told[0] == ""

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.measure import floors
+from orchestrator.measure.baselines import floors
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc]\n"
 
@@ -72,7 +72,7 @@ def test_each_has_a_floor_of_its_own(tmp_path: Path) -> None:
     plan = planned(tmp_path, "pin: [apart, together]\n")
     sizes = {cell.exchange: (8, 8) for cell in plan.cells}
     for placement in plan.placements:
-        (floor,) = floors.floors([cell for cell in plan.cells if cell.placement == placement.id], sizes)
+        (floor,) = floors([cell for cell in plan.cells if cell.placement == placement.id], sizes)
         assert set(floor.cells) == {cell.id for cell in plan.cells if cell.placement == placement.id}
 
 

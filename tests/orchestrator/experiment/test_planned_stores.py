@@ -12,7 +12,7 @@ from orchestrator.experiment.model.factors import BY_NAME, OWN_DRIVERS, resource
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.measure.ask import Ask
+from orchestrator.measure.target import Ask
 from tests.support.experiments import Write
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"

@@ -119,7 +119,7 @@ def _foreign(folder: Path) -> None:
     ("break_it", "why"),
     [
         (_stale, "their source has changed since they were built"),
-        (_cut, "build/request has 10 bytes; "),
+        (_cut, "build/request is not what was built: "),
         (_of_contract_1, "they were built for contract 1; this orch speaks contract 2"),
         (_foreign, "build/respond is a program for linux-"),
     ],

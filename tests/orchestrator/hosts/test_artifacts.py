@@ -15,10 +15,9 @@ from orchestrator.catalogue import building, builds, read
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.base import Completed
+from orchestrator.hosts.base import Completed, runtimes
 from orchestrator.hosts.provision import ansible, artifacts
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
-from orchestrator.hosts.runtimes import runtimes
 from tests.support.tiny_language import MAKE, STACK, TOOL, tiny, write_tiny
 
 TARGET = Target(python="3.11.2", machine="x86_64", glibc=(2, 36))

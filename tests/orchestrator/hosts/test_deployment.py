@@ -23,8 +23,7 @@ from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.keys import ensure_key
-from orchestrator.hosts.remote.ssh import Session, WrongKey
+from orchestrator.hosts.remote.ssh import Session, WrongKey, ensure_key
 from orchestrator.workspace import Workspace
 from services.python.contract.responder_lines import Serve
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with

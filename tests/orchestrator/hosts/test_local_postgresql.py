@@ -14,7 +14,6 @@ from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts import probes
 from orchestrator.hosts.local import postgresql
-from orchestrator.measure import databases
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"
 
@@ -97,13 +96,13 @@ def planned(folder: Path, more: str) -> Plan:
 
 def test_no_server_is_started_where_no_cell_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "running", None)
-    with databases.server(planned(tmp_path, "store: sqlite\n")) as dsn:
+    with postgresql.session_server(planned(tmp_path, "store: sqlite\n")) as dsn:
         assert dsn == ""
 
 
 def test_a_server_that_is_named_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://db/x")
-    with databases.server(planned(tmp_path, "store: postgresql\n")) as dsn:
+    with postgresql.session_server(planned(tmp_path, "store: postgresql\n")) as dsn:
         assert dsn == "postgresql://db/x"
 
 
@@ -115,7 +114,7 @@ def test_where_hosts_are_made_it_gets_one_of_its_own(tmp_path: Path, monkeypatch
     plan = planned(tmp_path, IN_THE_LAB)
     assert plan.makes_stores
     assert read_plan(plan.to_dict()).makes_stores
-    with databases.server(plan) as dsn:
+    with postgresql.session_server(plan) as dsn:
         assert dsn == ""
     for more in ("store: sqlite\nprovider: lab\n", "store: postgresql\n"):
         plan = planned(tmp_path, more)
@@ -126,8 +125,8 @@ def test_a_server_that_is_named_is_asked_from_hosts_elsewhere(tmp_path: Path, mo
     monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://db/x")
     plan = planned(tmp_path, IN_THE_LAB)
     assert not plan.makes_stores
-    with databases.server(plan) as dsn:
+    with postgresql.session_server(plan) as dsn:
         assert dsn == "postgresql://db/x"
     monkeypatch.delenv("ORCH_POSTGRESQL")
-    with pytest.raises(MissingError, match="ORCH_POSTGRESQL named when it was made"), databases.server(plan):
+    with pytest.raises(MissingError, match="ORCH_POSTGRESQL named when it was made"), postgresql.session_server(plan):
         pass

@@ -11,10 +11,9 @@ import pytest
 
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.capture import capture
 from orchestrator.hosts.local import process as local_process
 from orchestrator.hosts.local.process import LAST_WORDS, LocalProcess, dies_with_parent
-from orchestrator.hosts.output_limits import LONGEST_LINE
+from orchestrator.hosts.output import LONGEST_LINE, capture
 from orchestrator.hosts.processes import started_at
 
 pytestmark = pytest.mark.busy

@@ -1,4 +1,4 @@
-"""One run at a time measures on a machine; the lock's file may be anybody's."""
+"""One run at a time measures on a machine."""
 
 from __future__ import annotations
 
@@ -87,36 +87,13 @@ def test_every_user_may_take_the_lock(lock):
         assert lock.stat().st_mode & 0o777 == 0o666
 
 
-@pytest.mark.parametrize("kind", ["link", "dangling link", "hard link", "pipe", "folder"])
-def test_what_is_no_ordinary_file_is_not_followed(lock, tmp_path, kind):
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    {
-        "link": lambda: lock.symlink_to(victim),
-        "dangling link": lambda: lock.symlink_to(tmp_path / "new"),
-        "hard link": lambda: lock.hardlink_to(victim),
-        "pipe": lambda: os.mkfifo(lock),
-        "folder": lock.mkdir,
-    }[kind]()
+def test_a_folder_is_no_lock(lock):
+    lock.mkdir()
     with pytest.raises(MissingError, match="cannot be used"), machine("local"):
         pytest.fail("it was taken")
-    assert victim.read_text() == "precious"
-    assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize(
-    "content", [b"\xff\x00" * 50_000, b"[]\n1\nnull\n{}\n", b'{"pid": [], "run": 1}\n', b"[" * 9999]
-)
-def test_what_others_wrote_into_it_is_not_trusted(lock, content):
-    with machine("local"), another("local", "share"):
-        lock.write_bytes(content)
-        with pytest.raises(MissingError), machine("lab"):
-            pytest.fail("both measure")
-
-
-@pytest.mark.parametrize(
-    "content", [b"my notes\n", b"\0", b"{}\n", b'{"pid": 1}\n', b'[{"pid": 1, "run": "x"}]', b"\n"]
-)
+@pytest.mark.parametrize("content", [b"my notes\n", b"\0", b"{}\n", b'{"pid": 1}\n'])
 def test_a_file_that_holds_something_else_is_refused_and_left_as_it_is(lock, content):
     lock.write_bytes(content)
     for share in (False, True):
@@ -136,15 +113,6 @@ def test_the_file_of_a_run_that_was_killed_is_taken(lock):
     assert lock.read_bytes().startswith(b'{"pid"')
     with machine("local") as part:
         assert part.others() == []
-
-
-def test_what_it_says_is_short_however_long_it_is(lock):
-    with another("local"):
-        with lock.open("a") as file:
-            file.write(json.dumps({"pid": 1, "run": "x" * 9000, "user": "y" * 9000, "folder": "z" * 9000}) + "\n")
-        with pytest.raises(MissingError) as caught, machine("lab"):
-            pytest.fail("both measure")
-    assert len(caught.value.message) < 2000
 
 
 def entry(pid: int, run: str, **more: str) -> str:

@@ -14,8 +14,16 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.remote import ssh
-from orchestrator.hosts.remote.keys import ensure_key
-from orchestrator.hosts.remote.ssh import Access, NoAnswer, NotLetIn, Proxy, Session, WrongKey, await_session
+from orchestrator.hosts.remote.ssh import (
+    Access,
+    NoAnswer,
+    NotLetIn,
+    Proxy,
+    Session,
+    WrongKey,
+    await_session,
+    ensure_key,
+)
 
 
 class Server(paramiko.ServerInterface):

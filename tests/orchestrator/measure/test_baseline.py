@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.measure.baseline import pings_for
+from orchestrator.measure.baselines import pings_for
 from services.python.contract.ping_lines import PingDone
 
 

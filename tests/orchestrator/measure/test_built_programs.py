@@ -17,7 +17,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.measure import programs
+from orchestrator.measure.environment import changed_programs, programs_record, refuse_other_programs
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from tests.support.hosts import FakeFleet
@@ -50,28 +50,28 @@ def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, 
     plan = make_plan(tmp_path / "tiny.yaml")
     host = LocalHost(tmp_path / "host", note=lambda event: None)
     built = require_programs(plan)
-    found = programs.record(plan, built, FakeFleet((host,), host))
+    found = programs_record(plan, built, FakeFleet((host,), host))
     assert found.keys() == {"tiny"}
     record = found["tiny"]
     assert (record.title, record.toolchain, record.contract) == ("Tiny", {"sh": "7.1"}, 2)
     assert record.source == builds.source_digest(tiny(services), services / "tiny")
     assert record.artifacts.keys() == {"build/respond", "build/request"}
     assert record.runtimes == {"local": {"sh": "7.1"}}
-    programs.refuse_others("x", found, found)
-    programs.refuse_others("x", {}, found)
+    refuse_other_programs("x", found, found)
+    refuse_other_programs("x", {}, found)
     with pytest.raises(
         UsageError, match=r"run x cannot be resumed: the programs of Tiny are not what they were \(source"
     ):
-        programs.refuse_others("x", {"tiny": replace(record, source="f" * 64)}, found)
+        refuse_other_programs("x", {"tiny": replace(record, source="f" * 64)}, found)
 
 
 def test_programs_that_change_while_a_run_uses_them_are_told(services: Path, tmp_path: Path) -> None:
     plan = make_plan(tmp_path / "tiny.yaml")
     built = require_programs(plan)
     (services / "tiny" / "source" / "respond").write_text("edited, but not built")
-    assert programs.changed(plan, built) == []
+    assert changed_programs(plan, built) == []
     (services / "tiny" / "build" / "respond").write_text("another")
-    (told,) = programs.changed(plan, built)
+    (told,) = changed_programs(plan, built)
     assert "the programs of Tiny were changed while this run used them (build/respond)" in told
 
 

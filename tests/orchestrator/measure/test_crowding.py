@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Pair
-from orchestrator.measure.crowding import crowded
+from orchestrator.measure.environment import crowded
 from services.python.contract.description import Description
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.deadline import Deadline
+from orchestrator.measure.target import Ask, Deadline
 from services.python.contract.counters import Clocks
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.requester_lines import Progress, Start

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.measure.floors import Floor, floors, is_opened, load
+from orchestrator.measure.baselines import Floor, floor_load, floors, is_opened
 from services.python.contract.requester_lines import Done
 from tests.support.plans import plan
 
@@ -59,13 +59,13 @@ def test_a_stack_that_failed_the_smoke_test_has_no_floor():
 
 
 def test_a_look_is_short_and_longer_only_where_the_distance_asks_for_it():
-    near, far = load(SMALL, 0.0001)[0], load(SMALL, 0.1)[0]
+    near, far = floor_load(SMALL, 0.0001)[0], floor_load(SMALL, 0.1)[0]
     assert (near.requests, near.duration_s) == (200, 2.0)
     assert far.duration_s == 4.0
 
 
 def test_a_large_body_on_a_kept_connection_finds_tcps_window_opened():
-    _, warmup = load(LARGE, 0.12)
+    _, warmup = floor_load(LARGE, 0.12)
     assert LARGE.opening == 8
     assert warmup.requests >= 4
     assert warmup.at_most_s > 10  # the larger exchange is not cut off over a slow link

@@ -138,7 +138,7 @@ def test_a_run_leaves_samples_a_manifest_a_report_and_nothing_else(folder, orch)
     assert all(t.outcome == "ok" and t.stats.peers >= 1 for t in manifest.trials)
     assert {b.moment for b in manifest.baselines} == {"before", "after"}
     assert json.loads((run.path / "receipt.json").read_text())["left"] == []
-    assert not run.staging.exists()
+    assert not (run.path / "staging").exists()
     assert_nothing_left(folder)
 
 

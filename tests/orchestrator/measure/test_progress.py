@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.measure.progress import Progress, duration
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from orchestrator.results.manifest import Failure, RequesterRecord, TrialRecord
 from services.python.contract.requester_lines import Done
 from tests.support.hosts import FakeTime, Told, done_line
 from tests.support.lines import as_line

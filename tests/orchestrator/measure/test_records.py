@@ -6,7 +6,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.measure.records import bring, collect
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.run_context import RunContext
+from orchestrator.results.folder import RunFolder
 from tests.support.hosts import rows
 
 
@@ -21,12 +23,16 @@ class Shelf:
         local.write_bytes(self.content)
 
 
-def test_a_record_is_brought_and_read(tmp_path):
-    found = collect(Shelf(rows(2, rtt_ns=500)), PurePosixPath("/far/t.timings"), tmp_path / "new" / "r")
-    assert [(row.sequence, row.sent_ns, row.received_ns, row.is_ok) for row in found] == [
-        (1, 0, 500, True),
-        (2, 1000, 1500, True),
-    ]
+def bring(folder: Path, content: bytes) -> Path:
+    """Bring it as samples of a run folder; where it comes to lie."""
+    run = RunFolder(folder)
+    context = RunContext(plan=None, folder=run, clock=None, interrupts=Interrupts(), listener=None)
+    context.bring(Shelf(content), PurePosixPath("/far/t.timings"), "samples/x.parquet")
+    return run.raw_path("samples/x.parquet")
+
+
+def test_a_record_is_brought_as_it_is(tmp_path):
+    assert bring(tmp_path, rows(2, rtt_ns=500)).read_bytes() == rows(2, rtt_ns=500)
 
 
 @pytest.mark.parametrize(
@@ -49,5 +55,5 @@ def test_a_record_is_brought_and_read(tmp_path):
 )
 def test_what_cannot_be_read_is_not_kept_and_says_where_it_was(tmp_path, content, why):
     with pytest.raises(ValueError, match=f"^{re.escape(f't.timings on h1: {why}')}$"):
-        bring(Shelf(content), PurePosixPath("/far/t.timings"), tmp_path / "r")
-    assert list(tmp_path.iterdir()) == []
+        bring(tmp_path, content)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from orchestrator import errors
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.load_generators import is_as_found
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run import Run
@@ -135,7 +133,6 @@ def beside_no_analysis(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Run, "_report", lambda self: None)
     found = {"wrk": Found(tool=WRK, path=PROGRAM, version="4.1.0", sha256="f" * 64)}
     monkeypatch.setattr(Run, "_load_generators", lambda self: found)
-    monkeypatch.setattr(Refereeing, "_is_as_found", lambda self, tool: True)
     monkeypatch.setattr(Refereeing, "_recorded", lambda self, cell, trial: Asked(path="/add", bodies=(b"{}",)))
 
 
@@ -196,20 +193,6 @@ def test_a_program_that_lies_hangs_or_crashes_gives_no_figures(how: dict[str, An
     verify(folder)
 
 
-def test_a_program_that_became_another_one_gives_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "wrk"
-    program.write_text("as it was")
-    there = Found(tool=WRK, path=str(program), version="4.1.0", sha256=sha256(b"as it was").hexdigest())
-    assert is_as_found(there)
-    program.write_text("another one")
-    assert not is_as_found(there)
-    program.unlink()
-    assert not is_as_found(there)
-    monkeypatch.setattr(Refereeing, "_is_as_found", lambda self, tool: is_as_found(there))
-    (turn,) = Bench(tmp_path).run(plan("tcp", repeats=1)).journal_state().turns
-    assert (turn.requests, turn.failure) == (None, f"{PROGRAM} is another program than when the run began")
-
-
 def test_its_processes_end_with_an_interrupt(tmp_path: Path) -> None:
     bench = Bench(tmp_path, says=lambda: [interrupted()])
     with pytest.raises(errors.Interrupted):
@@ -235,7 +218,7 @@ def test_a_cell_without_a_load_generator_has_no_turn(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_referee_says_nothing_of_one(tmp_path: Path) -> None:
-    from orchestrator.results.documents import manifest_to_dict
+    from orchestrator.results.stored_manifest import manifest_to_dict
 
     folder = RunFolder.create(plan("tcp", repeats=1), command=["orch"], root=tmp_path / "results")
     assert not {"referee", "turns"} & manifest_to_dict(folder.write_manifest()).keys()

@@ -16,7 +16,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Failure
 from orchestrator.results.verification import verify
 from services.python.contract.description import Description
 from tests.support.hosts import (
@@ -141,7 +141,7 @@ def test_samples_become_one_tidy_table_and_staging_goes(lab):
     assert set(table["stack"]) == {"tcp", "rest"}
     assert set(table["cell"]) == {"tcp__echo__local__reuse__c1", "rest__echo__local__reuse__c1"}
     assert set(table["block"]) == {0, 1}
-    assert not lab.runs.staging.exists()
+    assert not (lab.runs.path / "staging").exists()
 
 
 def test_baselines_bracket_every_block_and_recur_every_minute(lab):

@@ -10,7 +10,7 @@ from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.measure import teardown as ending
-from orchestrator.results import label
+from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
@@ -73,7 +73,7 @@ def files(folder: Path) -> set[str]:
 def test_a_run_that_goes_on_in_a_folder_without_our_label_is_not_taken_down(down):
     mine = killed()
     deployed(mine)
-    (mine.path / label.NAME).unlink()
+    (mine.path / LABEL).unlink()
     mine.hold()
     assert ending.end(HERE, mine.id).trouble is not None
     assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]

@@ -12,8 +12,8 @@ import pytest
 from orchestrator.errors import Interrupted
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import HostLost, Pair
-from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench, Outcome
 from services.python.contract.counters import HostCounters
 from services.python.contract.lines import Load

@@ -15,8 +15,8 @@ from orchestrator.record_layout import COLUMNS, HEADER_BYTES, ROW
 from orchestrator.results import convert
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import Constants, read_record, to_parquet
+from orchestrator.results.documents import digest as sha256_of
 from orchestrator.results.manifest import SAMPLE_COLUMNS
-from orchestrator.results.paths import digest as sha256_of
 from orchestrator.results.records import sha256_of_rows
 from tests.support.hosts import rows
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,10 +11,9 @@ import pytest
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.record_layout import HEADER_BYTES, ROW
 from orchestrator.results.folder import RunFolder, runs
-from orchestrator.results.journal import chained
 from orchestrator.results.verification import verify
 from services.python.contract.description import Description
-from tests.support.folders import PLAN, add_trial, begun, finished, samples
+from tests.support.folders import PLAN, add_trial, begun, samples
 
 
 @pytest.fixture
@@ -55,20 +53,6 @@ def test_a_mistyped_latest_is_understood(root, word):
     assert caught.value.hint == "Did you mean latest?"
 
 
-def test_of_very_many_runs_an_error_names_a_few(root):
-    made = [begun(root, at_s=1_795_229_803.0 + number).id for number in range(14)]
-    with pytest.raises(UsageError, match="no run 'x'") as caught:
-        RunFolder.open("x", root=root)
-    hint = str(caught.value.hint)
-    assert hint.endswith(f"{made[-1]} and 9 more; `orch runs` lists all.")
-    assert made[0] not in hint
-    with pytest.raises(UsageError, match="several runs: ") as several:
-        RunFolder.open("2026", root=root)
-    assert made[-1] in several.value.message
-    assert made[0] not in several.value.message
-    assert several.value.message.endswith("and 9 more")
-
-
 def test_the_plan_comes_back_as_it_was(root):
     assert begun(root).plan() == PLAN
 
@@ -85,7 +69,7 @@ def test_a_finished_run_reads_back_whole(root):
     assert [t.index for t in manifest.trials] == [0]
     assert manifest.trials[0].requesters[0].samples == samples(0)
     assert set(manifest.files) == {samples(0)}
-    assert not folder.staging.exists()
+    assert not (folder.path / "staging").exists()
 
 
 def test_samples_are_read_by_column_and_verified(root):
@@ -189,13 +173,6 @@ def test_documents_are_replaced_whole(root):
     assert list(folder.path.glob(".checks*")) == []
 
 
-def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Every file below a folder, with its inode and content."""
-    return {
-        str(p.relative_to(folder)): (p.stat().st_ino, p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()
-    }
-
-
 def test_a_link_out_of_the_folder_is_not_followed(root, tmp_path):
     folder = begun(root)
     add_trial(folder, 0, block=0)
@@ -212,13 +189,8 @@ def test_a_link_out_of_the_folder_is_not_followed(root, tmp_path):
     ("name", "old", "new"),
     [
         ("plan.json", '"seed": ', '"seed": 1'),
-        ("plan.json", "tcp", "udp"),
-        ("plan.json", '"repeats"', '"repeated"'),
-        ("manifest.json", '"overhead_s": 0.1', '"overhead_s": 0.2'),
-        ("manifest.json", "tcp", "udp"),
-        ("manifest.json", '"requests": 10', '"requests": 11'),
+        ("manifest.json", '"state": "complete"', '"state": "interrupted"'),
         ("journal.jsonl", '"requests":10', '"requests":11'),
-        ("journal.jsonl", '"chain":"', '"chain":"0'),
     ],
 )
 def test_an_edited_document_is_named(root, name, old, new):
@@ -256,39 +228,17 @@ def test_what_a_cut_block_had_finished_survives_its_repetition(root):
     assert f"superseded/{samples(0)}" in verify(folder)
 
 
-@pytest.mark.parametrize("kind", ["ours", "from elsewhere"])
-def test_a_record_that_was_changed_while_it_waited_is_not_vouched_for(tmp_path, kind):
-    folder = begun(tmp_path / "results")
+def test_a_record_that_was_changed_while_it_waited_is_not_vouched_for(root):
+    folder = begun(root)
     folder.append({"event": "block", "block": 0, "attempt": 0})
     add_trial(folder, 0, block=0)
     folder.release()
-    record, path = folder.raw_path(samples(0)), folder.path
-    if kind == "from elsewhere":
-        path = shutil.copytree(path, tmp_path / "sent" / path.name)
-        record = RunFolder.open(path).raw_path(samples(0))
+    record = folder.raw_path(samples(0))
     content = bytearray(record.read_bytes())
     content[HEADER_BYTES + 5 * 8] ^= 2
     record.write_bytes(content)
     with pytest.raises(InvalidMeasurement, match=r"timings: truncated or altered"):
-        RunFolder.open(path, root=tmp_path / "results").manifest()
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_an_experiment_that_is_not_as_it_was_is_named_by_all_that_read_the_run(root, is_there):
-    path = finished(root).path
-    events = [json.loads(line) for line in (path / "journal.jsonl").read_text().splitlines()]
-    (path / "experiment.yaml").write_text("name: x")
-    events[0]["files"]["experiment.yaml"] = "0" * 64
-    head, lines = "", b""
-    for event in events:
-        event.pop("chain")
-        line, head = chained(event, head)
-        lines += line
-    (path / "journal.jsonl").write_bytes(lines)
-    if not is_there:
-        (path / "experiment.yaml").unlink()
-    with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml"):
-        RunFolder.open(path, root=root).plan()
+        RunFolder.open(folder.path, root=root).manifest()
 
 
 def _several(root, count):

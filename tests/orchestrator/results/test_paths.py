@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.results.documents import digest, inside
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.paths import digest, inside
 from tests.support.folders import add_trial, begun, finished
 
 

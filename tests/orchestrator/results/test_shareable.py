@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.results import shareable
-from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import BaselineRecord, RequesterRecord, TrialRecord, TurnRecord
+from orchestrator.results.manifest import BaselineRecord, Failure, RequesterRecord, TrialRecord, TurnRecord
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done

@@ -191,7 +191,6 @@ def test_samples_in_another_form_are_refused(report, text, way):
         (("rows", 0, "order"), "another"),
         (("rows",), []),
         (("format",), None),
-        (("remarks",), [None]),
     ],
 )
 def test_what_a_dataset_says_of_itself_is_compared_with_what_it_holds(report, text, path, value):

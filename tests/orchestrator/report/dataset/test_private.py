@@ -22,7 +22,7 @@ from orchestrator.history.noted import Annotations
 from orchestrator.report import in_text
 from orchestrator.report.dataset import made
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Failure
 from orchestrator.teams.leaving import leaving
 from services.python.contract.description import Description
 from tests.support.runs import a_plan, a_run, write_run

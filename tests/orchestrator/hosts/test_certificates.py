@@ -15,9 +15,9 @@ import pytest
 
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.hosts.certificates import Certificates, make_certificates, remove_certificates
 from orchestrator.measure import teardown
-from orchestrator.measure.ask import Ask
-from orchestrator.measure.certificates import Certificates, make_certificates, remove_certificates
+from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import unlike_told
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
