@@ -14,11 +14,11 @@ from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
 from orchestrator.report.charts import rate_groups
+from orchestrator.report.check_groups import check_groups, failed, failed_in_words
 from orchestrator.report.groups import Group, groups
 from orchestrator.report.markdown_text import inert
 from orchestrator.report.page import one_line
 from orchestrator.report.quantities import DASH, moment
-from orchestrator.report.verdicts import check_groups, failed, failed_in_words
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6

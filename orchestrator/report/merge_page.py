@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.analysis.merged import Merged
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed, ms
-from orchestrator.report.every_page import marks
+from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
 
 
