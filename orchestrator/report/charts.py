@@ -6,12 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import attrgetter
 
 from orchestrator.analysis import naming, share_words, words
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.series import Curves, Difference, Panel, Point
 from orchestrator.analysis.shares import QUANTITIES, Shares
 from orchestrator.analysis.summary import Comparison, RunSummary
@@ -24,7 +21,7 @@ from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.ratios import forest
 from orchestrator.report.figures.shares import share_dots
 from orchestrator.report.figures.time import time_strip, timeline
-from orchestrator.report.groups import Group, anchor, kin
+from orchestrator.report.groups import Group, anchor, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -276,12 +273,6 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
         drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
         if drawn:
             yield Pictured(title=title, figure=drawn)
-
-
-def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
-    """Rates that were searched by what they have in common: the setting and the goals."""
-    key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def _forests(

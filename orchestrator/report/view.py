@@ -22,9 +22,9 @@ from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.report.charts import STATISTICS, Charts, charts, rate_groups
+from orchestrator.report.charts import STATISTICS, Charts, charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
-from orchestrator.report.groups import Group, cell_colours, cell_names, compared, floors_beside, groups
+from orchestrator.report.groups import Group, cell_colours, cell_names, compared, floors_beside, groups, rate_groups
 
 MOST_ROWS = 24
 """Rows of the table of the first part, which has two pages."""

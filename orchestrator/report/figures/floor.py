@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 import plotly.graph_objects as go
@@ -66,7 +66,7 @@ def floor_bars(group: Group, colours: dict[str, int], beside: Sequence[Group] = 
     others = [part.total for other in beside for cell in other.measured if (part := parts(cell))]
     end = _end([*(part.total for _, part in bars), *others])
 
-    def bar(name: str, values: list[float | None], marker: dict[str, object]) -> go.Bar:
+    def bar(name: str, values: list[float | None], marker: Mapping[str, object]) -> go.Bar:
         return go.Bar(
             name=name,
             orientation="h",

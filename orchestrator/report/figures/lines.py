@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from orchestrator.analysis.axes import TEXTS
 from orchestrator.analysis.series import Curves, Difference, Gap, Interval, Panel, Point
 from orchestrator.analysis.sweep import grid, phrases
-from orchestrator.analysis.words import Unit, significant, unit_for
+from orchestrator.analysis.words import Unit, digits, significant, unit_for
 from orchestrator.report.figures.base import (
     BETTER,
     INK,
@@ -116,6 +116,7 @@ def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, i
         f"median latency, {shared.unit.name}{how}{BETTER}",
         shared.latency,
         shared.unit,
+        shared.unit.text,
     )
 
 
@@ -144,6 +145,7 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
         f"difference to {to}, {shared.gap_unit.name}{BETTER}",
         shared.gap,
         shared.gap_unit,
+        shared.gap_unit.text,
         [*(shape for gap in panel.gaps for shape in _crossed(gap, colours)), level(0, INK)],
         _GAP_PX,
     )
@@ -217,6 +219,7 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
                 f"median latency, {unit.name} (logarithmic){BETTER}",
                 latencies,
                 unit,
+                lambda value: digits(value * unit.per_ms),
             ),
         )
 
@@ -229,7 +232,7 @@ def _lines(sweep: grid.Sweep, panel: grid.Panel, colours: dict[str, int]) -> lis
         several = sum(other.kind == floor_line.kind for other in panel.floors) > 1
         end = f"{floor_line.kind} ({phrases.connection(floor_line.policy)})" if several else floor_line.kind
         medians = [floor.distribution and floor.distribution.median if floor else None for floor in floor_line.floors]
-        values = tuple((place, heads[place], m, None) for place, m in enumerate(medians) if m)
+        values: tuple[_Value, ...] = tuple((place, heads[place], m, None) for place, m in enumerate(medians) if m)
         lines.append(_Line(name=floor_line.kind, number=0, values=values, end=end, floor=floor_line.kind))
     for line in panel.lines:
         values = tuple(
@@ -252,14 +255,15 @@ def _picture(
     title: str,
     extent: Range,
     unit: Unit,
+    text: Callable[[float], str],
     shapes: Sequence[dict[str, Any]] = (),
     least_px: int = _LATENCY_PX,
 ) -> Figure:
-    """Lines over an axis, each with its name at its end; high enough for all names."""
+    """Lines over an axis, each with its name and value at its end; high enough for all names."""
     ends = [
         End(
             name=line.end,
-            value=f"{unit.text(line.values[-1][2])} {unit.name}",
+            value=f"{text(line.values[-1][2])} {unit.name}",
             colour="var(--muted)" if line.floor else text_colour(line.number),
             share=extent.share(line.values[-1][2]),
         )

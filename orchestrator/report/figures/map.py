@@ -20,10 +20,11 @@ from orchestrator.report.palette import series
 
 _PLOT_PX, _TOP_PX, _AXIS_PX, _LINE_PX = 260, 8, 56, 18
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LEGEND_LETTERS = 44  # of a line
+_LEGEND_LETTERS = 42  # of a line
 _MOST_TICKS = 5
 _MOST_SETS = 5  # of stacks that may be the fastest together, with a ground of their own
 _OTHERS = -3  # the code of all other sets
+_NEARLY = 0.7  # of the longest line of places: there may the letters be
 _PAPER = "var(--paper)"
 
 
@@ -40,7 +41,8 @@ def decision_map(slug: str, title: str, surface: Surface, colours: Mapping[str, 
     for code, letters, name, marker in grounds:
         runs = list(_runs(codes, code, surface))
         traces.append(_ground(f"{letters}: {name}", runs, marker))
-        x, y, width, _ = max(runs, key=lambda run: run[2])
+        longest = [run for run in runs if run[2] >= _NEARLY * max(width for _, _, width, _ in runs)]
+        x, y, width, _ = longest[len(longest) // 2]
         annotations.append(
             {
                 "text": f"<b>{letters}</b>",
@@ -141,7 +143,7 @@ def _ground(name: str, runs: list[tuple[float, float, float, float]], marker: di
 
 
 def _wrapped(text: str) -> str:
-    return "<br>".join(plain(line) for line in wrap(text, _LEGEND_LETTERS))
+    return "<br>".join(plain(line) for line in wrap(words.unbroken(text), _LEGEND_LETTERS))
 
 
 def _scale(title: str, values: Floats, text: Callable[[float], str]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from orchestrator.report.figures.base import (
 )
 from orchestrator.report.palette import series
 
-_BAND_PX = 36
+_BAND_PX = 30
 _DOTS_BELOW = 0.2  # of a row
 _LETTER_PX = 6.6  # of a text of 12 px, about
 _ARROWS = {"below": "triangle-left", "at least": "triangle-right"}

@@ -23,7 +23,7 @@ from orchestrator.report.figures.base import (
 )
 from orchestrator.report.palette import series
 
-_BAND_PX, _RIGHT_PX = 36, 92
+_BAND_PX, _RIGHT_PX = 30, 92
 _DOTS_BELOW = 0.2  # of a row
 _WHAT = {"median": "median latency", "p99": "p99 latency", "throughput": "1 / throughput"}
 UNRESOLVED = ("tie", "not resolved", "cannot tell")

@@ -15,8 +15,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import languages
 from orchestrator.experiment.plan import plan as p
+from orchestrator.report.charts import share_views
 from orchestrator.report.render import render
-from orchestrator.report.shares import share_views
 from tests.support.matrices import LANGUAGES, Key, a_matrix_plan, a_matrix_run
 from tests.support.runs import a_run
 
