@@ -270,7 +270,7 @@
     if (code === 0) return `It does not matter: all lie within ${grid.matters} of ${found[0].label}.`;
     if (code === -2) return `${found[0].label} is predicted first; it is not told apart from the others.`;
     const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
-    if (first.length > 1) return `${first.join(" or ")}: faster than the others, and close to each other.`;
+    if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
     const by = found[1].latency - found[0].latency;
     const share = by / found[0].latency;
     const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
