@@ -26,7 +26,8 @@ _MOST_TICKS = 5  # side by side on a narrow screen
 _LETTERS = 40  # of a line of a row's label
 _TITLE_LETTERS = 48  # of a line of an axis' title
 _LINE_PX = 16
-_TOP_PX, _BOTTOM_PX = 8, 48  # around the rows of a chart
+_GAP_PX = 6  # above a row's label
+_TOP_PX, _BOTTOM_PX = 4, 48  # around the rows of a chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class Rows:
 
     @property
     def _label_px(self) -> int:
-        return _LINE_PX * max(len(wrap(label, _LETTERS)) for label in self.labels)
+        return _GAP_PX + _LINE_PX * max(len(wrap(label, _LETTERS)) for label in self.labels)
 
     @property
     def step_px(self) -> int:
