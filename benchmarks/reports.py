@@ -44,7 +44,6 @@ _PROGRAM = "from orchestrator.cli.main import main; main()"
 _PARTS = {
     "chart library": re.compile(r'<script type="application/gzip" id="library">.*?</script>', re.S),
     "data of charts": re.compile(r'<script type="application/gzip">.*?</script>', re.S),
-    "still pictures": re.compile(r'<svg class="static".*?</svg>', re.S),
     "samples and documents": re.compile(r'<script type="application/vnd[^>]*>.*?</script>', re.S),
 }
 _WATCH = """new MutationObserver(() => {

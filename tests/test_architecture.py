@@ -314,7 +314,7 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
         "orchestrator/analysis/summary.py",
         "orchestrator/cli/answer.py",
         "orchestrator/cli/answer_tables.py",
-        "orchestrator/report/render.py",
+        "orchestrator/report/page.py",
     }
     assert naming == {  # the kind of row, and the knob's value
         "orchestrator/analysis/misleading/as_requester.py",

@@ -52,7 +52,7 @@ def command(
     console.result()
     console.result(", ".join(f"{result.count(verdict)} {verdict}" for verdict in SEVERITY))
     if html is not None:
-        from orchestrator.report.audit_page import write_audit_page
+        from orchestrator.report.verb_pages import write_audit_page
 
         write_audit_page(published, result, html)
         console.progress(f"written to {html}")

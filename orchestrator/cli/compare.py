@@ -296,7 +296,7 @@ def _merged(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _values(row: Row) -> str:
-    from orchestrator.report.rows import values
+    from orchestrator.report.comparison import values
 
     both = values(row)
     return "" if both is None else f" ({both[0]} -> {both[1]})"

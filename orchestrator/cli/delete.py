@@ -52,7 +52,7 @@ def command(
 
 def _reports(doomed: Doomed) -> list[Path]:
     """The report of that very run, if one is there."""
-    from orchestrator.report.stored import report_of
+    from orchestrator.report import report_of
     from orchestrator.results.folder import RunFolder
 
     found = report_of(RunFolder(doomed.path), WORKSPACE.reports)

@@ -74,7 +74,7 @@ def command(
 def _judged(folder: RunFolder) -> JudgedRun:
     """The run with its summary, and its report where one was written."""
     from orchestrator.exports.judged_run import JudgedRun
-    from orchestrator.report.stored import report_of
+    from orchestrator.report import report_of
 
     found = report_of(folder, WORKSPACE.reports)
     return JudgedRun(folder=folder, summary=judged(folder), report=found)

@@ -28,7 +28,7 @@ def command(
     """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
     from orchestrator.analysis.merged import merge
     from orchestrator.report.groups import anchor
-    from orchestrator.report.merge_page import write_merge_page
+    from orchestrator.report.verb_pages import write_merge_page
 
     console.as_json = as_json
     read = [_summary(run) for run in runs]

@@ -47,7 +47,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
     pictures: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write each chart there, too: SVG, and PNG where chromium is installed."),
+        typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium."),
     ] = None,
     theme: Annotated[
         Theme, typer.Option(help="Colours of those charts; of `both` each dark one is a file that ends in -dark.")
@@ -88,6 +88,7 @@ def command(
             )
     if out is not None and out == markdown:
         raise UsageError("--out and --markdown name the same file", hint="name two")
+    browser = _browser() if pictures is not None else ""
     said = console.progress if line or markdown == STDOUT else console.result
     for name in runs:
         if not is_page(name):
@@ -109,7 +110,7 @@ def command(
         shown = dataset.summary()
         if pictures is not None:
             of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme)]
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme, browser)]
         entry |= _in_short(shown, markdown, line=line)
         written.append(entry)
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
@@ -151,24 +152,31 @@ def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
     return summary, dataset, out or default_path(summary, WORKSPACE.reports, dataset.digest()[:12])
 
 
-def _draw(summary: RunSummary, folder: Path, theme: Theme) -> tuple[Path, ...]:
+def _draw(summary: RunSummary, folder: Path, theme: Theme, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
-    from orchestrator.report.picture_files import write_pictures
+    from orchestrator.report.pictures import write_pictures
 
     themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     if theme is not Theme.both:
         themes = ("dark",) if theme is Theme.dark else ("light",)
-    browser = chromium.find()
-    draw = None if browser is None else partial(chromium.draw, browser)
-    written = write_pictures(summary, folder, draw, console.live, themes)
-    if browser is None:
-        console.progress(f"no PNG: there is no chromium on the PATH (`{chromium.INSTALL}`); the SVG files are complete")
-    for trouble in written.troubles:
-        console.warning(trouble)
+    written = write_pictures(summary, folder, partial(chromium.browse, browser), console.live, themes)
     console.progress(f"{folder}: {len(written.files)} pictures")
     if written.left_out:
         console.progress(f"{written.left_out}; the page has them, each with *Save picture*")
     return written.files
+
+
+def _browser() -> str:
+    """The program that draws; MissingError without it."""
+    from orchestrator.errors import MissingError
+    from orchestrator.hosts import chromium
+
+    if (program := chromium.find()) is None:
+        raise MissingError(
+            "--pictures draws with chromium, and there is none on the PATH",
+            hint=f"{chromium.INSTALL}, or leave --pictures out and save pictures from the page",
+        )
+    return program
 
 
 def _in_short(summary: RunSummary, file: Path | None, *, line: bool) -> dict[str, str]:

@@ -54,11 +54,11 @@ class VerdictFiles:
     ) -> None:
         """Write what was asked for; MissingError where the disk refuses."""
         if self.junit is not None:
-            from orchestrator.report.junit import junit
+            from orchestrator.report.comparison import junit
 
             _write(self.junit, junit(comparison, judgement, fails_undetermined=fails_undetermined))
         if self.markdown is not None:
-            from orchestrator.report.comparison_markdown import markdown
+            from orchestrator.report.comparison import markdown
 
             _write(self.markdown, markdown(comparison, judgement, commands))
 

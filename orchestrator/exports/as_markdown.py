@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.exports.small_table import SmallTable, small_table
 from orchestrator.exports.targets import exported_file
-from orchestrator.report.markdown_text import escaped
+from orchestrator.report.markdown import escaped
 
 
 def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:

@@ -1,4 +1,4 @@
-"""A browser that draws a picture of a file: the distribution's chromium, without a window and without a network."""
+"""A browser that runs the script of a page: the distribution's chromium, without a window and without a network."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from orchestrator.disk import whole_file
+from orchestrator.errors import MissingError
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.output import capture
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 INSTALL = "apt-get install chromium"
 _PATIENCE_S = 60.0
+_VIRTUAL_MS = 60_000  # of the page's own clock, which does not wait
 _FLAGS = (
     "--headless",
     "--disable-gpu",
@@ -26,7 +27,6 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--force-device-scale-factor=2",
 )
 
 
@@ -35,28 +35,25 @@ def find() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def draw(program: str, source: Path, target: Path, width_px: int, height_px: int) -> str:
-    """Draw `source` as the PNG `target`, twice as many pixels as it is wide and high; says why where it cannot.
+def browse(program: str, address: str) -> str:
+    """Return the document at an address of this machine, as the scripts of its page left it.
 
-    The profile is a new one, and gone afterwards. No name is resolved. OSError is what the disk refuses.
+    The profile is a new one, and gone afterwards. No name is resolved. MissingError when the program does not work.
     """
     with tempfile.TemporaryDirectory(prefix="orch-chromium-") as profile:
-        shot = Path(profile) / "shot.png"
         command = [
             program,
             *_FLAGS,
             *(("--no-sandbox",) if os.geteuid() == 0 else ()),  # its sandbox refuses to run for root
             f"--user-data-dir={profile}/profile",
-            f"--screenshot={shot}",
-            f"--window-size={width_px},{height_px}",
-            source.resolve().as_uri(),
+            f"--virtual-time-budget={_VIRTUAL_MS}",
+            "--dump-dom",
+            address,
         ]
         try:
             done = capture(command, timeout_s=_PATIENCE_S, cwd=Path(profile))
         except (TimeoutError, ContractBroken) as error:
-            return str(error)
-        if done.returncode or not shot.is_file():
-            return f"{program} ended with status {done.returncode} and drew nothing"
-        with whole_file(target) as partial:
-            shutil.copyfile(shot, partial)
-    return ""
+            raise MissingError(str(error), hint="draw them again, or save pictures from the page") from error
+    if done.returncode:
+        raise MissingError(f"{program} ended with status {done.returncode}", hint="save pictures from the page")
+    return done.stdout

@@ -226,7 +226,7 @@ def _browser() -> ProbeResult:
     return ProbeResult(
         name="chromium",
         is_there=found is not None,
-        detail=found or "none: `orch report --pictures` writes SVG and no PNG",
+        detail=found or "none: `orch report --pictures` cannot draw",
         hint=chromium.INSTALL,
     )
 

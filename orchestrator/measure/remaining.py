@@ -36,7 +36,7 @@ class Searching:
         return tuple(t for t in trials if t.cell not in self._finds or self._step(t.cell, t.block) is not None)
 
     def cell(self, trial: PlannedTrial, cell: Cell) -> Cell:
-        """The cell as this trial measures it: with a search at_step the rate that is next."""
+        """The cell as this trial measures it: with a search at the rate that is next."""
         step = self._step(trial.cell, trial.block) if trial.cell in self._finds else None
         return cell if step is None else at_step(cell, step)
 

@@ -1,8 +1,6 @@
-"""One frozen summary becomes one self-contained HTML file.
+"""One frozen summary becomes one self-contained HTML file."""
 
-`write_report` is all that the rest of the program needs; `page.render_page` is for other pages in the same style.
-"""
+from orchestrator.report.paths import default_path, path_of, report_of
+from orchestrator.report.render import render, write_report
 
-from orchestrator.report.render import default_path, path_of, render, write_report
-
-__all__ = ["default_path", "path_of", "render", "write_report"]
+__all__ = ["default_path", "path_of", "render", "report_of", "write_report"]

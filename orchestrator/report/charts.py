@@ -6,26 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import attrgetter
 
-from orchestrator.analysis import naming
-from orchestrator.analysis.found_rates import FoundRate
+from orchestrator.analysis import naming, share_words, words
+from orchestrator.analysis.axes import TEXTS
+from orchestrator.analysis.series import Curves, Difference, Panel, Point
+from orchestrator.analysis.shares import QUANTITIES, Shares
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.analysis.sweep.grid import sweep
-from orchestrator.report.curves import AxisView, axis_views
-from orchestrator.report.decision_map import PredictionView, prediction_view
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
-from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars
-from orchestrator.report.figures.forest import forest
+from orchestrator.report.figures.lines import gap_curves, latency_curves, panels, scales
 from orchestrator.report.figures.rates import found_rates
-from orchestrator.report.figures.sweep import panels
-from orchestrator.report.figures.timeline import timeline
-from orchestrator.report.figures.timings import time_strip
-from orchestrator.report.groups import Group, kin
-from orchestrator.report.shares import ShareView, share_views
+from orchestrator.report.figures.ratios import forest
+from orchestrator.report.figures.shares import share_dots
+from orchestrator.report.figures.time import time_strip, timeline
+from orchestrator.report.groups import Group, anchor, kin, rate_groups
+from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
@@ -60,7 +57,58 @@ class GroupCharts:
     ecdf: Figure | None
     percentiles: Figure | None
     strips: tuple[Strip, ...]
-    first: Figure | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveRow:
+    """A stack at one place of the axis; `against` are its differences there, with what each is to."""
+
+    place: str
+    stack: str  # id
+    label: str
+    point: Point
+    against: tuple[tuple[str, Difference], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multiple:
+    """One setting: its two pictures, what is said of it, and the rows of its table."""
+
+    slug: str
+    panel: Panel
+    latency: Figure
+    gap: Figure | None
+    rows: tuple[CurveRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisView:
+    """Everything along one axis; the pictures share their scales."""
+
+    slug: str
+    curves: Curves
+    unit: words.Unit
+    gap_unit: words.Unit
+    multiples: tuple[Multiple, ...]
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether anything is compared along the axis."""
+        return any(multiple.gap is not None for multiple in self.multiples)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareView:
+    """A setting with its chart, the table of shares and what is to be said; no chart where nothing can be told."""
+
+    of: Shares
+    figure: Figure | None
+    matrix: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    unit: words.Unit
+    has_brackets: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +213,7 @@ class Charts:
                 Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
             )
             if self.prediction.errors:
-                yield Pictured(title="Sealed cells", figure=self.prediction.errors)
+                yield Pictured(title="Held-out cells", figure=self.prediction.errors)
         for axis in self.axes:
             for one in axis.multiples:
                 yield Pictured(title=one.panel.title, figure=one.latency)
@@ -187,7 +235,6 @@ class Charts:
                 ("floors", of.floor),
                 ("distributions", of.ecdf),
                 ("percentile curves", of.percentiles),
-                ("first requests", of.first),
                 *(("timings over time", strip.figure) for strip in of.strips),
             )
             for kind, figure in figures:
@@ -201,10 +248,10 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
     return Charts(
         forests={group.slug: _forests(group, compared, colours, summary.matters) for group in compared},
         of_groups={group.slug: _of_group(group, kin(group, found), colours, is_alone=is_alone) for group in found},
-        axes=axis_views(summary, colours),
+        axes=_axis_views(summary, colours),
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
-        shares=tuple(share_views(summary)),
+        shares=tuple(_share_views(summary)),
         timeline=timeline(summary, colours),
         groups=found,
         compared=compared,
@@ -226,12 +273,6 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
         drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
         if drawn:
             yield Pictured(title=title, figure=drawn)
-
-
-def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
-    """Rates that were searched by what they have in common: the setting and the goals."""
-    key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def _forests(
@@ -271,5 +312,70 @@ def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int], *,
         strips=tuple(
             Strip(label=cell.stack_label, number=colours[cell.stack], figure=drawn) for cell, drawn in strips if drawn
         ),
-        first=first_request(group, colours) if has_floor else None,
     )
+
+
+def _axis_views(summary: RunSummary, colours: dict[str, int]) -> tuple[AxisView, ...]:
+    """The section's content, an entry for each axis of the run."""
+    return tuple(_view(curves, colours) for curves in summary.curves)
+
+
+def _view(curves: Curves, colours: dict[str, int]) -> AxisView:
+    shared, slug = scales(curves), anchor(curves.axis)
+    return AxisView(
+        slug=slug,
+        curves=curves,
+        unit=shared.unit,
+        gap_unit=shared.gap_unit,
+        multiples=tuple(
+            Multiple(
+                slug=f"{slug}-{number}",
+                panel=panel,
+                latency=latency_curves(f"curve-{slug}-{number}", panel, shared, colours),
+                gap=gap_curves(f"gap-{slug}-{number}", panel, shared, colours),
+                rows=tuple(_rows(curves, panel)),
+            )
+            for number, panel in enumerate(curves.panels, start=1)
+        ),
+    )
+
+
+def _rows(curves: Curves, panel: Panel) -> Iterator[CurveRow]:
+    """By place, then in the order of the lines."""
+    text = TEXTS[curves.axis]
+    places = sorted({point.at for line in panel.lines for point in line.points})
+    for place in places:
+        for line in panel.lines:
+            for point in line.points:
+                if point.at != place:
+                    continue
+                yield CurveRow(
+                    place=text(place),
+                    stack=line.stack,
+                    label=line.label,
+                    point=point,
+                    against=tuple(
+                        (gap.reference_label, difference)
+                        for gap in panel.gaps
+                        if gap.stack == line.stack
+                        for difference in gap.points
+                        if difference.at == place
+                    ),
+                )
+
+
+def _share_views(summary: RunSummary) -> list[ShareView]:
+    """One of each setting in which stacks form a matrix of languages."""
+    return [
+        ShareView(
+            of=of,
+            figure=share_dots(f"shares-{number}", of, QUANTITIES),
+            matrix=share_words.matrix(of),
+            heads=tuple(f"{head[:1].upper()}{head[1:]}" for head in share_words.heads(of)),
+            rows=tuple(share_words.rows(of)),
+            notes=(*share_words.whys(of), *share_words.left_out(of)),
+            unit=share_words.unit_of(of),
+            has_brackets=share_words.has_brackets(of),
+        )
+        for number, of in enumerate(summary.shares, start=1)
+    ]

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 
 from orchestrator.analysis import differing, naming
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
+from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
@@ -190,6 +193,12 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
             )
         )
     return tuple(apart)
+
+
+def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
+    """Rates that were searched by what they have in common: the setting and the goals."""
+    key = attrgetter("setting", "goals")
+    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:

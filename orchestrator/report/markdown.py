@@ -13,16 +13,17 @@ from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
-from orchestrator.report.charts import rate_groups
-from orchestrator.report.groups import Group, groups
-from orchestrator.report.markdown_text import inert
+from orchestrator.report.check_groups import check_groups, failed, failed_in_words
+from orchestrator.report.groups import Group, groups, rate_groups
 from orchestrator.report.page import one_line
 from orchestrator.report.quantities import DASH, moment
-from orchestrator.report.verdicts import check_groups, failed, failed_in_words
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6
 _MOST_LETTERS = 400  # of the line
+_MEANT = re.compile(r"[\\`*_{}\[\]<>&|~!$^]")  # what Markdown, HTML or TeX within it would act on
+# A person, an issue, or what becomes a link by itself; they are found after entities were resolved.
+_CALLING = re.compile(r"[@#]|(?i:\b(?:[a-z][a-z0-9+.-]{0,40}:(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)))")
 _CODE = re.compile(r"(`[^`]+`)")
 _HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second", "Errors")
 
@@ -173,3 +174,23 @@ def _text(said: str) -> str:
     """Text of an experiment, none of which Markdown or HTML acts on; what stands in backticks stays code."""
     parts = _CODE.split(one_line(said))
     return "".join(part.replace("|", "\\|") if place % 2 else inert(part) for place, part in enumerate(parts))
+
+
+def escaped(text: str) -> str:
+    """Text on one line that means nothing to Markdown, and calls nobody.
+
+    >>> escaped("a|b <c> @d")
+    'a&#124;b &#60;c&#62; @<!-- -->d'
+    """
+    return inert(one_line(text))
+
+
+def inert(line: str) -> str:
+    """The same of a part of a line, whose spaces stay."""
+    plain = _MEANT.sub(lambda found: f"&#{ord(found.group())};", line)
+    return _CALLING.sub(lambda found: _apart(plain, found), plain)
+
+
+def _apart(text: str, found: re.Match[str]) -> str:
+    is_entity = found.start() > 0 and text[found.start() - 1] == "&"
+    return found.group() if is_entity else f"{found.group()}<!-- -->"

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
@@ -19,13 +19,33 @@ import jinja2
 from markupsafe import Markup
 
 from orchestrator import disk, unseen
-from orchestrator.analysis import words
+from orchestrator.analysis import (
+    capacity_words,
+    event_words,
+    load_tables,
+    mixed_words,
+    native_clients,
+    requester_hosts,
+    share_words,
+    spread_tables,
+    store_tables,
+    words,
+)
 from orchestrator.analysis.conclusion.plain import capital
+from orchestrator.analysis.cost import COSTS
+from orchestrator.analysis.evolutions import said
+from orchestrator.analysis.misleading import figure_words
+from orchestrator.analysis.naming import in_phrases, of_rates
+from orchestrator.analysis.opening import NOT_TOLD, STEPS
+from orchestrator.analysis.series import MOST_OFF
+from orchestrator.analysis.spread import SPREADS
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
-from orchestrator.report import in_text, palette, quantities
+from orchestrator.report import palette, quantities
+from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
+from services.python.contract.limits import SATURATED
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -89,8 +109,8 @@ def _escape(code: int, backslash: str) -> str:
 
 
 def pack(text: str) -> str:
-    """Text as the page's script unpacks it: gzip without a time stamp, then `in_text`."""
-    return in_text.written(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+    """Return text as the page's script unpacks it: gzip without a time stamp, then base64."""
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
 
 
 def write_page(text: str, path: Path, option: str = "--out") -> Path:
@@ -119,38 +139,77 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        latency=quantities.latency,
-        beyond=quantities.beyond,
-        statistic=quantities.statistic,
-        margin=words.margin,
-        listed=words.listed,
-        count=words.count,
-        exact=quantities.exact,
-        number=words.number,
-        rate=words.rate,
-        size=words.size,
-        ratio=words.ratio,
-        ratio_bounds=words.ratio_bounds,
-        percent=words.percent,
-        words=quantities.words,
-        capital=capital,
-        prose=quantities.prose,
-        moment=quantities.moment,
-        anchor=anchor,
-        is_vague=words.is_vague,
-        vague=words.VAGUE,
-        parts_shown=words.PARTS_SHOWN,
-        call_words=_call_words,
-        dash=palette.dash,
-        series=palette.series,
-    )
+    environment.globals.update(_GLOBALS)
     return environment
 
 
 def _call_words(values: Values) -> str:
     """How requests are made, in words."""
     return ", ".join(phrases(values))
+
+
+_COST_HEADS = {
+    "responder_cpu": "CPU of responder",
+    "requester_cpu": "CPU of requester",
+    "responder_memory": "Memory of responder",
+    "requester_memory": "Memory of requester",
+    "wire_bytes_sent": "Sent",
+    "wire_bytes_received": "Received (comparison: both directions)",
+    "packets_sent": "Packets out",
+    "packets_received": "Packets in (comparison: both directions)",
+    "responder_usd": "A million, responder",
+    "requester_usd": "A million, requester",
+    "traffic_usd": "A million, traffic",
+}
+# What templates may call and name: nothing of it depends on a run.
+_GLOBALS: dict[str, object] = {
+    "anchor": anchor,
+    "beyond": quantities.beyond,
+    "call_words": _call_words,
+    "capacity_words": capacity_words,
+    "capital": capital,
+    "cost_heads": _COST_HEADS,
+    "cost_names": COSTS,
+    "count": words.count,
+    "dash": palette.dash,
+    "event_words": event_words,
+    "evidence": shown_evidence,
+    "exact": quantities.exact,
+    "figure_words": figure_words,
+    "in_phrases": in_phrases,
+    "is_vague": words.is_vague,
+    "latency": quantities.latency,
+    "listed": words.listed,
+    "load_tables": load_tables,
+    "margin": words.margin,
+    "mixed_words": mixed_words,
+    "moment": quantities.moment,
+    "most_off": MOST_OFF,
+    "native_clients": native_clients,
+    "not_told": NOT_TOLD,
+    "number": words.number,
+    "of_rates": of_rates,
+    "opening_steps": STEPS,
+    "outcomes": said,
+    "percent": words.percent,
+    "prose": quantities.prose,
+    "quiet_verdicts": QUIET,
+    "rate": words.rate,
+    "ratio": words.ratio,
+    "ratio_bounds": words.ratio_bounds,
+    "requester_hosts": requester_hosts,
+    "saturated": SATURATED,
+    "series": palette.series,
+    "share_words": share_words,
+    "size": words.size,
+    "spread_names": SPREADS,
+    "spread_tables": spread_tables,
+    "statistic": quantities.statistic,
+    "store_tables": store_tables,
+    "text_of": quantities.words,
+    "thousandths": partial(words.number, decimals=3),
+    "words": words,
+}
 
 
 @cache
@@ -161,7 +220,7 @@ def plotly_library() -> bytes:
 
 @cache
 def _library_text() -> str:
-    return in_text.written(plotly_library())
+    return base64.b64encode(plotly_library()).decode()
 
 
 def _text(name: str) -> str:

@@ -22,10 +22,9 @@ from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.history.live import live
 from orchestrator.measure.progress import how_unfinished
-from orchestrator.report import default_path
+from orchestrator.report import default_path, report_of
+from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
-from orchestrator.report.stored import report_of
-from orchestrator.report.verdicts import QUIET, check_groups
 from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here, JudgedRun
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from orchestrator.analysis import words
-from orchestrator.report import quantities, rows
+from orchestrator.report import comparison, quantities
 from orchestrator.report.page import shown
 
 
@@ -34,9 +34,9 @@ def templates() -> Jinja2Templates:
         ms=words.ms,
         minute=minute,
         prose=quantities.prose,
-        row_ratio=rows.ratio,
-        row_interval=rows.interval,
-        row_values=rows.values,
+        row_ratio=comparison.ratio,
+        row_interval=comparison.interval,
+        row_values=comparison.values,
     )
     return Jinja2Templates(env=environment, context_processors=[_here])
 

@@ -13,7 +13,7 @@ from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan import store
 from orchestrator.report.page import write_page
-from orchestrator.report.picture_files import write_pictures
+from orchestrator.report.pictures import write_pictures
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run
 

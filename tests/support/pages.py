@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
-
-from orchestrator.report import in_text
 
 _VOID = {"meta", "link", "br", "line", "img", "input"}
 
@@ -74,7 +73,7 @@ class Document(HTMLParser):
         ]
         packed = [body for kind, body in self.scripts if kind.get("type") == "application/gzip" and "id" not in kind]
         return {
-            slug: json.loads(gzip.decompress(in_text.read(body))) for slug, body in zip(charts, packed, strict=True)
+            slug: json.loads(gzip.decompress(base64.b64decode(body))) for slug, body in zip(charts, packed, strict=True)
         }
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

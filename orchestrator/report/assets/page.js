@@ -1,12 +1,10 @@
 "use strict";
-// Draws the charts that come into view in place of the still pictures, in the colours of the theme. The page is complete
-// without it.
+// Draws the charts that come into view, in the colours of the theme. Without it the page has every table.
 (() => {
   const root = document.documentElement;
   const charts = [...document.querySelectorAll(".chart")];
   const specs = new Map(); // chart -> its figure as JSON, or a promise while it is unpacked
   const drawn = new Set();
-  const isWide = window.matchMedia("(min-width: 40.01rem)"); // narrower screens keep the still pictures, made for them
   const isPrecise = window.matchMedia("(pointer: fine)"); // a finger that drags scrolls the page
   const FAINT = 0.12;
   const CONFIG = {
@@ -20,25 +18,8 @@
 
   // ---- charts
 
-  // Five letters are four bytes (orchestrator/report/in_text.py).
-  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=:?@^_`{|}~";
-  const values = new Uint8Array(128);
-  [...DIGITS].forEach((digit, value) => { values[digit.charCodeAt(0)] = value; });
-
-  const bytesOf = (text) => {
-    const spare = (5 - (text.length % 5)) % 5;
-    const letters = text + DIGITS.at(-1).repeat(spare);
-    const view = new DataView(new ArrayBuffer((letters.length / 5) * 4));
-    for (let at = 0, to = 0; at < letters.length; to += 4) {
-      let word = 0;
-      for (const end = at + 5; at < end; at += 1) word = word * 85 + values[letters.charCodeAt(at)];
-      view.setUint32(to, word);
-    }
-    return new Uint8Array(view.buffer, 0, view.byteLength - spare);
-  };
-
   const unpack = (text) => {
-    const bytes = bytesOf(text.trim());
+    const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   };
@@ -77,16 +58,23 @@
 
   const isFaint = (series) => alone !== null && series !== undefined && String(series) !== alone;
 
-  const paint = async (chart) => {
-    const place = chart.querySelector(".live");
+  // The figure in the colours that are shown; on paper it has a width of its own.
+  const specOf = (chart, width) => {
     const { data, layout } = coloured(JSON.parse(specs.get(chart)), getComputedStyle(root));
     for (const trace of data) {
       if (isFaint(trace.meta?.series)) trace.opacity = (trace.opacity ?? 1) * FAINT;
     }
+    const dragmode = isPrecise.matches ? "zoom" : false;
+    return { data, layout: width ? { ...layout, width, autosize: false } : { ...layout, dragmode } };
+  };
+
+  const paint = async (chart, width) => {
+    const place = chart.querySelector(".live");
+    const { data, layout } = specOf(chart, width);
     const isFirst = !drawn.has(chart);
     drawn.add(chart);
     chart.dataset.live = "on";
-    await window.Plotly.react(place, data, { ...layout, dragmode: isPrecise.matches ? "zoom" : false }, CONFIG);
+    await window.Plotly.react(place, data, layout, CONFIG);
     if (isFirst) {
       place.on("plotly_click", ({ points }) => {
         const series = points[0]?.data.meta?.series;
@@ -126,9 +114,6 @@
   const showAlone = (series) => {
     alone = alone === series ? null : series;
     names.forEach((name) => name.button.setAttribute("aria-pressed", String(name.series === alone)));
-    document.querySelectorAll("svg.static [data-series]").forEach((each) => {
-      each.classList.toggle("faint", isFaint(each.dataset.series));
-    });
     repaint();
   };
 
@@ -180,76 +165,72 @@
     if (event.key === "Escape" && alone !== null) showAlone(alone);
   });
 
-  // ---- a picture as a file: the still one, in the colours that are shown, with its title and what no reader may miss
+  // ---- a picture as a file, in the colours that are shown, with its title and what no reader may miss
 
   const LINE_PX = 16;
-  const LETTERS = 52; // of a line
-  const TIMES = 3; // as large as on the page
+  const PICTURE_PX = 640; // wide
+  const LETTERS = 88; // of a line
+  const TIMES = 2; // as many pixels
 
   const wrapped = (text) => text.trim().split(/\s+/).reduce((lines, word) => {
     const last = lines.at(-1);
     if (last && last.length + word.length < LETTERS) return [...lines.slice(0, -1), `${last} ${word}`];
     return [...lines, word];
   }, []);
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const titleOf = (chart) => chart.querySelector(".live").getAttribute("aria-label");
 
-  const titleOf = (chart) => chart.querySelector(".live")?.getAttribute("aria-label") ?? chart.querySelector("svg.static title").textContent;
-
-  const pictureOf = (chart) => {
-    const style = getComputedStyle(root);
-    const colour = (name) => style.getPropertyValue(name).trim();
-    const picture = chart.querySelector("svg.static").cloneNode(true);
-    const [width, height] = picture.getAttribute("viewBox").split(" ").slice(2).map(Number);
+  const pictureOf = async (chart, format) => {
+    await ready(chart);
+    const { data, layout } = specOf(chart);
+    const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+    const lines = (text, name) => wrapped(text).filter(Boolean).map((line) => `<span style="color:${colour(name)}">${escaped(line)}</span>`);
     const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
-      ...wrapped(titleOf(chart)).map((line) => [line, "--ink"]),
-      ...wrapped(document.getElementById("every-page")?.textContent ?? "").map((line) => [line, "--fail"]),
+      ...lines(titleOf(chart), "--ink").map((line) => `<b>${line}</b>`),
+      ...lines(document.getElementById("every-page")?.textContent ?? "", "--fail").map((line) => `<b>${line}</b>`),
+      ...lines(note, "--muted"),
     ];
-    const below = wrapped(note).map((line) => [line, "--muted"]);
-    const top = LINE_PX * (above.length + 0.5);
-    const whole = top + height + LINE_PX * (below.length + 0.5);
-    const put = (tag, attributes, text = "") => {
-      const element = document.createElementNS(picture.namespaceURI, tag);
-      Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
-      element.textContent = text;
-      picture.append(element);
-      return element;
+    const height = layout.height + LINE_PX * (above.length + 1);
+    const margin = { ...layout.margin, t: layout.margin.t + LINE_PX * (above.length + 1) };
+    const title = {
+      text: above.join("<br>"), font: { size: 12 }, x: 0, xref: "container", xanchor: "left", pad: { l: 8, t: 8 },
+      y: 1, yref: "container", yanchor: "top", automargin: false,
     };
-    const say = (y) => ([line, name], place) => {
-      put("text", { x: 6, y: y + place * LINE_PX, fill: colour(name), "font-size": 12, "font-weight": name === "--muted" ? 400 : 600 }, line);
-    };
-    picture.querySelectorAll(".faint").forEach((each) => each.setAttribute("opacity", FAINT));
-    picture.prepend(put("rect", { y: -top, width, height: whole, fill: colour("--paper") }));
-    above.forEach(say(LINE_PX - top));
-    below.forEach(say(height + LINE_PX));
-    picture.setAttribute("viewBox", `0 ${-top} ${width} ${whole}`);
-    picture.setAttribute("width", width * TIMES);
-    picture.setAttribute("height", whole * TIMES);
-    const text = new XMLSerializer().serializeToString(picture);
-    return text.replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
+    const whole = { ...layout, title, margin, height, width: PICTURE_PX, autosize: false, paper_bgcolor: colour("--paper") };
+    return window.Plotly.toImage({ data, layout: whole }, { format, width: PICTURE_PX, height, scale: format === "png" ? TIMES : 1 });
   };
 
   const save = async (chart) => {
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(pictureOf(chart))}`;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-    canvas.getContext("2d").drawImage(image, 0, 0);
     const link = document.createElement("a");
-    link.href = canvas.toDataURL("image/png");
+    link.href = await pictureOf(chart, "png");
     link.download = `${chart.id}.png`;
     link.click();
   };
 
-  [...charts, ...document.querySelectorAll(".map .still")].forEach((chart) => {
+  // A page of pictures alone, which `orch report --pictures` opens: each becomes two links, SVG and PNG.
+  const putAll = async (place) => {
+    for (const chart of charts) {
+      for (const format of ["svg", "png"]) {
+        const link = document.createElement("a");
+        link.className = "picture";
+        link.download = `${chart.id.replace("chart-", "")}.${format}`;
+        link.href = await pictureOf(chart, format);
+        place.append(link);
+      }
+    }
+  };
+
+  const pictures = document.getElementById("pictures");
+  if (pictures) putAll(pictures);
+  else charts.forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "save";
     button.textContent = "Save picture";
     button.setAttribute("aria-label", `Save picture: ${titleOf(chart)}`);
     button.addEventListener("click", () => save(chart));
-    if (chart.matches(".still")) chart.append(button);
-    else (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
+    (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
   });
   for (const list of document.querySelectorAll(".strips")) {
     const buttons = [...list.querySelectorAll(".save")];
@@ -340,7 +321,7 @@
     show();
     place.hidden = false;
   };
-  if (typeof DecompressionStream !== "undefined") document.querySelectorAll(".place").forEach(slide);
+  document.querySelectorAll(".place").forEach(slide);
 
   // ---- theme: the system's, unless the address or the button says otherwise
 
@@ -406,22 +387,29 @@
     region.addEventListener("scroll", () => mark(region), { passive: true });
   });
 
-  // ---- paper shows still pictures, every group, and what did not pass; what else is closed stays so (page.css)
+  // ---- paper shows light colours, every group, and what did not pass; what else is closed stays so (page.css)
 
+  const PAPER_PX = { half: 480, whole: 900 }; // page.css shows them at two thirds
   let closed = [];
+  let theme;
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll(
       "details.group:not([open], #each-setting, #in-full), .check.fail:not([open]), .check.warn:not([open])",
     )];
     closed.forEach((each) => { each.open = true; });
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+    for (const chart of charts) {
+      const isHalf = chart.closest(".multiples:not(.alone), .pair");
+      if (typeof specs.get(chart) === "string") paint(chart, isHalf ? PAPER_PX.half : PAPER_PX.whole);
+    }
   });
   window.addEventListener("afterprint", () => {
     closed.forEach((each) => { each.open = false; });
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    repaint();
   });
 
-  const begin = () => {
-    if (isWide.matches) drawWhenSeen();
-    else isWide.addEventListener("change", begin, { once: true });
-  };
-  if (typeof DecompressionStream !== "undefined" && charts.length) begin();
+  if (charts.length && !pictures) drawWhenSeen();
 })();

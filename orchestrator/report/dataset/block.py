@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.files import UnreadableFile, read_file
-from orchestrator.report import in_text
 from orchestrator.report.dataset.run import Dataset, opened
 
 KIND = "application/vnd.orch.run+zip"
@@ -39,7 +39,7 @@ def with_blocks(page: str, figures: str, content: bytes) -> str:
     """The page with both blocks before the end of its body; nothing runs them, and nothing is drawn after them."""
     before, end, after = page.rpartition(_END)
     digest = _sha256(f"{before}{figures}{end}{after}")
-    samples = f'<script type="{KIND}" id="dataset" data-page="{digest}">{in_text.written(content)}</script>\n'
+    samples = f'<script type="{KIND}" id="dataset" data-page="{digest}">{base64.b64encode(content).decode()}</script>\n'
     return f"{before}{figures}{samples}{end}{after}"
 
 
@@ -65,7 +65,7 @@ def read_page(path: Path) -> Page:
             hint="name a report of one run, or its folder: `orch report RUN`",
         )
     try:
-        content = in_text.read("".join(samples["text"].split()))
+        content = base64.b64decode("".join(samples["text"].split()), validate=True)
     except ValueError as error:
         raise InvalidMeasurement(
             f"{path}: its samples are truncated or altered: {error}", hint="copy the whole file again"

@@ -20,7 +20,8 @@ from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import block, container, figures, rows
 from orchestrator.report.dataset.run import FORMAT, About, Dataset
 from orchestrator.report.page import write_page
-from orchestrator.report.render import Inside, render
+from orchestrator.report.render import render
+from orchestrator.report.view import Inside
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.stored_manifest import manifest_to_dict
 

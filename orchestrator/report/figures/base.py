@@ -1,48 +1,56 @@
-"""What all figures share: a plain look in the page's colours, escaped texts, and JSON as small as it can be."""
+"""What all figures share: a plain look in the page's colours, escaped texts, axes, and rows with their labels."""
 
 from __future__ import annotations
 
 import html
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
-from markupsafe import Markup
 
+from orchestrator.analysis.series import Interval
+from orchestrator.analysis.words import significant
+from orchestrator.report.figures.scales import log_ticks, tick_text
 from orchestrator.report.page import pack, shown
-from orchestrator.report.static.drawing import drawing
-from orchestrator.report.ticks import log_ticks, tick_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
 BETTER = " ←\u00a0better"
 """Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
 MORE_IS_BETTER = " better\u00a0→"
+_MOST_TICKS = 5  # side by side on a narrow screen
+_LETTERS = 40  # of a line of a row's label
+_TITLE_LETTERS = 48  # of a line of an axis' title
+_LINE_PX = 16
+_GAP_PX = 6  # above a row's label
+_TOP_PX, _BOTTOM_PX = 4, 48  # around the rows of a chart
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A chart in the page: `drawing` as it stands on paper, `packed` its Plotly JSON as `page.pack` leaves it."""
+    """A chart in the page: `document` is its Plotly JSON, `label` what a screen reader says."""
 
     slug: str
-    label: str  # what a screen reader says of it
+    label: str
     height_px: int
-    packed: str
-    drawing: Markup
-    note: str = ""  # what has to be said of it: that a bar is cut, say
+    document: str
+    note: str = ""  # below the chart: that a bar is cut, say
+
+    @property
+    def packed(self) -> str:
+        """The document as the page's script unpacks it."""
+        return pack(self.document)
 
 
 def figure(
     slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any], height_px: int, note: str = ""
 ) -> Figure:
-    """A figure of these traces; `layout` is laid over the page's own."""
+    """Return a figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
-        "template": None,
         "autosize": True,
         "height": height_px,
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -57,56 +65,181 @@ def figure(
             "namelength": -1,
         },
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"color": INK}},
+        "showlegend": False,
         "dragmode": False,
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": RULE, "activecolor": INK},
     }
     # Each trace was validated when it was made; `go.Figure` would validate and copy all of them once more.
     document = {
         "data": [trace.to_plotly_json() for trace in traces],
-        "layout": go.Layout({**common, **layout}).to_plotly_json(),
+        "layout": go.Layout({**common, **layout}, template=None).to_plotly_json(),
     }
     document["layout"].pop("template", None)
-    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    still = Markup(drawing(f"still-{slug}", label, document))  # noqa: S704 - escaped there
-    return Figure(
-        slug=slug, label=label, height_px=height_px, packed=pack(shown(text, "\\\\")), drawing=still, note=note
-    )
+    text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
+    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note)
 
 
 def of_series(number: int | str) -> dict[str, Any]:
-    """What marks a trace as the one of a stack, so that it can be shown alone; floors have a name of their own."""
+    """Return what marks a trace as the one of a stack, so that it can be shown alone; floors have a name of their own."""
     return {"series": number}
 
 
-def row_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """An upright axis of rows with these labels, the first one on top."""
-    return axis(
-        range=[len(labels) - 0.5, -0.5],
-        tickvals=list(range(len(labels))),
-        ticktext=list(labels),
-        tickfont={"color": INK, "size": 12},
-        showgrid=False,
-        fixedrange=True,
-    )
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows of a chart, the first on top; each has its label above a band that holds its marks."""
+
+    labels: tuple[str, ...]
+    band_px: int
+
+    @property
+    def _label_px(self) -> int:
+        return _GAP_PX + _LINE_PX * max(len(wrap(label, _LETTERS)) for label in self.labels)
+
+    @property
+    def step_px(self) -> int:
+        """From the middle of a band to that of the next."""
+        return self._label_px + self.band_px
+
+    def layout(self, axis: dict[str, Any], annotations: Iterable[dict[str, Any]] = (), right_px: int = 16) -> Any:
+        """Return the layout of a chart with these rows over a horizontal axis."""
+        half = self.band_px / 2 / self.step_px
+        title = axis["title"]["text"].count("<br>")
+        return {
+            "xaxis": axis,
+            "yaxis": {
+                "range": [len(self.labels) - 1 + half, half - 1],
+                "showticklabels": False,
+                "showgrid": False,
+                "zeroline": False,
+                "fixedrange": True,
+            },
+            "margin": {"l": 16, "r": right_px, "t": _TOP_PX, "b": _BOTTOM_PX + _LINE_PX * title},
+            "annotations": [*self._labels(), *annotations],
+        }
+
+    def height_px(self, layout: dict[str, Any]) -> int:
+        """Return how high a chart of this layout is."""
+        margin = layout["margin"]
+        return self.step_px * len(self.labels) + int(margin["t"]) + int(margin["b"])
+
+    def ground(self, place: int, colour: str) -> dict[str, Any]:
+        """Return a shape behind a whole row."""
+        half = self.band_px / 2 / self.step_px
+        return {
+            "type": "rect",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": place - 1 + half,
+            "y1": place + half,
+            "line": {"width": 0},
+            "layer": "below",
+            "fillcolor": colour,
+        }
+
+    def _labels(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "text": "<br>".join(plain(line) for line in wrap(label, _LETTERS)),
+                "xref": "paper",
+                "x": 0,
+                "y": place,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "yshift": self.band_px / 2 - 3,
+                "align": "left",
+                "showarrow": False,
+                "font": {"size": 12, "color": INK},
+            }
+            for place, label in enumerate(self.labels)
+        ]
 
 
-def beside_mark(text: str, x: float, row: float, *, is_left: bool = False) -> dict[str, Any]:
-    """A value written beside a mark of a row; `x` is a logarithm on a logarithmic axis."""
+def beside_mark(text: str, x: float, row: float) -> dict[str, Any]:
+    """Return a value written right of a mark of a row; `x` is a logarithm on a logarithmic axis."""
     return {
         "text": text,
         "x": x,
         "y": row,
-        "xanchor": "right" if is_left else "left",
-        "xshift": -8 if is_left else 6,
+        "xanchor": "left",
+        "xshift": 6,
         "showarrow": False,
         "font": {"size": 11, "color": INK},
     }
 
 
-def axis(title: str = "", **more: Any) -> dict[str, Any]:
-    """An axis that stays in the background; room for its labels is made as they need it."""
+def beside_row(lines: Iterable[str], row: int, *, is_muted: bool) -> dict[str, Any]:
+    """Return lines written right of the plot beside a row, the first one bold."""
+    first, *rest = lines
     return {
-        "title": {"text": title, "font": {"color": MUTED, "size": 12}, "standoff": 8},
+        "text": "<br>".join((f"<b>{first}</b>", *rest)),
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 6,
+        "y": row,
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": 12, "color": MUTED if is_muted else INK},
+    }
+
+
+def upright(at: float, **line: Any) -> dict[str, Any]:
+    """Return a line from the bottom of the plot to its top."""
+    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "layer": "below", "line": line}
+
+
+def level(at: float, colour: str) -> dict[str, Any]:
+    """Return a line from the left of the plot to its right."""
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": at,
+        "y1": at,
+        "line": {"color": colour, "width": 1},
+    }
+
+
+def column(interval: Interval) -> dict[str, Any]:
+    """Return a shaded column over an interval of the horizontal axis."""
+    return {
+        "type": "rect",
+        "x0": significant(interval[0]),
+        "x1": significant(interval[1]),
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "layer": "below",
+        "fillcolor": "var(--control)",
+        "opacity": 0.5,
+    }
+
+
+def whiskers(
+    values: Sequence[float], intervals: Sequence[Interval | None], colour: str, times: float = 1.0
+) -> dict[str, Any]:
+    """Return error bars of unequal arms, `times` as long; none where there is no interval."""
+    pairs = list(zip(values, intervals, strict=True))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [significant(max(i[1] - value, 0.0) * times) if i else 0.0 for value, i in pairs],
+        "arrayminus": [significant(max(value - i[0], 0.0) * times) if i else 0.0 for value, i in pairs],
+        "color": colour,
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def axis(title: str = "", **more: Any) -> dict[str, Any]:
+    """Return an axis that stays in the background; room for its labels is made as they need it."""
+    lines = wrap(title, _TITLE_LETTERS, break_long_words=False, break_on_hyphens=False)
+    text = "<br>".join(plain(line) for line in lines)
+    return {
+        "title": {"text": text, "font": {"color": MUTED, "size": 12}, "standoff": 8},
         "gridcolor": GRID,
         "linecolor": RULE,
         "tickcolor": RULE,
@@ -119,49 +252,27 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
 
 
 def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: Any) -> dict[str, Any]:
-    """A logarithmic axis from `low` to `high` (both above zero) with ticks at 1, 2 and 5 where there is room for them."""
+    """Return a logarithmic axis from `low` to `high` (both above zero) with few ticks at round numbers, 1 among them."""
     ticks = log_ticks(low, high)
+    every = -(-len(ticks) // _MOST_TICKS)
+    first = ticks.index(1.0) % every if 1.0 in ticks else 0
     texts = [f"{tick_text(value)}{suffix}" for value in ticks]
     return axis(
         title,
         type="log",
         range=[log10(low), log10(high)],
         tickmode="array",
-        tickvals=ticks,
-        ticktext=texts,
+        tickvals=ticks[first::every],
+        ticktext=texts[first::every],
         **more,
     )
 
 
 def log10(value: float) -> float:
-    """The decimal logarithm, in which Plotly gives the range of a logarithmic axis."""
+    """Return the decimal logarithm, in which Plotly gives the range of a logarithmic axis."""
     return math.log10(value)
 
 
 def plain(text: str) -> str:
-    """An experiment's text as Plotly shall show it: Plotly reads tags in every label, so they are escaped."""
+    """Return an experiment's text as Plotly shall show it: Plotly reads tags in every label, so they are escaped."""
     return html.escape(text, quote=False)
-
-
-_BREAK = re.compile(r" (?=\(|with )")
-_LETTERS = 24  # of a line of a label or title, so that they leave room for the chart on a narrow screen
-_LINE_PX = 16
-
-
-def broken(label: str) -> str:
-    """A stack's label over two lines or more."""
-    parts = _BREAK.sub("\n", label, count=1).split("\n")
-    return "<br>".join(
-        plain(line) for part in parts for line in wrap(part, _LETTERS, break_long_words=False, break_on_hyphens=False)
-    )
-
-
-def row_px(least: int, labels: Iterable[str]) -> int:
-    """How high each row of a chart is whose labels `broken` has made."""
-    return max([least, *(_LINE_PX * (label.count("<br>") + 1) for label in labels)])
-
-
-def title_lines(title: str) -> tuple[str, int]:
-    """An axis' title over as many lines as a narrow screen takes, and the pixels that those beyond the first need."""
-    lines = wrap(title, 2 * _LETTERS, break_long_words=False, break_on_hyphens=False)
-    return "<br>".join(plain(line) for line in lines), _LINE_PX * (len(lines) - 1)

@@ -45,7 +45,7 @@ class Curve:
 
 
 def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
-    """The share of requests at or below each latency, latency logarithmic; None when there are no samples.
+    """Return the share of requests at or below each latency, latency logarithmic; None when there are no samples.
 
     Requests without a right reply are among those shares: a curve with failures ends below 100 %. Curves bear their names
     at different heights, the quickest at the top. The scale is that of the groups `beside` it, too.
@@ -68,7 +68,6 @@ def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) ->
         ]
     ]
     layout = {
-        "showlegend": False,
         "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
         "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
@@ -79,9 +78,9 @@ def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) ->
 
 
 def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
-    """Latency by percentile, each further nine as wide as the one before; the slowest reply stands beside each line.
+    """Return latency by percentile, each further nine as wide as the one before; each line names its slowest reply.
 
-    A sample of rank r of n stands at (r - 0.5) / n (Hazen, 1914), so that the slowest has a place, too.
+    A sample of rank r of n is at (r - 0.5) / n (Hazen, 1914), so that the slowest has a place, too.
     """
     curves = _curves(group, colours)
     if not curves:
@@ -119,7 +118,6 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
     ]
     plot_px = max(HEIGHT_PX - _TOP_PX - _BOTTOM_PX, needed_px(ends))
     layout = {
-        "showlegend": False,
         "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": x_axis,
         "yaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
@@ -130,17 +128,17 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
 
 
 def drawn_points(curve: Points, places: Points) -> list[tuple[float, float]]:
-    """The points of a curve that a screen can tell apart; `places` are theirs, as shares of the width and the height.
+    """Return the points of a curve that a screen can resolve; `places` are theirs, as shares of the width and the height.
 
     A point is left out where the one drawn before it is less than a thousandth of the width and a four-hundredth of the
     height away. The first, the last, and the first at or above each of `NINES` are always drawn.
     """
-    told = {next((at for at, (share, _) in enumerate(curve) if share >= nine), len(curve) - 1) for nine, _ in NINES}
-    told |= {0, len(curve) - 1}
+    marked = {next((at for at, (share, _) in enumerate(curve) if share >= nine), len(curve) - 1) for nine, _ in NINES}
+    marked |= {0, len(curve) - 1}
     kept: list[int] = []
     for at, (x, y) in enumerate(places):
         before = places[kept[-1]] if kept else (x, y)
-        if at in told or abs(x - before[0]) >= _APART[0] or abs(y - before[1]) >= _APART[1]:
+        if at in marked or abs(x - before[0]) >= _APART[0] or abs(y - before[1]) >= _APART[1]:
             kept.append(at)
     return [curve[at] for at in kept]
 

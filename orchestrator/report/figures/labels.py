@@ -37,12 +37,12 @@ class End:
 
 
 def needed_px(ends: Sequence[End]) -> int:
-    """How high a plot is that has room for all of them."""
+    """Return how high a plot is that has room for all of them."""
     return sum(end.height_px for end in ends)
 
 
 def at_ends(ends: Sequence[End], plot_px: float) -> list[dict[str, Any]]:
-    """The names right of a plot of this height."""
+    """Return the names right of a plot of this height."""
     ordered = sorted(ends, key=lambda end: end.share)
     heights = [end.height_px / plot_px for end in ordered]
     top = 1 - (heights[-1] - LINE_PX / plot_px) / 2 if heights else 1.0  # of several lines, it ends below the edge
@@ -66,16 +66,16 @@ def at_ends(ends: Sequence[End], plot_px: float) -> list[dict[str, Any]]:
 
 
 def apart(places: Sequence[float], heights: Sequence[float], top: float = 1.0) -> list[float]:
-    """Ascending places from 0 to `top`, moved so far apart that things of these heights do not cover each other."""
-    found: list[float] = []
+    """Return ascending places from 0 to `top`, so far apart that things of these heights do not cover each other."""
+    moved: list[float] = []
     for place, height in zip(places, heights, strict=True):
-        least = found[-1] + (heights[len(found) - 1] + height) / 2 if found else place
-        found.append(max(place, least))
-    over = found[-1] - top if found else 0.0
-    for number in range(len(found) - 1, -1, -1):
+        least = moved[-1] + (heights[len(moved) - 1] + height) / 2 if moved else place
+        moved.append(max(place, least))
+    over = moved[-1] - top if moved else 0.0
+    for number in range(len(moved) - 1, -1, -1):
         if over <= 0:
             break
-        found[number] -= over
-        below = found[number] - (heights[number] + heights[number - 1]) / 2 if number else 0.0
-        over = found[number - 1] - below if number else 0.0
-    return found
+        moved[number] -= over
+        below = moved[number] - (heights[number] + heights[number - 1]) / 2 if number else 0.0
+        over = moved[number - 1] - below if number else 0.0
+    return moved

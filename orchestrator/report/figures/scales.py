@@ -1,13 +1,11 @@
-"""The extent of an axis, and the whiskers of intervals."""
+"""The extent of an axis, and round numbers for its ticks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import log
-from typing import Any
 
-from orchestrator.analysis.series import Interval
 from orchestrator.analysis.words import significant
 
 _BEYOND = 0.04  # of the axis on both sides of its points
@@ -15,21 +13,21 @@ _BEYOND = 0.04  # of the axis on both sides of its points
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """One dimension of a picture, which several may share."""
+    """One dimension of a picture, which several pictures may share."""
 
     low: float
     high: float
     is_log: bool
 
     def share(self, value: float) -> float:
-        """Where a value lies between both ends, from 0 to 1."""
+        """Return where a value lies between both ends, from 0 to 1."""
         if self.is_log:
-            return log(value / self.low) / log(self.high / self.low)
+            return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
 
 def range_of(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False) -> Range:
-    """From the least to the largest, and a little beyond."""
+    """Return the range from the least to the largest value, and a little beyond."""
     ordered = sorted(values)
     low, high = ordered[0], ordered[-1]
     if is_log:
@@ -39,14 +37,33 @@ def range_of(values: Iterable[float], *, is_log: bool, is_from_zero: bool = Fals
     return Range(low=0.0 if is_from_zero else low - beyond, high=high + beyond, is_log=False)
 
 
-def bars(points: Sequence[tuple[float, Interval | None]], per_ms: float, colour: str) -> dict[str, Any]:
-    """Whiskers of unequal arms; none where there is no interval."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [significant((i[1] - value) * per_ms) if i else 0.0 for value, i in points],
-        "arrayminus": [significant((value - i[0]) * per_ms) if i else 0.0 for value, i in points],
-        "color": colour,
-        "thickness": 1.5,
-        "width": 4,
-    }
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers within a range: even steps where it is narrow, 1-2-5 over a few decades, else powers of ten."""
+    if high / low < 2.5:
+        return _even_ticks(low, high)
+    decades = math.log10(high / low)
+    steps: tuple[float, ...] = (1,)
+    if decades < 0.7:
+        steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    elif decades < 3:
+        steps = (1, 2, 5)
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    values = [significant(step * 10.0**power) for power in powers for step in steps]
+    return [value for value in values if low <= value <= high]
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    """Return about five round numbers at even steps; of a range without width, its one number."""
+    if not low < high:
+        return [significant(low)]
+    wanted = (high - low) / 5
+    magnitude = 10.0 ** math.floor(math.log10(wanted))
+    step = next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= wanted)
+    return [significant(place * step) for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def tick_text(value: float) -> str:
+    """Return a tick's number: grouped digits, and no more decimals than it has."""
+    if abs(value) < 1:
+        return f"{value:,.6f}".rstrip("0").rstrip(".")
+    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"

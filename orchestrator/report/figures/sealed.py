@@ -1,4 +1,4 @@
-"""How far predictions of the sealed cells were off: a mark for each cell, over its latency."""
+"""How far predictions of the held-out cells were off: a mark for each cell, over its latency."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.model.shapes import Judged, Modelled, SealedCell
 from orchestrator.analysis.words import change, ms, significant, size
-from orchestrator.report.figures.base import Figure, axis, broken, figure, logarithmic, of_series, plain
+from orchestrator.report.figures.base import (
+    MUTED,
+    Figure,
+    axis,
+    figure,
+    level,
+    logarithmic,
+    of_series,
+    plain,
+    whiskers,
+)
 from orchestrator.report.palette import SERIES, series
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up")
@@ -16,7 +26,7 @@ _HEIGHT_PX = 300
 
 
 def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure | None:
-    """Predicted over measured, %, with the 90 % interval; None without a sealed cell."""
+    """Return predicted over measured, %, with the 90 % interval; None without a held-out cell."""
     if not of.cells:
         return None
     stacks = {each.id: each.stack for each in modelled.series}
@@ -24,51 +34,32 @@ def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure
     for cell in of.cells:
         by_stack.setdefault(stacks[cell.series], []).append(cell)
     measured = [cell.measured for cell in of.cells]
-    most = max(max(abs(cell.errors["model"]), *_whiskers(cell)) for cell in of.cells)
+    most = max(max(abs(cell.errors["model"]), *map(abs, _interval(cell))) for cell in of.cells)
     layout = {
         "xaxis": logarithmic("measured median, ms", min(measured) / 1.3, max(measured) * 1.3),
         "yaxis": axis("the model's prediction over measured, %", range=[-110 * most, 110 * most]),
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": 0,
-                "y1": 0,
-                "line": {"color": "var(--muted)", "width": 1},
-            }
-        ],
-        "margin": {"l": 8, "r": 16, "t": 40, "b": 40},
-        "showlegend": False,
+        "shapes": [level(0, MUTED)],
+        "margin": {"l": 8, "r": 16, "t": 16, "b": 40},
     }
     traces = [_of_stack(cells, colours[stack]) for stack, cells in by_stack.items()]
-    return figure("sealed", "Sealed cells: how far the model's predictions were off.", traces, layout, _HEIGHT_PX)
+    return figure("sealed", "Held-out cells: how far the model's predictions were off.", traces, layout, _HEIGHT_PX)
 
 
-def _whiskers(cell: SealedCell) -> tuple[float, float]:
-    low, high = cell.interval
-    return abs(low / cell.measured - 1), abs(high / cell.measured - 1)
+def _interval(cell: SealedCell) -> tuple[float, float]:
+    """The interval of what is predicted, as shares of what was measured."""
+    return cell.interval[0] / cell.measured - 1, cell.interval[1] / cell.measured - 1
 
 
 def _of_stack(cells: list[SealedCell], number: int) -> go.Scatter:
-    offs = [100 * cell.errors["model"] for cell in cells]
+    offs = [cell.errors["model"] for cell in cells]
     return go.Scatter(
-        name=broken(cells[0].label),
+        name=plain(cells[0].label),
         meta=of_series(number),
         x=[significant(cell.measured) for cell in cells],
-        y=[significant(off) for off in offs],
+        y=[significant(100 * off) for off in offs],
         mode="markers",
         marker={"symbol": _SYMBOLS[number // SERIES % len(_SYMBOLS)], "size": 8, "color": series(number)},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [significant(100 * (cell.interval[1] - cell.predicted) / cell.measured) for cell in cells],
-            "arrayminus": [significant(100 * (cell.predicted - cell.interval[0]) / cell.measured) for cell in cells],
-            "color": series(number),
-            "thickness": 1.2,
-            "width": 3,
-        },
+        error_y=whiskers(offs, [_interval(cell) for cell in cells], series(number), 100),
         customdata=[
             plain(
                 f"{cell.setting}, {cell.placement}, {size(cell.size)}: {ms(cell.predicted)} predicted, {ms(cell.measured)}"

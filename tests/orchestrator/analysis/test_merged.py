@@ -9,7 +9,7 @@ from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
 from orchestrator.analysis.merged import agreed, merge
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
-from orchestrator.report.merge_page import render_merge_page
+from orchestrator.report.verb_pages import render_merge_page
 from tests.support.pages import Document
 from tests.support.runs import a_plan, a_run
 

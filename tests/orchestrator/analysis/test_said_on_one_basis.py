@@ -16,7 +16,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.words import ratio_bounds
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
-from orchestrator.report.figures.forest import _blocks
+from orchestrator.report.figures.ratios import _blocks
 from orchestrator.report.render import render
 from services.python.contract.lines import STATUSES
 from tests.support.pages import Document

@@ -16,7 +16,6 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan import plan as p
 from orchestrator.report.render import render
-from orchestrator.report.shares import share_views
 from tests.support.matrices import LANGUAGES, Key, a_matrix_plan, a_matrix_run
 from tests.support.runs import a_run
 
@@ -182,7 +181,6 @@ def test_stacks_of_one_language_are_no_matrix() -> None:
     summary = told(lambda _: 1.0, spoken=("Python",))
     assert summary.shares == ()
     assert not [line for line in answer_lines(answer(summary)) if "←" in line]
-    assert share_views(summary) == []
 
 
 def test_a_plan_of_before_languages_were_noted_has_no_shares() -> None:

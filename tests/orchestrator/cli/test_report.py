@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.cli import check, compare, report, verify
 from orchestrator.cli.console import console
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_run, write_run
@@ -66,14 +66,11 @@ def test_a_summary_in_markdown_is_printed_or_written(out):
     assert Path("deep/x.md").read_text(encoding="utf-8").splitlines()[0] == "# Which one is quicker?"
 
 
-def test_pictures_are_written_and_json_says_which(out, monkeypatch):
+def test_pictures_without_chromium_are_refused_before_anything_is_written(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    report.command(["latest"], pictures=Path("drawn"), as_json=True, line=True)
-
-    (entry,) = json.loads(out.getvalue())["reports"]
-    assert {Path(file).suffix for file in entry["pictures"]} == {".svg"}
-    assert all(Path(file).is_file() for file in entry["pictures"])
-    assert entry["line"].startswith("synthetic: ")
+    with pytest.raises(MissingError, match="chromium"):
+        report.command(["latest"], pictures=Path("drawn"))
+    assert not Path("reports").exists()
 
 
 def test_several_runs_do_not_share_a_file():

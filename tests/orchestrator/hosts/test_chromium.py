@@ -1,7 +1,10 @@
-"""The browser that draws pictures: what it is told, and what is said where it does not."""
+"""The browser that draws pictures: how it is called, and what happens where it fails."""
 
 from __future__ import annotations
 
+import pytest
+
+from orchestrator.errors import MissingError
 from orchestrator.hosts import chromium
 
 
@@ -13,30 +16,18 @@ def program(folder, text):
 
 
 def test_it_has_a_profile_of_its_own_that_is_gone_afterwards_and_no_network(tmp_path):
-    seen = tmp_path / "seen"
-    shot = 'for a; do case $a in --screenshot=*) printf png > "${a#--screenshot=}";; esac; done'
-    told = chromium.draw(
-        program(tmp_path, f"printf '%s\\n' \"$@\" > {seen}; {shot}"), tmp_path / "a.svg", tmp_path / "a.png", 720, 500
-    )
-    assert told == ""
-    assert (tmp_path / "a.png").read_text() == "png"
-    said = seen.read_text().splitlines()
-    assert "--host-resolver-rules=MAP * ~NOTFOUND" in said
-    assert "--window-size=720,500" in said
-    (profile,) = (each.removeprefix("--user-data-dir=") for each in said if each.startswith("--user-data-dir="))
+    options = chromium.browse(program(tmp_path, "printf '%s\\n' \"$@\""), "file:///x.html").splitlines()
+    assert {"--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom"} <= set(options)
+    assert options[-1] == "file:///x.html"
+    (profile,) = (each.removeprefix("--user-data-dir=") for each in options if each.startswith("--user-data-dir="))
     assert not (tmp_path / profile).exists()
 
 
-def test_one_that_draws_nothing_is_said(tmp_path):
-    told = chromium.draw(program(tmp_path, "exit 0"), tmp_path / "a.svg", tmp_path / "a.png", 1, 1)
-    assert told.endswith("ended with status 0 and drew nothing")
-    assert not (tmp_path / "a.png").exists()
-
-
-def test_one_that_does_not_end_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(chromium, "_PATIENCE_S", 0.2)
-    told = chromium.draw(program(tmp_path, "sleep 60"), tmp_path / "a.svg", tmp_path / "a.png", 1, 1)
-    assert "did not end within" in told
+@pytest.mark.parametrize(("text", "why"), [("exit 3", "ended with status 3"), ("sleep 60", "did not end within")])
+def test_one_that_fails_or_does_not_end_is_an_error(tmp_path, monkeypatch, text, why):
+    monkeypatch.setattr(chromium, "_PATIENCE_S", 0.5)
+    with pytest.raises(MissingError, match=why):
+        chromium.browse(program(tmp_path, text), "file:///x.html")
 
 
 def test_none_is_found_where_there_is_none(tmp_path, monkeypatch):

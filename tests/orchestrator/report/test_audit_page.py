@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.analysis.audit import AuditFile, examine
 from orchestrator.analysis.audit.read import read
-from orchestrator.report.audit_page import render_audit_page, write_audit_page
+from orchestrator.report.verb_pages import render_audit_page, write_audit_page
 
 AUDITS = sorted((Path(__file__).parents[3] / "experiments" / "audits").glob("*.yaml"))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.report.every_page import marks
+from orchestrator.report.check_groups import marks
 from orchestrator.report.page import css_text
 from orchestrator.report.render import render
 from tests.support.browser import FLAGS, PROGRAM

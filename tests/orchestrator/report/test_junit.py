@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.analysis.gate import Judgement, judge
 from orchestrator.errors import Undecided
-from orchestrator.report.junit import junit
+from orchestrator.report.comparison import junit
 from tests.support.compared import comparison, row, xml
 
 HOSTILE = "a\x1b[31m<b>&\"'\x00\x0b\ud800\ufffe\u202e]]>\n--> c"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
@@ -14,7 +15,7 @@ import pytest
 import orchestrator.report
 from orchestrator.analysis.summary import Standing
 from orchestrator.errors import UsageError
-from orchestrator.report import in_text, page
+from orchestrator.report import page
 from orchestrator.report.figures.base import figure
 from orchestrator.report.groups import anchor
 
@@ -76,7 +77,7 @@ def test_what_a_reader_cannot_see_stands_as_its_code():
 
 def test_charts_show_it_too():
     packed = figure("a", "b", [], {"title": {"text": "a\u202eb"}}, 100).packed
-    document = json.loads(gzip.decompress(in_text.read(packed)))
+    document = json.loads(gzip.decompress(base64.b64decode(packed)))
     assert document["layout"]["title"]["text"] == r"a\u202eb"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,14 +9,12 @@ from orchestrator.analysis import words
 from orchestrator.analysis.model.answer import answer
 from orchestrator.analysis.model.predict import predicted
 from orchestrator.analysis.model.refusals import Asked
-from orchestrator.analysis.model.rules import bytes_text, rules
+from orchestrator.analysis.model.rules import bytes_text
 from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report import palette, write_report
 from tests.support.browser import PROGRAM, browser
-from tests.support.modelled import NEW, Lab, Truth, fitted
 from tests.support.modelled_runs import a_map, a_mapped_run
-from tests.support.summaries import a_run
 
 pytestmark = [
     pytest.mark.browser,
@@ -26,28 +22,12 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
-LEAST_LETTER_PX = 10.9
-# Texts on the maps and their legends: too small, beyond the picture, or one on another.
-TEXTS_AMISS = """
-[...document.querySelectorAll('.map svg.static')].flatMap((svg) => {
-  const all = svg.getBoundingClientRect();
-  const scale = all.width / svg.viewBox.baseVal.width;
-  const texts = [...svg.querySelectorAll('text')]
-    .map((text) => ({ said: text.textContent, box: text.getBoundingClientRect(), text }));
-  const small = texts.filter(({ text }) => parseFloat(getComputedStyle(text).fontSize) * scale < LEAST);
-  const beyond = texts.filter(({ box }) => box.left < all.left - 1 || box.right > all.right + 1);
-  const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
-    && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
-  const over = texts.filter((one, place) => texts.slice(place + 1).some((other) => meet(one.box, other.box)));
-  return [['small', small], ['beyond', beyond], ['over', over]]
-    .flatMap(([what, of]) => of.map(({ said }) => `${what}: ${said}`));
-})
-""".replace("LEAST", str(LEAST_LETTER_PX))
 BESIDE = """
 [...document.querySelectorAll('.map')].every((map) =>
-  map.querySelector('.wide').getBoundingClientRect().left >= map.querySelector('.static').getBoundingClientRect().right)
+  map.querySelector('.wide').getBoundingClientRect().left >= map.querySelector('.main-svg').getBoundingClientRect().right)
 """
 READY = "[...document.querySelectorAll('.place')].every((place) => !place.hidden)"
+DRAWN = "[...document.querySelectorAll('.map')].every((map) => map.querySelector('svg.main-svg'))"
 SAID = "document.querySelector('#map-1 .place').innerText"
 
 
@@ -59,24 +39,6 @@ def summary():
 @pytest.fixture(scope="module")
 def report(summary, tmp_path_factory):
     return write_report(summary, tmp_path_factory.mktemp("maps") / "report.html")
-
-
-@pytest.fixture(scope="module")
-def five_stacks(tmp_path_factory):
-    """Ahead of one another by turns, with new connections and kept ones."""
-    base = a_run(stacks=5)
-    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
-    truths = [
-        Truth(
-            name=stack, own=own, per_kb=0.002 * (1 + place * 2 % 5), setting=setting, opening=opening, windows=windows
-        )
-        for setting, opening, windows in (("kept", 0, Truth().windows), ("new", 1, NEW))
-        for place, stack in enumerate(stacks)
-        for own in (0.3 + 0.13 * place if opening else 0.9 - 0.13 * place,)
-    ]
-    found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
-    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
-    return write_report(modelled, tmp_path_factory.mktemp("five") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -165,42 +127,35 @@ def test_a_map_is_saved_as_a_picture_of_its_own(page, report):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_maps_have_the_colours_of_the_theme(page, report, scheme):
     theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
-    page.open(report, scheme=scheme)
-    page.wait_for(READY)
-    found = page.evaluate("getComputedStyle(document.querySelector('#map-1 .static [font-weight=\"700\"] text')).fill")
+    page.open(report, scheme=scheme, height=9000)
+    page.wait_for(DRAWN)
+    found = page.evaluate("getComputedStyle(document.querySelector('#map-1 .annotation-text')).fill")
     ink = theme["ink"]
     assert found == f"rgb({', '.join(str(int(ink[at : at + 2], 16)) for at in (1, 3, 5))})"
 
 
 def test_nothing_is_cut_off_at_360_pixels(page, report):
-    page.open(report, width=360, height=800)
-    page.wait_for(READY)
+    page.open(report, width=360, height=12000)
+    page.wait_for(DRAWN)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate(
-        "[...document.querySelectorAll('.map .static, .place, .place input')].every("
+        "[...document.querySelectorAll('.map .main-svg, .place, .place input')].every("
         "(each) => each.getBoundingClientRect().right <= 360)"
     )
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_texts_of_maps_are_legible_and_none_stands_on_another(page, report, five_stacks, width):
-    for of in (report, five_stacks):
-        page.open(of, width=width, height=800, script=False)
-        assert page.count(".map .static") >= 2
-        assert page.evaluate(TEXTS_AMISS) == []
-
-
-def test_without_scripts_maps_and_tables_are_there_and_sliders_are_not(page, report):
+def test_without_scripts_tables_are_there_and_maps_and_sliders_are_not(page, report):
     page.open(report, script=False)
-    assert page.count(".map .static") == 2
+    assert page.count(".map .chart") == 0
     assert page.count(".map table") == 2
     assert page.count(".place") == 0
 
 
 def test_paper_has_the_maps_with_their_tables_beside_them_and_no_sliders(page, report):
-    page.open(report, width=700)
-    page.wait_for(READY)
+    page.open(report, width=700, height=6000)
+    page.wait_for(DRAWN)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.print()
-    assert page.count(".map .static") == 2
+    assert page.count(".map .live") == 2
     assert page.count(".place") == 0
     assert page.evaluate(BESIDE)

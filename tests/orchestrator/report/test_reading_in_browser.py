@@ -50,9 +50,7 @@ SMALL_TEXT = """
     const holder = node.parentElement;
     if (!node.data.trim() || holder.closest("script, style, title, desc")) continue;
     if (!holder.checkVisibility({ checkVisibilityCSS: true })) continue;
-    const svg = holder.closest("svg.static");
-    const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
-    const size = parseFloat(getComputedStyle(holder).fontSize) * scale;
+    const size = parseFloat(getComputedStyle(holder).fontSize);
     if (size < LEAST) found.push(`${size.toFixed(1)} ${node.data.trim().slice(0, 40)}`);
   }
   return found;
@@ -129,7 +127,7 @@ def test_a_saved_picture_has_the_colours_that_are_shown_and_what_no_reader_may_m
     assert re.fullmatch(r"chart-[\w-]+\.png", name)
     first, warned, width = page.evaluate(f"{COLOURS}(['{base64.b64encode(file).decode()}', '{colours['fail']}'])")
     assert first == colours["paper"]
-    assert width == 1080
+    assert width == 1280
     assert (warned > 100) == (kind == "failed")
 
 

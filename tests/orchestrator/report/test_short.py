@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.report import render
 from orchestrator.report.groups import groups
-from orchestrator.report.short import MOST_ROWS, short
+from orchestrator.report.view import MOST_ROWS, short
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
@@ -15,7 +16,6 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
-from orchestrator.report import in_text
 from orchestrator.report.dataset import block, container, made, rows
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
@@ -27,12 +27,12 @@ ROWS = 7_620
 def entries(text: str) -> dict[str, bytes]:
     block_text = BLOCK.search(text)
     assert block_text is not None
-    with zipfile.ZipFile(io.BytesIO(in_text.read(block_text[2]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(base64.b64decode(block_text[2]))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def carrying(text: str, content: bytes) -> str:
-    return BLOCK.sub(lambda match: match[1] + in_text.written(content) + match[3], text)
+    return BLOCK.sub(lambda match: match[1] + base64.b64encode(content).decode() + match[3], text)
 
 
 def parquet(columns, **options) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import io
 import json
@@ -19,7 +20,6 @@ from orchestrator.experiment.plan.plan import External
 from orchestrator.exports import as_json, as_markdown
 from orchestrator.exports.judged_run import JudgedRun
 from orchestrator.history.noted import Annotations
-from orchestrator.report import in_text
 from orchestrator.report.dataset import made
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
@@ -82,10 +82,10 @@ def everything_in(page: str) -> str:
     """The page, and whatever is packed in it, as one text."""
     texts = [page]
     for body in re.findall(r'<script type="application/gzip"[^>]*>([^<]*)</script>', page):
-        texts.append(gzip.decompress(in_text.read(body)).decode())
+        texts.append(gzip.decompress(base64.b64decode(body)).decode())
     block = re.search(r'id="dataset"[^>]*>([^<]*)</script>', page)
     assert block is not None
-    with zipfile.ZipFile(io.BytesIO(in_text.read(block[1]))) as archive:
+    with zipfile.ZipFile(io.BytesIO(base64.b64decode(block[1]))) as archive:
         texts += [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
     return "\n".join(texts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -13,8 +12,7 @@ import pytest
 
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.sweep.grid import sweep
-from orchestrator.report import in_text
-from orchestrator.report.figures.sweep import panels
+from orchestrator.report.figures.lines import panels
 from orchestrator.report.groups import stack_colours
 from tests.support.concluded import cell_of, setting, summary
 from tests.support.summaries import a_run
@@ -24,7 +22,7 @@ def drawn(run: RunSummary) -> list[dict[str, Any]]:
     along = sweep(run)
     assert along is not None
     figures = [figure for _, figure in panels(along, stack_colours(run))]
-    return [json.loads(gzip.decompress(in_text.read(figure.packed))) for figure in figures]
+    return [json.loads(figure.document) for figure in figures]
 
 
 def test_every_operation_has_a_panel_with_its_stacks_and_floors() -> None:

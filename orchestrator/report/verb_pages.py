@@ -1,16 +1,30 @@
-"""The page of `orch merge`: several machines side by side, in the report's own style, readable without JavaScript."""
+"""The pages of `orch audit --html` and `orch merge`, in the report's own style, readable without JavaScript."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator.analysis.merged import Merged
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.words import listed, ms
-from orchestrator.report.every_page import marks
+from orchestrator.analysis.words import listed
+from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
+
+if TYPE_CHECKING:
+    from orchestrator.analysis.audit import AuditFile, AuditResult
+
+
+def render_audit_page(file: AuditFile, result: AuditResult) -> str:
+    """The page as text; the same assessments give the same bytes."""
+    return render_page("audit.html", charts=False, title=f"Audit: {result.title}", file=file, result=result)
+
+
+def write_audit_page(file: AuditFile, result: AuditResult, path: Path) -> Path:
+    """Write the page, whole or not at all; UsageError when the place cannot be written to."""
+    return write_page(render_audit_page(file, result), path)
 
 
 def render_merge_page(merged: Merged, runs: Sequence[RunSummary]) -> str:
@@ -28,7 +42,6 @@ def render_merge_page(merged: Merged, runs: Sequence[RunSummary]) -> str:
         merged=merged,
         settings=[(setting, list(rows)) for setting, rows in groupby(merged.cells, key=lambda row: row.setting)],
         compared=[(group, list(rows)) for group, rows in groupby(merged.ratios, key=lambda row: row.group)],
-        ms=ms,
     )
 
 

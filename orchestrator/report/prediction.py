@@ -1,4 +1,4 @@
-"""What the part *Prediction* shows: the decision maps, their tables, what the sliders read, and the sealed cells."""
+"""What the part *Prediction* shows: the decision maps, their tables, what the sliders read, and the held-out cells."""
 
 from __future__ import annotations
 
@@ -8,41 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from orchestrator.analysis import words
 from orchestrator.analysis.model.network import Floats
 from orchestrator.analysis.model.rules import bytes_text, name_of, rule
 from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled, SealedCell
-from orchestrator.analysis.model.surface import (
-    COARSE,
-    EVEN,
-    NONE,
-    STEPS,
-    UNSURE,
-    Grid,
-    Surface,
-    Way,
-    round_surface,
-    surface,
-    ways,
-)
+from orchestrator.analysis.model.surface import COARSE, EVEN, NONE, STEPS, UNSURE, Surface, round_surface, ways
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.report.figures.base import Figure
+from orchestrator.report.figures.map import decision_map
 from orchestrator.report.figures.sealed import errors
 from orchestrator.report.page import pack, shown
-from orchestrator.report.palette import series
-from orchestrator.report.static.map_drawing import ACROSS, UP, Ground, MapDrawing, Mark, lattice, map_svg
 
 MOST_MAPS = 6
 """Maps that are drawn; of more settings the others have their sentence."""
 MOST_LETTERS = 40_000
 """Of what the sliders of all maps read, in the page: beyond it they stop at fewer places."""
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_SEVERAL = -3
-_MOST_SETS = 5  # of stacks that may be the quickest together, with a ground of their own
-_MOST_BANDS = 4
 _MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
 _SPARSER = (STEPS, (1, 1.5, 2, 3, 5, 7), COARSE, (1,))
@@ -132,7 +114,7 @@ def _view(
         slug=slug,
         title=title,
         rule=said,
-        figure=_figure(slug, round_.way, title, said, colours),
+        figure=decision_map(slug, title, round_, colours),
         refused=round_.way.refused,
         heads=("Payload", *(words.ms(float(round_.rtts[place])) for place in columns)),
         rows=tuple(
@@ -173,116 +155,6 @@ def _inside(of: Surface) -> tuple[list[int], list[int]]:
         picked = inside[np.linspace(0, inside.size - 1, min(_IN_TABLE, inside.size)).round().astype(int)]
         found.append(list(dict.fromkeys(picked.tolist())))
     return found[0], found[1][::-1]
-
-
-def _figure(slug: str, way: Way, title: str, said: str, colours: Mapping[str, int]) -> Figure:
-    fine = surface(way, lattice(way.rtt_range, ACROSS), lattice(way.size_range, UP)) if way.method == MODEL else None
-    found = fine or _stretched(way)
-    codes = _few(found.codes)
-    label = f"Decision map, {title}: who is ahead at each round trip and payload."
-    drawing = map_svg(
-        MapDrawing(
-            slug=f"still-{slug}",
-            label=label,
-            said=said,
-            rtt_range=way.rtt_range,
-            size_range=way.size_range,
-            codes=codes,
-            apart=found.apart,
-            grounds=_grounds(found, codes, colours),
-            marks=_marks(way),
-        )
-    )
-    return Figure(slug=slug, label=label, height_px=0, packed="", drawing=Markup(drawing))  # noqa: S704 - escaped there
-
-
-def _stretched(way: Way) -> Surface:
-    """Rivals are slow to ask: what they say at a sixth of the lattice, each place repeated."""
-    coarse = surface(way, lattice(way.rtt_range, ACROSS // 6), lattice(way.size_range, UP // 6))
-
-    def repeated(values: Any) -> Any:
-        return np.repeat(np.repeat(values, 6, axis=-2), 6, axis=-1)
-
-    return Surface(
-        way=way,
-        rtts=lattice(way.rtt_range, ACROSS),
-        sizes=lattice(way.size_range, UP),
-        latency=repeated(coarse.latency),
-        causes={},
-        half=repeated(coarse.half),
-        relative=repeated(coarse.relative),
-        standing=repeated(coarse.standing),
-        codes=repeated(coarse.codes),
-    )
-
-
-def _few(codes: Grid) -> Grid:
-    """The codes, but that of many sets of stacks the rarer ones are one."""
-    of, counts = np.unique(codes[(codes > 0) & (codes & (codes - 1) != 0)], return_counts=True)
-    rare = of[np.argsort(-counts, kind="stable")[_MOST_SETS:]]
-    found: Grid = np.where(np.isin(codes, rare), _SEVERAL, codes)
-    return found
-
-
-def _grounds(of: Surface, codes: Grid, colours: Mapping[str, int]) -> tuple[Ground, ...]:
-    """Each stack by itself, the sets of them that are on the map, and what is none of these."""
-    there = np.unique(codes).tolist()
-    sets = sorted(code for code in there if code > 0 and code & (code - 1))
-    found = [
-        Ground(
-            code=1 << place,
-            colours=(series(colours[each.stack]),),
-            hatching=place,
-            mark=_letter(place),
-            meaning=f"{each.label} is ahead" if 1 << place in there else f"{each.label}: nowhere ahead of all others",
-        )
-        for place, each in enumerate(of.series)
-    ]
-    for code in sets:
-        places = [place for place in range(len(of.series)) if code >> place & 1]
-        bands = tuple(series(colours[of.series[place].stack]) for place in places[:_MOST_BANDS])
-        mark = "".join(_letter(place) for place in places)
-        found.append(Ground(code=code, colours=bands, hatching=0, mark=mark, meaning=""))
-    others = (
-        (_SEVERAL, 1, "…", "other sets of stacks; see the table"),
-        (EVEN, 0, "=", f"does not matter: all within {words.margin(of.way.matters)}"),
-        (UNSURE, 1, "?", "not told apart"),
-    )
-    for code, hatching, mark, meaning in others:
-        if code in there:
-            found.append(Ground(code=code, colours=(), hatching=hatching, mark=mark, meaning=meaning))
-    return tuple(found)
-
-
-def _letter(place: int) -> str:
-    return _LETTERS[place % len(_LETTERS)]
-
-
-def _marks(way: Way) -> tuple[Mark, ...]:
-    """Cells that were measured, each place once; a sealed one with the largest error of its stacks."""
-    fitted: dict[tuple[str, int], list[float]] = {}
-    for fit in way.fits:
-        for cell in fit.cells:
-            if cell.in_flight == way.in_flight and cell.rate_mbit == way.rate_mbit:
-                fitted.setdefault((cell.placement, cell.size), []).append(float(np.mean(cell.rtt)))
-    sealed: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    names = {fit.series.id for fit in way.fits}
-    for each in way.judged.cells if way.judged else ():
-        is_here = each.in_flight == way.in_flight and each.rate_mbit in (None, way.rate_mbit)
-        if each.series in names and is_here:
-            sealed.setdefault((each.placement, each.size), []).append((each.rtt, abs(each.errors[way.method])))
-    return (
-        *(Mark(rtt=float(np.mean(rtts)), size=size) for (_, size), rtts in fitted.items()),
-        *(
-            Mark(
-                rtt=float(np.mean([rtt for rtt, _ in of])),
-                size=size,
-                is_sealed=True,
-                said=words.off(max(error for _, error in of)),
-            )
-            for (_, size), of in sealed.items()
-        ),
-    )
 
 
 def _packed(surfaces: Sequence[Surface], colours: Mapping[str, int]) -> list[tuple[Surface, str]]:

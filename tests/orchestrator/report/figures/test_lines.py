@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
 from dataclasses import replace
@@ -12,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.analysis.series import Crossing, Difference, Gap
-from orchestrator.report import in_text
-from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.figures.labels import apart
+from orchestrator.report.figures.lines import gap_curves, latency_curves, scales
 from tests.support.curves import COLOURS, DISTANCE, SIZES
 
 
 def drawn(figure):
-    return json.loads(gzip.decompress(in_text.read(figure.packed)))
+    return json.loads(figure.document)
 
 
 def latencies(curves):
@@ -72,8 +70,8 @@ def test_panels_that_would_lie_flat_beside_others_share_a_logarithmic_scale_that
     far = replace(DISTANCE, panels=(small, replace(large, lines=tuple(lines))))
     assert scales(far).latency.is_log
     assert not scales(DISTANCE).latency.is_log
-    assert "(logarithmic)" in latency_curves("c", small, scales(far), COLOURS).drawing
-    assert "(logarithmic)" not in latency_curves("c", small, scales(DISTANCE), COLOURS).drawing
+    assert "(logarithmic)" in latency_curves("c", small, scales(far), COLOURS).document
+    assert "(logarithmic)" not in latency_curves("c", small, scales(DISTANCE), COLOURS).document
 
 
 def test_a_logarithmic_axis_is_labelled_at_the_sizes_that_were_measured():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 
 import pytest
 
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.report import in_text
-from orchestrator.report.figures.timeline import timeline
+from orchestrator.report.figures.time import timeline
 from orchestrator.report.groups import stack_colours
 from tests.support.summaries import a_run, failed_run
 
@@ -19,7 +17,7 @@ S = 10**9
 
 
 def unpacked(figure):
-    return json.loads(gzip.decompress(in_text.read(figure.packed)))
+    return json.loads(figure.document)
 
 
 def drawn(run):

@@ -1,0 +1,100 @@
+"""The pictures of a run as files of their own, SVG and PNG, which a browser draws.
+
+Pictures travel alone, so what no reader may miss, an emulated distance say, is in each.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote_to_bytes
+
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.words import listed
+from orchestrator.disk import DiskFull, is_full, whole_file
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
+from orchestrator.report.check_groups import marks
+from orchestrator.report.groups import cell_colours, compared, groups
+from orchestrator.report.page import render_page
+
+Browse = Callable[[str], str]
+"""Opens an address without a window, and returns the document as the page's script left it."""
+Theme = Literal["light", "dark"]
+_ENDINGS: dict[Theme, str] = {"light": "", "dark": "-dark"}
+_AT_ONCE = 8  # pictures of one page
+_LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What was written, and which pictures the page alone has; empty where it has no more."""
+
+    files: tuple[Path, ...]
+    left_out: str = ""
+
+
+def chosen(summary: RunSummary) -> tuple[list[Pictured], str]:
+    """Return the pictures that become files, and which others there are, in words; empty without any."""
+    found = groups(summary)
+    colours = cell_colours(found, summary)
+    drawn, left_out = charts(summary, found, compared(found, summary), colours).for_files()
+    where = "of single rates that were tried" if summary.found_rates else f"beyond {MOST_OF_A_KIND} of a kind"
+    kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
+    return drawn, f"left out, as they are {where}: {kinds}" if kinds else ""
+
+
+def write_pictures(
+    summary: RunSummary,
+    folder: Path,
+    browse: Browse,
+    progress: Callable[[str], None] = lambda _: None,
+    themes: Sequence[Theme] = ("light",),
+) -> Written:
+    """Write every picture in each theme into `folder`, which is made; a dark one's name ends in `-dark`.
+
+    UsageError when the folder cannot be written to, MissingError when the disk is full, InvalidMeasurement when the
+    browser drew less than it was given. Files of the same names are replaced, others left alone.
+    """
+    drawn, left_out = chosen(summary)
+    files: list[Path] = []
+    try:
+        for theme in themes:
+            for start in range(0, len(drawn), _AT_ONCE):
+                progress(f"picture {start + 1} of {len(drawn)}, {theme}")
+                for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), theme, browse):
+                    path = folder / name
+                    with whole_file(path) as partial:
+                        partial.write_bytes(content)
+                    files.append(path)
+    except OSError as error:
+        if is_full(error):
+            raise DiskFull(folder, "draw them again", kept="") from error
+        raise UsageError(
+            f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
+        ) from error
+    return Written(files=tuple(files), left_out=left_out)
+
+
+def _draw(
+    drawn: Sequence[Pictured], every_page: Sequence[str], theme: Theme, browse: Browse
+) -> Iterator[tuple[str, bytes]]:
+    """The name and the content of each file."""
+    with tempfile.TemporaryDirectory(prefix="orch-pictures-") as place:
+        page = Path(place) / "pictures.html"
+        text = render_page("pictures.html", title="Pictures", charts=True, every_page=every_page, pictures=drawn)
+        page.write_text(text, encoding="utf-8")
+        document = browse(f"{page.as_uri()}?theme={theme}")
+    links = _LINK.findall(document)
+    if len(links) != 2 * len(drawn):
+        raise InvalidMeasurement(
+            f"the browser drew {len(links)} of {2 * len(drawn)} pictures", hint="try again, or save them from the page"
+        )
+    for name, ending, is_base64, content in links:
+        data = base64.b64decode(content) if is_base64 else unquote_to_bytes(content)
+        yield f"{name}{_ENDINGS[theme]}.{ending}", data

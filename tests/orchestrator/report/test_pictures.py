@@ -1,0 +1,126 @@
+"""Charts as files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlparse
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
+from orchestrator.hosts import chromium
+from orchestrator.report import palette, render
+from orchestrator.report.charts import MOST_OF_A_KIND
+from orchestrator.report.pictures import chosen, write_pictures
+from tests.orchestrator.analysis.test_capacity import a_search, capacity
+from tests.support.browser import PROGRAM
+from tests.support.pages import Document
+from tests.support.searched import a_search_run
+from tests.support.summaries import a_run, failed_run
+
+RUN = a_run(stacks=2)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def slugs(run):
+    return [each.figure.slug for each in chosen(run)[0]]
+
+
+class Browser:
+    """Puts the links into a page that its script would; keeps the addresses and the pages that it opened."""
+
+    def __init__(self) -> None:
+        self.themes: list[str] = []
+        self.pages: list[str] = []
+
+    def __call__(self, address: str) -> str:
+        where = urlparse(address)
+        self.themes += parse_qs(where.query)["theme"]
+        page = Path(unquote(where.path)).read_text(encoding="utf-8")
+        self.pages.append(page)
+        return "".join(
+            f'<a class="picture" download="{slug}.svg" href="data:image/svg+xml,%3Csvg%2F%3E"></a>'
+            f'<a class="picture" download="{slug}.png" href="data:image/png;base64,iVBORw0KGgo="></a>'
+            for slug in Document(page).figures()
+        )
+
+
+def test_there_are_two_files_for_every_chart_of_the_report(tmp_path):
+    written = write_pictures(RUN, tmp_path / "deep" / "pictures", Browser())
+    charts = Document(render(RUN)).figures()
+    assert {path.name for path in written.files} == {f"{slug}.{kind}" for slug in charts for kind in ("svg", "png")}
+    assert {path.read_bytes() for path in written.files} == {b"<svg/>", PNG}
+    assert not written.left_out
+
+
+def test_dark_ones_have_names_of_their_own(tmp_path):
+    browser = Browser()
+    written = write_pictures(RUN, tmp_path, browser, themes=("light", "dark"))
+    assert set(browser.themes) == {"light", "dark"}
+    dark = {path.stem.removesuffix("-dark") for path in written.files if path.stem.endswith("-dark")}
+    assert dark == {path.stem for path in written.files if not path.stem.endswith("-dark")} == set(slugs(RUN))
+
+
+@pytest.mark.parametrize(("run", "warned"), [(failed_run(), True), (RUN, False)])
+def test_what_must_not_be_missed_is_in_each_page_of_pictures(tmp_path, run, warned):
+    browser = Browser()
+    write_pictures(run, tmp_path, browser)
+    assert {'id="every-page"' in page for page in browser.pages} == {warned}
+
+
+def test_of_searched_rates_the_pictures_of_single_rates_are_left_out_and_counted():
+    run = summarise(a_search_run(a_search(), capacity()))
+    assert slugs(run)[0] == "rates-1"
+    assert not [slug for slug in slugs(run) if slug.startswith(("ecdf", "percentiles", "floor"))]
+    assert re.search(r"\d+ of distributions", chosen(run)[1])
+
+
+def test_of_many_settings_some_of_each_kind_are_written_and_the_others_counted():
+    cells = [
+        replace(cell, id=f"{cell.id}-{number}", operation=f"echo {number} B")
+        for number in range(MOST_OF_A_KIND + 3)
+        for cell in RUN.cells
+    ]
+    run = replace(RUN, cells=tuple(cells))
+    kinds = Counter(slug.partition("-")[0] for slug in slugs(run))
+    assert kinds["ecdf"] == kinds["percentiles"] == MOST_OF_A_KIND
+    assert "3 of distributions" in chosen(run)[1]
+
+
+def test_a_browser_that_draws_less_or_fails_is_an_error(tmp_path):
+    with pytest.raises(InvalidMeasurement, match="drew 0 of"):
+        write_pictures(RUN, tmp_path, lambda _: "<html></html>")
+    with pytest.raises(MissingError, match="/bin/false ended with status 1"):
+        write_pictures(RUN, tmp_path, partial(chromium.browse, "/bin/false"))
+
+
+@pytest.mark.browser
+@pytest.mark.busy
+@pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
+def test_chromium_draws_both_kinds_in_the_colours_of_the_theme(tmp_path):
+    label = "<b>rest</b> & co"
+    run = replace(RUN, cells=tuple(replace(cell, stack_label=label) for cell in RUN.cells))
+    written = write_pictures(run, tmp_path, partial(chromium.browse, str(PROGRAM)), themes=("dark",))
+    for path in written.files:
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(PNG)
+            assert path.stat().st_size > 5000
+        else:
+            text = path.read_text(encoding="utf-8")
+            assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - ours
+            assert "var(--" not in text
+            red, green, blue = (int(palette.DARK["paper"][at : at + 2], 16) for at in (1, 3, 5))
+            assert f"rgb({red}, {green}, {blue})" in text
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written to") as raised:
+        write_pictures(RUN, tmp_path / "file" / "x", Browser())
+    assert "--pictures" in (raised.value.hint or "")
