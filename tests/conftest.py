@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,6 @@ from tests.support.busy import (  # noqa: F401 - hooks
     pytest_collection_modifyitems,
     pytest_terminal_summary,
 )
-from tests.support.signals import as_from_a_terminal
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,8 +29,12 @@ def own_machine_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(scope="session", autouse=True)
 def signals_as_from_a_terminal() -> None:
-    """Tests that send Ctrl-C, SIGTERM or SIGHUP mean a run that somebody started by hand."""
-    as_from_a_terminal()
+    """No program that a test starts inherits an ignored signal, as under `nohup` or in a background job."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:
