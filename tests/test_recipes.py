@@ -11,9 +11,9 @@ from tests.support.recipes import ROOT, Step, apply, copy_tree, follow, run, ste
 
 DOCS = ROOT / "docs"
 ALL_PAGES = sorted(path.stem for path in DOCS.glob("add-*.md"))
-PAGES = [
-    name for name in ALL_PAGES if name != "add-a-language"
-]  # tests/conformance/test_add_a_language.py follows that one
+# The factor first: its page plans shipped experiments, which then have the cells of the tree as it is.
+# tests/conformance/test_add_a_language.py follows the page that is missing here.
+PAGES = ("add-a-factor", "add-a-codec", "add-a-protocol", "add-an-operation")
 LARGEST = 6  # files outside services/ that a factor may take
 
 
@@ -50,15 +50,16 @@ def test_a_page_that_does_not_fit_the_tree_is_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.busy
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", PAGES)
-def test_whoever_follows_a_page_has_what_it_promises(name: str, tmp_path: Path) -> None:
+def test_whoever_follows_the_pages_one_after_the_other_has_what_they_promise(tmp_path: Path) -> None:
     copy_tree(tmp_path)
-    printed = dict(follow(DOCS / f"{name}.md", tmp_path))
-    assert any(command.startswith(".venv/bin/orch run --share-machine") for command in printed)
-    [summary] = tmp_path.glob("results/*/summary.json")
-    assert json.loads(summary.read_text())["cells"]
-    made = {step.path for step in steps((DOCS / f"{name}.md").read_text()) if step.path}
-    code = [path for path in sorted(made) if path.endswith(".py")]
-    run(f".venv/bin/ruff check {' '.join(code)} && .venv/bin/ruff format --check {' '.join(code)}", tmp_path)
-    outside = {path for path in made if not path.startswith("services/")} | {"experiments/schema.json", "CHANGELOG.md"}
-    assert len(outside) <= LARGEST
+    for name in PAGES:
+        before = set(tmp_path.glob("results/*"))
+        printed = dict(follow(DOCS / f"{name}.md", tmp_path))
+        assert any(command.startswith(".venv/bin/orch run --share-machine") for command in printed), name
+        [measured] = set(tmp_path.glob("results/*")) - before
+        assert json.loads((measured / "summary.json").read_text())["cells"], name
+        made = {step.path for step in steps((DOCS / f"{name}.md").read_text()) if step.path}
+        code = [path for path in sorted(made) if path.endswith(".py")]
+        run(f".venv/bin/ruff check {' '.join(code)} && .venv/bin/ruff format --check {' '.join(code)}", tmp_path)
+        outside = {path for path in made if not path.startswith("services/")}
+        assert len(outside | {"experiments/schema.json", "CHANGELOG.md"}) <= LARGEST, name
