@@ -182,7 +182,6 @@ CASES = (
     ),
     Case("connections drop before a deletion", _with(Fault("DELETE", lost)), _INCOMPLETE, "cannot reach"),
     Case("connections drop after a deletion", _with(Fault(f"DELETE .*{INSTANCE}", done_but_lost)), _COMPLETE),
-    Case("connections drop in a list", _with(Fault("GET .*networks", lost)), _INCOMPLETE, "networks"),
     Case("the second page of a list fails", _second_page_fails, _INCOMPLETE, "second page"),
     Case("a zone is not reached", _hidden_zone, _INCOMPLETE, "us-central1-a is not reachable"),
     Case("an instance reappears", _reappears, _INCOMPLETE, "still make hosts"),
