@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from orchestrator.hosts.local.machine_lock import VARIABLE
 from tests.support.busy import (  # noqa: F401 - hooks
@@ -13,6 +14,10 @@ from tests.support.busy import (  # noqa: F401 - hooks
     pytest_collection_modifyitems,
     pytest_terminal_summary,
 )
+
+# By default an example that takes 200 ms fails its test, and so do examples that are slow to make, as on a busy machine.
+settings.register_profile("no test depends on time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no test depends on time")
 
 
 @pytest.fixture(scope="session", autouse=True)

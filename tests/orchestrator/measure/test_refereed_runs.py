@@ -128,8 +128,6 @@ def test_a_relay_passes_on_and_keeps_what_was_written(tmp_path: Path) -> None:
         finally:
             relay.close()
             listener.shutdown(socket.SHUT_RDWR)
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", relay.port), timeout=1)
 
 
 def test_a_relay_to_nobody_ends_all_the_same() -> None:
