@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from orchestrator.hosts.local.machine_lock import VARIABLE
 from tests.support.busy import (  # noqa: F401 - hooks
@@ -12,7 +14,10 @@ from tests.support.busy import (  # noqa: F401 - hooks
     pytest_collection_modifyitems,
     pytest_terminal_summary,
 )
-from tests.support.signals import as_from_a_terminal
+
+# By default an example that takes 200 ms fails its test, and so do examples that are slow to make, as on a busy machine.
+settings.register_profile("no test depends on time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no test depends on time")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,8 +34,12 @@ def own_machine_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(scope="session", autouse=True)
 def signals_as_from_a_terminal() -> None:
-    """Tests that send Ctrl-C, SIGTERM or SIGHUP mean a run that somebody started by hand."""
-    as_from_a_terminal()
+    """No program that a test starts inherits an ignored signal, as under `nohup` or in a background job."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:

@@ -87,7 +87,7 @@ def test_where_nothing_failed_by_itself_nothing_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["tests/lab", "tests/attacks", "tests/infra/lab", "tests/infra/qemu"])
+@pytest.mark.parametrize("folder", ["tests/lab", "tests/infra/lab", "tests/infra/qemu"])
 def test_whatever_builds_hosts_says_that_it_may_wait(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "(lab or alone or qemu) and not busy", folder],

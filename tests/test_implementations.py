@@ -24,7 +24,7 @@ TESTED_ANYWAY = "python"  # `tests/conformance/promises` tests it where no other
 def test_a_declared_implementation_keeps_every_promise(name: str) -> None:
     if why := why_not(name):
         pytest.skip(why)
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "3", "-p", "no:cacheprovider", "tests/conformance/promises"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "tests/conformance/promises"]
     whole = ["--implementation", name, "--conformance-all"]  # cases wait most of the time
     ran = subprocess.run([*command, *whole], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout[-8000:]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from benchmarks.checks import __main__ as program
@@ -15,7 +14,7 @@ from benchmarks.checks.fault import Fault
 from benchmarks.checks.faults import FAULTS
 from benchmarks.checks.injections import nothing
 from benchmarks.checks.power import Tried
-from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run, latencies
+from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.checks.base import rank
 
@@ -73,34 +72,6 @@ def test_a_clean_run_of_every_scenario_fails_no_check(scenario: str):
     assert failed == []
 
 
-@pytest.mark.parametrize("scenario", STREAMS)
-def test_a_clean_stream_alarms_neither_its_own_check_nor_that_of_its_responder(scenario: str):
-    run = clean_run(5, **STREAMS[scenario])
-    assert [power.judged(CHECK[name], run) for name in ("event stream", "responder's core")] == ["pass", "pass"]
-
-
-def test_clean_runs_are_alike_only_when_their_seed_is():
-    one, same, other = (clean_run(seed).files for seed in (1, 1, 2))
-    first = next(iter(one))
-    assert np.array_equal(one[first]["received_ns"], same[first]["received_ns"])
-    assert not np.array_equal(one[first]["received_ns"], other[first]["received_ns"])
-
-
-def test_latencies_are_skewed_and_have_a_tail():
-    drawn = latencies(np.random.default_rng(1), 20_000, 300_000.0, 0.0)[100:]
-    low, middle, high, rare = np.quantile(drawn, [0.05, 0.5, 0.95, 0.999])
-    assert high - middle > middle - low
-    assert rare > 2 * middle
-
-
-def test_a_check_that_finds_every_size_is_said_to_find_the_smallest(monkeypatch):
-    assert smallest(monkeypatch, found_from=0.0) == "1"
-
-
-def test_a_check_that_finds_nothing_is_said_to_find_none(monkeypatch):
-    assert smallest(monkeypatch, found_from=9.0) is None
-
-
 def test_the_smallest_size_is_one_from_which_on_all_are_found(monkeypatch):
     assert smallest(monkeypatch, found_from=3.0) == "3"
     by_chance = [Tried(size=1, found=10, runs=10), Tried(size=2, found=3, runs=10), Tried(size=3, found=9, runs=10)]
@@ -141,16 +112,6 @@ def test_the_two_columns_are_written_and_nothing_else_is_touched():
     assert table.names(text) == ["floor"]
 
 
-def test_a_check_that_was_not_measured_is_said_to_be_that():
-    text = table.written(TABLE.replace("| floor |", "| reply |"), {**RESULTS, "power": []})
-    assert "| not measured | 2 failed and 1 warned of 200, not measured |" in text
-
-
-def test_a_document_without_the_table_is_refused():
-    with pytest.raises(ValueError, match="no table"):
-        table.written("no table here", RESULTS)
-
-
 def test_no_two_entries_say_the_same():
     assert max(Counter((f.check, f.what) for f in FAULTS).values()) == 1
 
@@ -163,14 +124,6 @@ def test_clean_streams_are_judged_by_the_checks_of_streams(monkeypatch):
     assert found["checks"]["reply"]["judged"] == 0
 
 
-@pytest.mark.parametrize(
-    ("only", "kinds"),
-    [(None, ["call", "stream"]), ("event stream", ["stream"]), ("reply", ["call"]), ("order", ["call", "stream"])],
-)
-def test_runs_are_made_of_the_kinds_of_work_that_a_check_judges(only, kinds):
-    assert alarms._kinds(only) == kinds
-
-
 def test_of_one_check_the_alarms_of_the_others_stay_as_they_are_stored():
     results = {"synthetic": {"runs": 200, "checks": {"floor": {"judged": 200}}}}
     found = {"runs": 7, "scenarios": ["x"], "checks": {"event stream": {"judged": 7}, "floor": {"judged": 0}}}
@@ -180,9 +133,3 @@ def test_of_one_check_the_alarms_of_the_others_stay_as_they_are_stored():
     mine = results["synthetic"]["checks"]["event stream"]
     assert (mine["judged"], mine["runs"], mine["scenarios"]) == (7, 7, ["x"])
     assert "load_average" in mine["conditions"]
-
-
-def test_of_all_checks_the_alarms_are_replaced():
-    results = {"synthetic": {"runs": 200, "checks": {"floor": {"judged": 200}}}}
-    program._enter(results, "synthetic", {"runs": 7, "checks": {"floor": {"judged": 7}}}, None)
-    assert results["synthetic"]["checks"] == {"floor": {"judged": 7}}

@@ -107,11 +107,9 @@ class Deployment:
         document: dict[str, Any] = json.loads(self.provider("status", "--run-id", self.run_id).stdout)
         return document
 
-    def ssh(
-        self, name: str, command: str, *, known_hosts: str | None = None, key: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def ssh(self, name: str, command: str) -> subprocess.CompletedProcess[str]:
         """Run a command on a host, with the run's own known_hosts and strict checking."""
-        argv = self._ssh_argv(name, command, known_hosts=known_hosts, key=key)
+        argv = self._ssh_argv(name, command)
         return subprocess.run(argv, capture_output=True, text=True, timeout=RESPONSE_S, check=False)
 
     def start_ssh(self, name: str, command: str) -> subprocess.Popen[str]:
@@ -120,18 +118,16 @@ class Deployment:
             self._ssh_argv(name, command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
         )
 
-    def _ssh_argv(
-        self, name: str, command: str, *, known_hosts: str | None = None, key: Path | None = None
-    ) -> list[str]:
+    def _ssh_argv(self, name: str, command: str) -> list[str]:
         way = self.hosts[name]["ssh"]
         trusted = self.folder / f"known_hosts_{secrets.token_hex(4)}"
-        trusted.write_text((known_hosts or way["known_hosts"]) + "\n")
+        trusted.write_text(way["known_hosts"] + "\n")
         options = {
             "HostKeyAlias": way["alias"],
             "User": way["user"],
             "Port": way["port"],
             "ProxyCommand": way["proxy_command"],
-            "IdentityFile": key or self.folder / "user_key",
+            "IdentityFile": self.folder / "user_key",
             "IdentitiesOnly": "yes",
             "BatchMode": "yes",
             "StrictHostKeyChecking": "yes",

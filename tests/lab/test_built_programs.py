@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from orchestrator.catalogue import building, builds, read
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.hosts.provision import artifacts
 from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.provision.takedown import take_down
@@ -46,6 +48,7 @@ repeats: 1
 limits: {{wall: 10m, ttl: 15m}}
 """
 HIDDEN = [Path(name) for name in ("/tmp", "/var/tmp", "/root")]  # where hosts have a folder of their own
+MEMBERS = artifacts._members
 PROGRAM = "/opt/orch/programs/tiny/build/respond"
 
 
@@ -66,13 +69,24 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terr
         take_down(registry, intent)
 
 
+def spoilt(*given: Any) -> list[tuple[str, int, bytes]]:
+    """The members of a bundle whose program is cut off on its way."""
+    sums, respond, *rest = MEMBERS(*given)
+    return [sums, (respond[0], respond[1], respond[2][:50]), *rest]
+
+
 @pytest.mark.skipif(
     any(ROOT.is_relative_to(place) for place in HIDDEN),
     reason="the tests' own language starts what is in this checkout, which hosts of the lab do not see where it is",
 )
 def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_are_not(
-    deployment: TerraformDeployment,
+    deployment: TerraformDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(artifacts, "_members", spoilt)
+        with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
+            deployment.deploy()
+
     fleet = deployment.deploy()
     built = builds.artifact(read.SERVICES / "tiny" / "build" / "respond")
     requester, responder = (fleet.members[name] for name in ("requester-1", "responder-1"))
@@ -98,27 +112,3 @@ def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_ar
     mended.members["responder-1"].run(["touch", "/opt/no-shell"], timeout_s=30)
     with pytest.raises(ProvisionError, match=r"(requester|responder)-1 cannot run the programs of Tiny: "):
         deployment.deploy()
-
-
-def test_a_bundle_that_was_spoilt_on_its_way_is_refused_by_the_host(
-    deployment: TerraformDeployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from orchestrator.hosts.provision import artifacts
-
-    def spoilt(*of: object) -> list[tuple[str, int, bytes]]:
-        sums, respond, *rest = members(*of)  # type: ignore[arg-type]
-        return [sums, (respond[0], respond[1], respond[2][:50]), *rest]
-
-    members = artifacts._members
-    monkeypatch.setenv("ORCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(artifacts, "_members", spoilt)
-    monkeypatch.setattr("orchestrator.hosts.provision.deployment.wheelhouse", _from_the_cache)
-    with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
-        deployment.deploy()
-
-
-def _from_the_cache(*of: object) -> object:
-    from orchestrator.hosts.provision.wheelhouse import wheelhouse
-
-    lock, target, _ = of
-    return wheelhouse(lock, target, CACHE)  # type: ignore[arg-type]

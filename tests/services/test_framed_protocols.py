@@ -116,8 +116,8 @@ def test_a_server_that_misbehaves_is_told_by_its_kind(
 
 @pytest.mark.parametrize(("protocol", "_implementation", "client"), CLIENTS)
 def test_where_nobody_listens_the_connection_is_refused(protocol: str, _implementation: str, client: str) -> None:
-    with pytest.raises(CallFailed) as failed:
-        wire.ask(protocol, client, wire.free_port(), "add", {"a": 1, "b": 2}, timeout_s=20)
+    with wire.refusing_port() as port, pytest.raises(CallFailed) as failed:
+        wire.ask(protocol, client, port, "add", {"a": 1, "b": 2}, timeout_s=20)
     assert failed.value.status == "refused"
 
 

@@ -193,6 +193,15 @@ def free_port() -> int:
 
 
 @contextmanager
+def refusing_port() -> Iterator[int]:
+    """A port that refuses connections, and that nobody else can take meanwhile: bound, and not listening."""
+    with socket.socket() as bound:
+        bound.bind((HOST, 0))
+        port: int = bound.getsockname()[1]
+        yield port
+
+
+@contextmanager
 def misbehaving(answer: bytes, *, then_close: bool) -> Iterator[int]:
     """The port of a server that reads once, sends `answer` to whatever it was, and closes the connection or hangs."""
     listener = socket.create_server((HOST, 0))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_compute import NO_ANSWER, FakeCompute
+
+from tests.support.called import Called, orch
 
 Ask = Callable[..., tuple[int, Any, str]]
 HOSTS = ("--host", "us-central1-a:e2-micro", "--host", "us-central1-a:e2-micro", "--host", "us-west1-a:f1-micro")
@@ -136,17 +136,9 @@ def test_a_wrong_host_is_a_wrong_call(ask: Ask) -> None:
     assert (code, "is not ZONE:MACHINE" in words) == (2, True)
 
 
-def doctor(cloud: dict[str, str], place: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    root = str(Path(__file__).resolve().parents[3])
-    return subprocess.run(
-        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "doctor", "--for", "gcp", *words],
-        cwd=place,
-        env={**cloud, "PYTHONPATH": root, "ORCH_CONTROLLER_CIDR": "203.0.113.7/32", "COLUMNS": "1000", **changes},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+def doctor(cloud: dict[str, str], place: Path, *words: str, controller: str = "203.0.113.7/32") -> Called:
+    environment = {**cloud, "ORCH_CONTROLLER_CIDR": controller, "COLUMNS": "1000"}
+    return orch("doctor", "--for", "gcp", *words, cwd=place, **environment)
 
 
 @pytest.mark.slow
@@ -165,19 +157,10 @@ def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCom
 
 @pytest.mark.slow
 def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tmp_path: Path) -> None:
-    orch = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
     text = "name: x\nquestion: Which is faster?\nprovider: gcp\nmachine: e2-small\nstacks: [rest, grpc]\n"
     text += "operations: timestamp\nplacements: {name: far, from: europe-west1-b, to: asia-east1-b}\n"
     (tmp_path / "x.yaml").write_text(text)
-    root = str(Path(__file__).resolve().parents[3])
-    planned = subprocess.run(
-        [*orch, "plan", "x.yaml"],
-        cwd=tmp_path,
-        env={**cloud, "PYTHONPATH": root, "PATH": "/nowhere"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    planned = orch("plan", "x.yaml", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
     assert planned.returncode == 0, planned.stderr
     found = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
     assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}
@@ -185,6 +168,6 @@ def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tm
 
 @pytest.mark.slow
 def test_doctor_without_the_controllers_address(cloud: dict[str, str], tmp_path: Path) -> None:
-    done = doctor(cloud, tmp_path, ORCH_CONTROLLER_CIDR="")
+    done = doctor(cloud, tmp_path, controller="")
     assert done.returncode == 3
     assert "ORCH_CONTROLLER_CIDR is not set" in done.stderr

@@ -24,6 +24,7 @@ from orchestrator.hosts.remote.ssh import (
     await_session,
     ensure_key,
 )
+from tests.support.wire import refusing_port
 
 
 class Server(paramiko.ServerInterface):
@@ -44,6 +45,12 @@ def listener() -> Iterator[socket.socket]:
     """A port of the loopback, where an SSH server answers as long as the test lasts."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening
+
+
+@pytest.fixture
+def refusing() -> Iterator[int]:
+    with refusing_port() as port:
+        yield port
 
 
 @pytest.fixture
@@ -110,9 +117,7 @@ def test_a_user_key_that_is_refused_or_damaged_is_named(access: Access, tmp_path
 
 
 def test_nobody_there_is_told_as_such(access: Access, listener: socket.socket) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(NoAnswer, match="a does not answer on SSH") as caught:
+    with refusing_port() as port, pytest.raises(NoAnswer, match="a does not answer on SSH") as caught:
         Session(replace(access, port=port))
     assert "orch status" in (caught.value.hint or "")
 
@@ -184,7 +189,7 @@ def test_without_a_boot_to_wait_for_the_first_failure_is_the_end(access: Access,
     ],
 )
 def test_a_boot_that_takes_too_long_says_what_it_was_waiting_for(
-    access: Access, tmp_path: Path, fault: str, words: str, hint: str
+    access: Access, tmp_path: Path, refusing: int, fault: str, words: str, hint: str
 ) -> None:
     if fault == "account":
         ensure_key(tmp_path / "other", "other")
@@ -192,8 +197,7 @@ def test_a_boot_that_takes_too_long_says_what_it_was_waiting_for(
     elif fault == "key":
         (tmp_path / "known_hosts").write_text("")
     else:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            access = replace(access, port=free.getsockname()[1])
+        access = replace(access, port=refusing)
     with pytest.raises(ProvisionError, match=rf"a has not finished its first boot after 0\.1 s: .*{words}") as caught:
         await_session(access, patience_s=0.1)
     assert hint in (caught.value.hint or "")

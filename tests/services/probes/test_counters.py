@@ -88,5 +88,5 @@ def test_a_system_without_any_of_it_says_none(tmp_path: Path):
 
 def test_this_system_can_be_read_and_only_counts_up():
     before, after = host_counters(), host_counters()
-    assert after.monotonic_ns > before.monotonic_ns
+    assert after.monotonic_ns >= before.monotonic_ns
     assert after.process["cpu_s"] >= before.process["cpu_s"]

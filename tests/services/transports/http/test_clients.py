@@ -19,6 +19,7 @@ from services.python.codecs.json import JSON, json_bytes, json_object
 from services.python.load.client import CallFailed, CallSpec
 from services.python.transports.http.clients import clients, dial_with
 from services.python.transports.http.route import Route
+from tests.support.wire import refusing_port
 
 pytestmark = pytest.mark.busy
 
@@ -165,9 +166,7 @@ def test_a_reply_is_decoded(client: str) -> None:
 
 
 def test_nobody_listening_is_refused(client: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with Conversation(client, port) as conversation, pytest.raises(CallFailed) as raised:
+    with refusing_port() as port, Conversation(client, port) as conversation, pytest.raises(CallFailed) as raised:
         conversation.ask()
     assert raised.value.status == "refused"
 
@@ -269,12 +268,11 @@ def test_a_connection_is_usable_after_an_error_of_the_protocol(client: str) -> N
 
 
 def test_proxies_of_the_environment_are_not_asked(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        nobody = listener.getsockname()[1]
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{nobody}")
-    with serving(replies(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
-        assert conversation.ask() == {"b": 2}
+    with refusing_port() as nobody:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{nobody}")
+        with serving(replies(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
+            assert conversation.ask() == {"b": 2}
 
 
 def test_what_is_sent_is_one_plain_request(client: str) -> None:

@@ -1,0 +1,83 @@
+"""A stored run that is damaged gives an error of ours, or the very same figures: flipped bits, edited digits, torn files."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.errors import OrchError
+from orchestrator.results.folder import RunFolder
+from tests.support.runs import a_run, write_run
+
+TRIES = 15
+DOCUMENTS = ("plan.json", "journal.jsonl", "manifest.json")
+
+
+def some_file(source: random.Random, run: Path) -> Path:
+    samples = sorted(run.rglob("*.parquet"))
+    return source.choice([*(run / name for name in DOCUMENTS), source.choice(samples)])
+
+
+def flipped_bit(source: random.Random, run: Path) -> None:
+    path = some_file(source, run)
+    content = bytearray(path.read_bytes())
+    content[source.randrange(len(content))] ^= 1 << source.randrange(8)
+    path.write_bytes(content)
+
+
+def edited_digit(source: random.Random, run: Path) -> None:
+    path = run / source.choice(DOCUMENTS)
+    text = path.read_text(encoding="utf-8")
+    place = source.choice([match.start() for match in re.finditer(r"\d", text)])
+    digit = source.choice([d for d in "0123456789" if d != text[place]])
+    path.write_text(text[:place] + digit + text[place + 1 :], encoding="utf-8")
+
+
+def torn(source: random.Random, run: Path) -> None:
+    path = some_file(source, run)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\n" + content[len(content) // 2 + 9 :])
+
+
+def longer(source: random.Random, run: Path) -> None:
+    with some_file(source, run).open("ab") as file:
+        file.write(bytes(4096))
+
+
+def gone(source: random.Random, run: Path) -> None:
+    some_file(source, run).unlink()
+
+
+def a_folder(source: random.Random, run: Path) -> None:
+    path = some_file(source, run)
+    path.unlink()
+    path.mkdir()
+
+
+def figures(run: Path) -> str:
+    """All that a summary holds, but for the warning that the journal is longer, where no whole line was added."""
+    summary = summarise(RunFolder.open(run))
+    warnings = [text for text in summary.warnings if not text.startswith("journal.jsonl continues after manifest.json")]
+    return json.dumps({**summary.to_dict(), "manifest_sha256": "", "warnings": warnings}, sort_keys=True)
+
+
+@pytest.mark.parametrize("damage", [flipped_bit, edited_digit, torn, longer, gone, a_folder])
+def test_damage_is_refused_or_changes_no_figure(damage: Callable[[random.Random, Path], None], tmp_path: Path) -> None:
+    original = write_run(a_run(blocks=3), tmp_path / "original")
+    expected = figures(original)
+    source = random.Random(7)
+    for number in range(TRIES):
+        run = tmp_path / str(number) / original.name
+        shutil.copytree(original, run)
+        damage(source, run)
+        try:
+            assert figures(run) == expected, f"other figures after try {number}"
+        except OrchError:
+            continue
