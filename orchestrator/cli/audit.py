@@ -12,7 +12,7 @@ import typer
 from orchestrator.cli.console import console, plain
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.audit.assessment import Assessment
+    from orchestrator.audit.assessment import Assessment
 
 _INDENT = "     "
 _MARKS = {
@@ -31,9 +31,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print claim by claim what the publication's own figures say of it."""
-    from orchestrator.analysis.audit import examine
-    from orchestrator.analysis.audit.assessment import SEVERITY
-    from orchestrator.analysis.audit.read import json_schema_text, read
+    from orchestrator.audit import examine
+    from orchestrator.audit.assessment import SEVERITY
+    from orchestrator.audit.model import json_schema_text, read
     from orchestrator.errors import UsageError
 
     if schema:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.report.page import render_page, write_page
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.audit import AuditFile, AuditResult
+    from orchestrator.audit import AuditFile, AuditResult
 
 
 def render_audit_page(file: AuditFile, result: AuditResult) -> str:
