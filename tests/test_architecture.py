@@ -26,7 +26,6 @@ NOT_OURS = {
 MAY_IMPORT = {
     "cli": {
         "web",
-        "teams",
         "history",
         "referee",
         "measure",
@@ -40,12 +39,11 @@ MAY_IMPORT = {
         "catalogue",
     },
     "web": {"history", "measure", "exports", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
-    "teams": {"history", "exports", "report", "analysis", "results"},
     "measure": {"referee", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "exports": {"report", "analysis", "results", "experiment"},
     "report": {"audit", "analysis", "results", "experiment"},
     "audit": {"analysis", "experiment"},
-    "history": {"analysis", "results", "experiment"},
+    "history": {"exports", "analysis", "results", "experiment"},
     "analysis": {"results", "experiment", "catalogue"},
     "results": {"experiment", "referee"},
     "hosts": {"experiment", "catalogue", "referee"},

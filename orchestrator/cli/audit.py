@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console, plain
+from orchestrator.cli.options import AsJson
 
 if TYPE_CHECKING:
     from orchestrator.audit.assessment import Assessment
@@ -28,7 +29,7 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Write a page to this file too.")] = None,
     figures: Annotated[bool, typer.Option(help="Show every figure that was examined, sound ones too.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print claim by claim what the publication's own figures say of it."""
     from orchestrator.audit import examine

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
+from orchestrator.cli.options import AsJson, Run, complete_runs
 from orchestrator.cli.verdict_files import VerdictFiles
 from orchestrator.errors import Undecided, UsageError
 
@@ -45,14 +45,12 @@ _STYLES = {
 
 
 def command(
-    run: Annotated[
-        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
-    ],
+    run: Run,
     reference: Annotated[
         str | None,
         typer.Argument(
             help="The run to compare with; by default, the run's own stacks are compared.",
-            autocompletion=completions.runs,
+            autocompletion=complete_runs,
         ),
     ] = None,
     statistic: Annotated[
@@ -79,7 +77,7 @@ def command(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write Markdown for a summary or a comment; `-` is stdout.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print a row per cell; above 1 is slower."""
     console.as_json = as_json

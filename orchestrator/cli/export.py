@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
+from orchestrator.cli.options import AsJson, Runs, complete_formats
 
 if TYPE_CHECKING:
     from orchestrator.exports.judged_run import JudgedRun
@@ -18,17 +18,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs
-        ),
-    ],
+    runs: Runs,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
         typer.Option(
             help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
-            autocompletion=completions.formats,
+            autocompletion=complete_formats,
         ),
     ] = None,
     raw: Annotated[
@@ -36,7 +31,7 @@ def command(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
     from orchestrator.errors import UsageError

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from orchestrator.cli import completions
-from orchestrator.cli.choosing import (
+from orchestrator.cli.console import console, plain
+from orchestrator.cli.options import (
     AsJson,
-    Experiment,
     Host,
     IndexAt,
+    Name,
     OfTeam,
     Placement,
     Since,
@@ -21,11 +21,11 @@ from orchestrator.cli.choosing import (
     Until,
     Verdict,
     an_index,
+    complete_cells,
     filters,
     nearest_to,
     nothing_here,
 )
-from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def command(
         typer.Argument(
             metavar="CELL-or-STACK...",
             help="Id of a cell, its beginning, or a stack's id or label.",
-            autocompletion=completions.cells,
+            autocompletion=complete_cells,
         ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    experiment: Experiment = None,
+    experiment: Name = None,
     stack: Stack = None,
     placement: Placement = None,
     host: Host = None,

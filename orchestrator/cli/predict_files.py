@@ -9,7 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.model.answer import Answer, answer
 from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.cli.init import schema_from
+from orchestrator.cli.experiments import schema_from
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.model.factor import Value

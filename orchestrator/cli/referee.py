@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.options import AsJson, Overrides, ShareMachine, complete_experiments
 from orchestrator.cli.run import plan_of, start, tell
 from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 
@@ -35,25 +35,16 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file, or a plan, a JSON file; by default, the current plan.",
             show_default=False,
-            autocompletion=completions.experiments,
+            autocompletion=complete_experiments,
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a value of the file, e.g. repeats=10. Repeatable.",
-            autocompletion=completions.overrides,
-        ),
-    ] = None,
+    overrides: Overrides = None,
     tool: Annotated[
         str | None,
         typer.Option(
             "--tool",
             metavar="NAME",
             help="Ask with this load generator alone: wrk, oha or ghz.",
-            autocompletion=completions.load_generators,
         ),
     ] = None,
     within: Annotated[
@@ -68,13 +59,8 @@ def command(
             metavar="SECONDS", help="How long it asks each time, like 3s; by default, the cell's duration, or 3s."
         ),
     ] = None,
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    share: ShareMachine = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run, then print the ratios and the answer; exit status 5 where a check fails."""
     console.as_json = as_json

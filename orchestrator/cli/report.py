@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
+from orchestrator.cli.options import AsJson, complete_runs
 
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
@@ -41,7 +41,7 @@ def command(
         typer.Argument(
             metavar="RUN...",
             help="Run id, its beginning, a path, `latest`, or a report: FILE.html.",
-            autocompletion=completions.runs,
+            autocompletion=complete_runs,
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
@@ -61,7 +61,7 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Print the answer of each run, every sentence and table.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew.
 

@@ -13,6 +13,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.options import update_index
 from orchestrator.errors import Interrupted, MissingError
 
 if TYPE_CHECKING:
@@ -38,12 +39,10 @@ def command(
     ] = False,
 ) -> None:
     """Print the address of the page, and show the page until Ctrl-C."""
-    from orchestrator.cli.choosing import the_index
     from orchestrator.web.app import LOOPBACK, create_app
 
     with listen(host, port) as bound:
-        with the_index():
-            pass  # new folders are read now, so that the first page is quick
+        update_index()  # now, so that the first page is quick
         address, free_port = bound.getsockname()[:2]
         is_everywhere = ipaddress.ip_address(address).is_unspecified
         name = f"[{host}]" if ":" in host else host

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,70 +20,63 @@ from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.history.record import NEWER, CellRecord, Evidence, Interval, RunRecord, Validity
+from orchestrator.history.record import CellRecord, Evidence, Interval, RunRecord, Validity
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import read_sealed_text
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import SCHEMA_VERSION
 from orchestrator.results.paths import damaged
-from orchestrator.results.stored_manifest import NAME, content_of, document_in
+from orchestrator.results.stored_manifest import content_of, stored
 from orchestrator.strict_json import read_own_json
 
-MOST_TEXT = 2_000  # characters of a sentence or a name that are kept
-
-
-class _Newer(Exception):
-    """A run that a later orch wrote."""
+_AGAIN = "`orch report` makes it anew"
+_EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
 
 
 def read_run(folder: RunFolder) -> RunRecord:
     """The record of a run folder, whatever is in it."""
     try:
         return _read(folder)
-    except _Newer as error:
-        return RunRecord(id=folder.path.name, state=NEWER, trouble=str(error))
     except OrchError as error:
-        return RunRecord(id=folder.path.name, trouble=error.message[:MOST_TEXT])
-    except (OSError, ValueError) as error:
-        return RunRecord(id=folder.path.name, trouble=f"cannot be read: {error}"[:MOST_TEXT])
+        return RunRecord(id=folder.path.name, trouble=error.message)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return RunRecord(id=folder.path.name, trouble=f"cannot be read: {error}")
 
 
 def _read(folder: RunFolder) -> RunRecord:
     content = content_of(folder.path)
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     summary, trouble = _summary(folder.path, digest)
-    if content is not None and (summary is None or summary.manifest_sha256 != digest):
-        _require_known(content, folder.path / NAME)  # what analysis has read, it has looked at
-    journal = folder.journal_in_brief() if summary is not None else folder.journal_state()  # analysis has read the rest
+    if summary is None or summary.manifest_sha256 != digest:
+        stored(folder.path)  # what analysis has read, it has checked
+    journal = folder.journal_in_brief() if summary is not None else folder.journal_state()
     begin = journal.begin
     if not begin:
         raise damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
     plan = read_own_json(folder.path / "plan.json")
-    if not isinstance(plan, dict):
-        raise ValueError("plan.json is no plan")
     if summary is not None and summary.run_id != begin["run_id"]:
         summary, trouble, journal = None, _EARLIER, folder.journal_state()
-    tried = tuple(t for t in journal.trials if t.outcome == "ok")
-    found = of_summary(summary) if summary is not None else {}
-    about: dict[str, Any] = {"samples": sum(part.done.requests for trial in tried for part in trial.requesters)}
+    trials = tuple(t for t in journal.trials if t.outcome == "ok")
+    figures: dict[str, Any] = {"samples": sum(part.done.requests for trial in trials for part in trial.requesters)}
+    if summary is not None:
+        figures |= of_summary(summary)
     return RunRecord(
         id=folder.path.name,
-        run_id=_text(begin["run_id"]),
-        name=_text(plan.get("name")),
-        question=_text(plan.get("question")),
+        run_id=begin["run_id"],
+        name=plan["name"],
+        question=plan["question"],
         started=moment(begin["at"]),
-        ended=moment(journal.ended_at),
+        ended=moment(journal.ended_at or ""),
         state=journal.state,
-        plan_id=_text(begin["plan_id"]),
-        orch_version=_text(begin["orch_version"]),
-        provider=_text(plan.get("provider")),
+        plan_id=begin["plan_id"],
+        orch_version=begin["orch_version"],
+        provider=plan["provider"],
         hosts=_hosts(journal),
-        trials=len(tried),
+        trials=len(trials),
         is_ours=folder.is_ours,
         trouble=trouble,
         manifest_sha256=digest,
-        **{**about, **found},
+        **figures,
     )
 
 
@@ -94,7 +86,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
     passed, warned, failed = (by_verdict[verdict] for verdict in ("pass", "warn", "fail"))
     validity: Validity = "invalid" if failed else "warned" if warned else "valid"
     return {
-        "verdict": _text(sentences(summary)[0]),
+        "verdict": sentences(summary)[0],
         "passed": passed,
         "warned": warned,
         "failed": failed,
@@ -115,12 +107,7 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
         label=f"{cell.stack_label}, {cell.setting}",
         stack=cell.stack,
         stack_label=cell.stack_label,
-        operation=cell.operation,
         placement=cell.placement,
-        connection=cell.connection,
-        concurrency=_whole(cell.factors.get("concurrency")),
-        rate=_number(cell.factors.get("rate")),
-        factors=dict(cell.factors),
         measures=hashlib.sha256(text.encode()).hexdigest()[:16],
         median=of.median if of else None,
         median_interval=cell.median_interval,
@@ -130,7 +117,6 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
         throughput_interval=_turned(_interval(cell, "throughput")),
         requests=cell.requests,
         errors=cell.failed,
-        trials=len(cell.trials),
         failed_checks=failed_in(cell.id, run.checks),
         evidence=_evidence(run, cell),
     )
@@ -166,20 +152,6 @@ def _turned(interval: Interval | None) -> Interval | None:
     return None if interval is None else (1 / interval[1], 1 / interval[0])
 
 
-def _require_known(content: bytes, path: Path) -> None:
-    """_Newer for a manifest of a later version."""
-    document = document_in(content, path)
-    version = document.get("schema_version") if isinstance(document, dict) else None
-    if not isinstance(version, int):
-        raise damaged(path, "not a manifest: it has no schema_version")
-    if version > SCHEMA_VERSION:
-        raise _Newer(f"written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})")
-
-
-_AGAIN = "`orch report` makes it anew"
-_EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
-
-
 def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
     """What analysis left, and why it is not used where it is not."""
     try:
@@ -195,36 +167,17 @@ def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str
 
 def _hosts(journal: JournalState) -> tuple[str, ...]:
     """Names, CPUs and machine types of the hosts, each once."""
-    told: Iterable[Mapping[str, Any]] = (vars(host) for host in journal.hosts.values())
-    words = [*journal.hosts, *(str(host[key]) for host in told for key in ("cpu", "machine_type") if host.get(key))]
-    return tuple(dict.fromkeys(_text(word) for word in words))
+    facts = (getattr(host, key, None) for host in journal.hosts.values() for key in ("cpu", "machine_type"))
+    return tuple(dict.fromkeys([*journal.hosts, *(str(fact) for fact in facts if fact)]))
 
 
-def moment(text: object) -> str:
+def moment(text: str) -> str:
     """A time as ISO 8601 in UTC, to the second, so that such texts sort by time; "" for what is none.
 
-    >>> moment("2026-11-21T03:57:00.5+01:00"), moment("2026-11-21T02:57:00Z"), moment("yesterday"), moment(None)
-    (2026-11-21T02:57:00+00:00, 2026-11-21T02:57:00+00:00, , )
+    >>> moment("2026-11-21T03:57:00.5+01:00"), moment("2026-11-21T02:57:00Z"), moment("yesterday")
+    ('2026-11-21T02:57:00+00:00', '2026-11-21T02:57:00+00:00', '')
     """
     try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
         return ""
-    if found is None:
-        return ""
-    try:
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
-    except (OverflowError, ValueError):
-        return ""
-
-
-def _text(value: object) -> str:
-    return value[:MOST_TEXT] if isinstance(value, str) else ""
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -20,7 +20,6 @@ from orchestrator.exports.formats import FORMATS, chosen
 from orchestrator.exports.small_table import small_table
 from orchestrator.history import noted
 from orchestrator.history.filters import Filters
-from orchestrator.history.live import live
 from orchestrator.measure.in_progress import how_unfinished
 from orchestrator.report import default_path
 from orchestrator.report.groups import cell_names, groups
@@ -41,7 +40,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
     written = noted.read(site.workspace.notes, run)
-    values: dict[str, Any] = {"run": live(listed[0]), "notes": written.notes, "tags": written.tags}
+    values: dict[str, Any] = {"run": listed[0], "notes": written.notes, "tags": written.tags}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import URL, make_url
 
-from orchestrator.cli import publish, runs, unpublish
+from orchestrator.cli import runs, teams
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import read, shared
@@ -194,9 +194,9 @@ def test_a_run_is_published_listed_and_unpublished_by_verbs(
     url = request.getfixturevalue("url") if kind == "postgresql" else make_url(f"sqlite:///{tmp_path}/team.sqlite3")
     monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
     with_samples(Path("results/one"))
-    publish.command(["one"], team=True)
+    teams.publish(["one"], team=True)
     assert ids(url) == ["one"]
     runs.command(team=True, limit=3)
     assert "one" in console.out.getvalue()
-    unpublish.command(["one"], team=True, yes=True)
+    teams.unpublish(["one"], team=True, yes=True)
     assert ids(url) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import history, note, runs, tag
+from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
 from tests.support.past import a_past_run, slower
@@ -38,8 +38,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
             )
         a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
-        tag.command("r21", ["release", "v1.2"])
-        note.command("r21", "after the update: 100 % \u2713")
+        runs.tag("r21", ["release", "v1.2"])
+        runs.note("r21", "after the update: 100 % \u2713")
     return root
 
 

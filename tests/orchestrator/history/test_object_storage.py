@@ -9,10 +9,10 @@ import pyarrow.dataset as ds
 import pyarrow.fs as fs
 import pytest
 
-from orchestrator.cli import unpublish
+from orchestrator.cli import teams
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.teams import layout
-from tests.orchestrator.teams.test_dataset import DAY, ROWS, files, put, refused
+from orchestrator.history import dataset
+from tests.orchestrator.history.test_dataset import DAY, ROWS, files, put, refused
 from tests.support import object_store
 from tests.support.exported import FORMULA, SOUND, standing_in, workspace
 from tests.support.object_store import KEY, Store
@@ -61,9 +61,9 @@ def test_publishing_again_puts_nothing_and_unpublishing_leaves_others_objects(ro
     theirs = f"x/samples/experiment=synthetic/date={DAY}/run={SOUND}/theirs.parquet"
     store.objects[theirs] = b"mine"
     with standing_in(root):
-        unpublish.command([SOUND], to=store.uri("x"), yes=True)
+        teams.unpublish([SOUND], to=store.uri("x"), yes=True)
     left = {key for key in store.objects if not key.endswith("/")}
-    assert left == {theirs, f"x/{layout.ABOUT}"}
+    assert left == {theirs, f"x/{dataset.ABOUT}"}
 
 
 def test_a_bucket_with_something_else_is_left_as_it_is(root: Path, store: Store) -> None:
