@@ -13,7 +13,7 @@ from orchestrator.cli.keeping import judged
 from orchestrator.cli.options import AsJson, Runs, complete_formats
 
 if TYPE_CHECKING:
-    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.exports.findings import JudgedRun
     from orchestrator.results.folder import RunFolder
 
 
@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
     from orchestrator.errors import UsageError
-    from orchestrator.exports.formats import chosen
-    from orchestrator.exports.judged_run import file_name
+    from orchestrator.exports.findings import file_name
     from orchestrator.exports.targets import require_free
+    from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -68,7 +68,7 @@ def command(
 
 def _judged(folder: RunFolder) -> JudgedRun:
     """The run with its summary, and its report where one was written."""
-    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.exports.findings import JudgedRun
     from orchestrator.report.stored import report_of
 
     found = report_of(folder, WORKSPACE.reports)

@@ -90,7 +90,7 @@ def complete_cells(incomplete: str) -> list[str]:
 
 def complete_formats() -> list[str]:
     """The formats of `orch export`."""
-    from orchestrator.exports.formats import FORMATS
+    from orchestrator.exports.writers import FORMATS
 
     return list(FORMATS)
 

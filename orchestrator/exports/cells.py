@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from orchestrator.analysis.checks import failed_names
 from orchestrator.analysis.cost import PER, PRICED, SHOWN
@@ -13,7 +12,18 @@ from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.exports.column import Column, Value, fitted, type_of, unit_of
+from orchestrator.exports.typed_table import (
+    Column,
+    ReadColumn,
+    Table,
+    Value,
+    fitted,
+    number,
+    text,
+    type_of,
+    unit_of,
+    whole,
+)
 
 Read = Callable[[CellSummary], Value]
 
@@ -47,33 +57,16 @@ _OF_FACTORS = tuple(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Own(Column):
-    """A column whose value the cell's own summary has."""
-
-    read: Read
-
-
-def _text(name: str, meaning: str, read: Read) -> _Own:
-    return _Own(name=name, type="text", meaning=meaning, read=read)
-
-
-def _count(name: str, meaning: str, read: Read) -> _Own:
-    return _Own(name=name, type="whole", meaning=meaning, read=read)
-
-
-def _number(name: str, unit: str, meaning: str, read: Read) -> _Own:
-    return _Own(name=name, type="number", unit=unit, meaning=meaning, read=read)
-
-
 def _either(place: int, read: Callable[[CellSummary], Sequence[float] | None]) -> Read:
     return lambda cell: None if (found := read(cell)) is None else found[place]
 
 
-def _bounds(name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]) -> Iterator[_Own]:
+def _bounds(
+    name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]
+) -> Iterator[ReadColumn]:
     """Both bounds of a 95 % interval: `name` has `{}` where `low` or `high` stands."""
     for place, bound in enumerate(("low", "high")):
-        yield _number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
+        yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
 
 
 def _counted(name: str) -> Read:
@@ -104,49 +97,49 @@ def _names(name: str) -> Read:
     return lambda cell: "" if cell.distribution is None else BETWEEN.join(getattr(cell.distribution, name))
 
 
-def _statistics() -> Iterator[_Own]:
+def _statistics() -> Iterator[ReadColumn]:
     how = "geometric mean of the trials'"
-    yield _number("median_ms", "ms", f"median latency, {how}", _of("median"))
+    yield number("median_ms", "ms", f"median latency, {how}", _of("median"))
     yield from _bounds("median_{}_ms", "ms", "the median", lambda cell: cell.median_interval)
     for name in ("p90", "p95", "p99", "p999"):
         title = name.replace("p999", "p99.9")
-        yield _number(f"{name}_ms", "ms", f"{title} of latency, {how}; empty with too few requests", _of(name))
+        yield number(f"{name}_ms", "ms", f"{title} of latency, {how}; empty with too few requests", _of(name))
     for name in ("minimum", "mean", "maximum", "sd", "iqr"):
         title = {"sd": "standard deviation", "iqr": "interquartile range"}.get(name, name)
-        yield _number(f"{name}_ms", "ms", f"{title} of the latencies of all trials", _of(name))
-    yield _number("p99_to_p50", "", "p99 over the median, of all trials' requests", _of("p99_to_p50"))
-    yield _text("censored", "statistics that lie among requests without a right reply: no number", _names("censored"))
-    yield _number("censored_beyond_ms", "ms", "what those are larger than", _of("limit"))
-    yield _text("pooled", "percentiles that are those of all requests pooled", _names("pooled"))
-    yield _number(
+        yield number(f"{name}_ms", "ms", f"{title} of the latencies of all trials", _of(name))
+    yield number("p99_to_p50", "", "p99 over the median, of all trials' requests", _of("p99_to_p50"))
+    yield text("censored", "statistics that lie among requests without a right reply: no number", _names("censored"))
+    yield number("censored_beyond_ms", "ms", "what those are larger than", _of("limit"))
+    yield text("pooled", "percentiles that are those of all requests pooled", _names("pooled"))
+    yield number(
         "first_request_ms", "ms", "first request of a connection, median over trials", lambda cell: cell.first_request
     )
 
 
-def _stream() -> Iterator[_Own]:
+def _stream() -> Iterator[ReadColumn]:
     what = "of a stream, what its latencies are of: delivery, or gap (between two events)"
-    yield _text("timed", what, _counted("timed"))
+    yield text("timed", what, _counted("timed"))
     for name in ("offered", "delivered", "dropped"):
-        yield _count(f"events_{name}", f"of a stream: events {name}", _counted(name))
+        yield whole(f"events_{name}", f"of a stream: events {name}", _counted(name))
 
 
-def _rates() -> Iterator[_Own]:
-    yield _number(
+def _rates() -> Iterator[ReadColumn]:
+    yield number(
         "throughput_per_s", "1/s", "right replies over the measured windows, less pauses", lambda c: c.throughput_per_s
     )
-    yield _number(
+    yield number(
         "goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", lambda c: c.goodput_mb_per_s
     )
     yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", lambda cell: cell.goodput_interval)
 
 
-def _sizes() -> Iterator[_Own]:
+def _sizes() -> Iterator[ReadColumn]:
     for place, way in enumerate(("request", "reply")):
-        yield _number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.body_bytes))
+        yield number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.body_bytes))
     for place, way in enumerate(("sent", "received")):
         what = f"{way} by the requester, per request"
-        yield _number(f"wire_bytes_{way}", "B", f"bytes of TCP {what}", _either(place, lambda cell: cell.wire_bytes))
-        yield _number(f"packets_{way}", "", f"packets {what}", _either(place, lambda cell: cell.packets))
+        yield number(f"wire_bytes_{way}", "B", f"bytes of TCP {what}", _either(place, lambda cell: cell.wire_bytes))
+        yield number(f"packets_{way}", "", f"packets {what}", _either(place, lambda cell: cell.packets))
 
 
 _COSTS: Mapping[str, tuple[str, str, str]] = {
@@ -160,38 +153,38 @@ _COSTS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _costs() -> Iterator[_Own]:
+def _costs() -> Iterator[ReadColumn]:
     for key in (*SHOWN, *PRICED):
         if key not in _COSTS:
             continue  # bytes and packets stand among the sizes, for one request
         unit, name, meaning = _COSTS[key]
-        yield _number(name, unit, meaning, _cost(key))
+        yield number(name, unit, meaning, _cost(key))
         if key in SHOWN:
             yield from _bounds(f"{name}_{{}}", unit, meaning, _cost_interval(key))
 
 
-def _floors() -> Iterator[_Own]:
-    yield _number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.ping_floor)
-    yield _number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.tcp_floor)
-    yield _number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
-    yield _number(
+def _floors() -> Iterator[ReadColumn]:
+    yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.ping_floor)
+    yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.tcp_floor)
+    yield number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
+    yield number(
         "client_share", "", "of the median, what the client library adds to a bare socket", lambda c: c.client_share
     )
     for step, title in (("connect", "TCP's handshake"), ("tls", "that of TLS behind it")):
-        yield _number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _step(step))
+        yield number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _step(step))
 
 
-_CELLS_OWN: tuple[_Own, ...] = (
-    _text("stack", "the stack as the report's tables name it", lambda cell: cell.stack_label),
-    _text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
-    _text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
-    _text("load", "the load in words", lambda cell: cell.load),
-    _count("planned_trials", "trials that were planned", lambda cell: cell.planned_trials),
-    _count("trials", "trials that the figures are of", lambda cell: len(cell.trials)),
-    _count("failed_trials", "trials that failed as a whole", lambda cell: cell.failed_trials),
-    _count("requests", "measured requests (tasks, events, messages), all trials", lambda cell: cell.requests),
-    _count("errors", "of those, without a right reply", lambda cell: cell.failed),
-    _count("not_sent", "due in an open loop, and never sent", lambda cell: cell.not_sent),
+_CELLS_OWN: tuple[ReadColumn, ...] = (
+    text("stack", "the stack as the report's tables name it", lambda cell: cell.stack_label),
+    text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
+    text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
+    text("load", "the load in words", lambda cell: cell.load),
+    whole("planned_trials", "trials that were planned", lambda cell: cell.planned_trials),
+    whole("trials", "trials that the figures are of", lambda cell: len(cell.trials)),
+    whole("failed_trials", "trials that failed as a whole", lambda cell: cell.failed_trials),
+    whole("requests", "measured requests (tasks, events, messages), all trials", lambda cell: cell.requests),
+    whole("errors", "of those, without a right reply", lambda cell: cell.failed),
+    whole("not_sent", "due in an open loop, and never sent", lambda cell: cell.not_sent),
     *_statistics(),
     *_stream(),
     *_rates(),
@@ -213,7 +206,7 @@ COLUMNS: tuple[Column, ...] = (
 """The columns of a row for each cell, in this order; the same for every run."""
 
 
-def cell_rows(summary: RunSummary) -> list[dict[str, Value]]:
+def cell_table(summary: RunSummary) -> Table:
     """A row for each cell of the run, in the order of its plan, with every one of `COLUMNS`.
 
     InvalidMeasurement where the run's plan has a value that no plan of orch has.
@@ -239,7 +232,7 @@ def cell_rows(summary: RunSummary) -> list[dict[str, Value]]:
             **{column.name: column.read(cell) for column in _CELLS_OWN},
         }
         rows.append(fitted(COLUMNS, row))
-    return rows
+    return Table(COLUMNS, tuple(rows))
 
 
 def distances_of(summary: RunSummary) -> dict[str, dict[str, Value]]:

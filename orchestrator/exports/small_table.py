@@ -11,8 +11,8 @@ from orchestrator.analysis.words import Unit
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.exports.cells import BETWEEN
-from orchestrator.exports.column import Value
-from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.typed_table import Value
 
 _DASH = "–"
 # Factors that a stack's label, the operation's, the placement's name or the load in words say already.

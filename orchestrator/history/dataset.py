@@ -21,7 +21,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError
 from orchestrator.exports import cells, findings, samples
-from orchestrator.exports.column import Column, Row, arrow_schema, fitted
+from orchestrator.exports.typed_table import Column, Row, arrow_schema, fitted
 from orchestrator.history import read
 from orchestrator.history.noted import Annotations
 from orchestrator.history.places import Place
@@ -116,7 +116,7 @@ class PublishedRun:
         import pyarrow as pa
 
         yield "samples", (piece.table for piece in samples.pieces(self.folder, self.summary))
-        for table, rows in (("cells", cells.cell_rows(self.summary)), ("runs", [self.row()])):
+        for table, rows in (("cells", cells.cell_table(self.summary).rows), ("runs", [self.row()])):
             fitting = [fitted(TABLES[table], row) for row in rows]
             yield table, [pa.Table.from_pylist(fitting, schema=_schema(table))]
 

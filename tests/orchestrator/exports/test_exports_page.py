@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.experiment.model.factors import BY_NAME, COLUMNS
 from orchestrator.exports import cells, findings, samples
-from orchestrator.exports.column import Column
-from orchestrator.exports.formats import FORMATS
+from orchestrator.exports.typed_table import Column
+from orchestrator.exports.writers import FORMATS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
 TYPES = {"text": "text", "whole": "whole number", "number": "number", "yes/no": "true, false"}

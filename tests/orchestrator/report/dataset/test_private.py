@@ -16,8 +16,8 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import compare
 from orchestrator.cli.console import console
 from orchestrator.experiment.plan.plan import External
-from orchestrator.exports import as_json, as_markdown
-from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.writers import FORMATS
 from orchestrator.history.dataset import published_run
 from orchestrator.history.noted import Annotations
 from orchestrator.report import in_text
@@ -102,8 +102,8 @@ def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder, most_rows: in
 
 def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
     run = JudgedRun(folder=folder, summary=summarise(folder))
-    as_json.write_summary([run], tmp_path / "x.json")
-    as_markdown.write_summary([run], tmp_path / "x.md")
+    FORMATS["json"].write([run], tmp_path / "x.json", raw=False)
+    FORMATS["markdown"].write([run], tmp_path / "x.md", raw=False)
     assert private((tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()) == []
 
 

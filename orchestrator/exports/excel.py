@@ -6,9 +6,10 @@ text, too. Rows are written as they come, so that a large export takes little me
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -16,10 +17,10 @@ from typing import IO, Any
 
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.exports import cells, findings, samples
-from orchestrator.exports.column import Column, Value
-from orchestrator.exports.harmless import tab_name
-from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.targets import exported_file
+from orchestrator.exports.typed_table import Column, Value
+from orchestrator.unseen import UNSEEN
 
 MOST_ROWS = 1_048_576
 """Of a sheet, its head among them."""
@@ -28,9 +29,11 @@ _MOST_EXACT = 2**53
 _MOST_TEXT = 32_767
 _WIDTH = 16
 _SUMMARY = "summary"
+_MOST_OF_TAB = 31
+_NOT_IN_TAB = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
 
 
-def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
+def write_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     """A row for each cell, on the first sheet and on its protocol's; how many there are. UsageError: too many rows."""
     rows = [row for run in runs for row in run.cells()]
     require_room({_SUMMARY: len(rows) + len(runs)})
@@ -41,7 +44,7 @@ def write_summary(runs: Sequence[JudgedRun], path: Path) -> int:
     return len(rows)
 
 
-def write_raw(runs: Sequence[JudgedRun], path: Path) -> int:
+def write_samples(runs: Sequence[JudgedRun], path: Path) -> int:
     """A row for each sample, on its protocol's sheet; how many there are. UsageError: more than a sheet holds."""
     planned: Counter[str] = Counter()
     for run in runs:
@@ -53,9 +56,8 @@ def write_raw(runs: Sequence[JudgedRun], path: Path) -> int:
         for run in runs:
             for piece in samples.pieces(run.folder, run.summary):
                 sheet = book.sheet_of(piece.protocol, samples.COLUMNS)
-                for batch in piece.table.to_batches(max_chunksize=1 << 14):
-                    for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                        sheet.add(values)
+                for values in piece.rows():
+                    sheet.add(values)
                 count += piece.table.num_rows
     return count
 
@@ -68,6 +70,16 @@ def require_room(rows: Mapping[str, int]) -> None:
                 f"the sheet of {name} would have {count + 1:,} rows, and Excel has {MOST_ROWS:,}",
                 hint="export `--format parquet` or `--format csv`, one run at a time, or `--summary`",
             )
+
+
+def tab_name(text: str, taken: Collection[str]) -> str:
+    """A name that a sheet can have, at most 31 characters, and that none of `taken` has, whatever the case."""
+    base = _NOT_IN_TAB.sub("-", UNSEEN.sub("", text)).strip("' ")[:_MOST_OF_TAB] or "sheet"
+    known, name, number = {other.casefold() for other in taken}, base, 1
+    while name.casefold() in known or name.casefold() == "history":  # which Excel keeps for itself
+        number += 1
+        name = f"{base[: _MOST_OF_TAB - 1 - len(str(number))]} {number}"
+    return name
 
 
 class _Sheet:

@@ -1,8 +1,8 @@
-"""What is said of one column of an exported table, and rows as a table of typed columns."""
+"""Tables of typed columns, as every format and a notebook get them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -72,9 +72,71 @@ def unit_of(factor: Factor) -> str:
     return {"bytes": "B", "rate": "1/s", "time": "s"}.get(factor.kind, "")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadColumn(Column):
+    """A column with what reads its value from an item, of which the table has a row."""
+
+    read: Callable[[Any], Value]
+
+
+def text(name: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of texts."""
+    return ReadColumn(name=name, type="text", meaning=meaning, read=read)
+
+
+def whole(name: str, meaning: str, read: Callable[[Any], Value], unit: str = "") -> ReadColumn:
+    """A column of whole numbers."""
+    return ReadColumn(name=name, type="whole", unit=unit, meaning=meaning, read=read)
+
+
+def number(name: str, unit: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of numbers."""
+    return ReadColumn(name=name, type="number", unit=unit, meaning=meaning, read=read)
+
+
+def truth(name: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of true and false."""
+    return ReadColumn(name=name, type="yes/no", meaning=meaning, read=read)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values below columns, each row with every column in their order."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[dict[str, Value], ...]
+
+    def schema(self) -> pa.Schema:
+        """The columns as a schema of Arrow."""
+        return arrow_schema(self.columns)
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        import pyarrow as pa
+
+        arrays = [pa.array([row[c.name] for row in self.rows], type=arrow_type(c)) for c in self.columns]
+        return pa.Table.from_arrays(arrays, schema=self.schema())
+
+    def frame(self) -> pd.DataFrame:
+        """The rows as a data frame; `attrs["units"]` and `attrs["meanings"]` say what each column holds.
+
+        Whole numbers are of pandas' type Int64 and truth values of its type boolean, so that one may be missing; a missing
+        number is NaN, a missing text None.
+        """
+        import pandas as pd
+
+        series = {c.name: pd.Series([row[c.name] for row in self.rows], dtype=_OF_PANDAS[c.type]) for c in self.columns}
+        return described(pd.DataFrame(series), self.columns)
+
+
 def fitted(columns: Sequence[Column], row: Row) -> dict[str, Value]:
     """A row with a value of every column, in their order; errors as `Column.fitting`."""
     return {column.name: column.fitting(row.get(column.name)) for column in columns}
+
+
+def table_of(columns: tuple[ReadColumn, ...], items: Iterable[Any]) -> Table:
+    """A row for each item, read by the columns; errors as `Column.fitting`."""
+    return Table(columns, tuple({c.name: c.fitting(c.read(item)) for c in columns} for item in items))
 
 
 def arrow_type(column: Column) -> pa.DataType:
@@ -92,26 +154,6 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema(
         [pa.field(c.name, arrow_type(c), metadata={"unit": c.unit, "meaning": c.meaning}) for c in columns]
     )
-
-
-def arrow_table(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
-    """The rows as an Arrow table of these columns."""
-    import pyarrow as pa
-
-    arrays = [pa.array([row[c.name] for row in rows], type=arrow_type(c)) for c in columns]
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(columns))
-
-
-def data_frame(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows as a data frame of these columns; `attrs["units"]` and `attrs["meanings"]` say what each holds.
-
-    Whole numbers are of pandas' type Int64 and truth values of its type boolean, so that one may be missing; a missing
-    number is NaN, a missing text None.
-    """
-    import pandas as pd
-
-    made = {c.name: pd.Series([row[c.name] for row in rows], dtype=_OF_PANDAS[c.type]) for c in columns}
-    return described(pd.DataFrame(made), columns)
 
 
 def described(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
