@@ -154,29 +154,19 @@ IndexAt = Annotated[
 OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
 
 
-def filters(
-    *,
-    experiment: str | None,
-    stack: str | None,
-    placement: str | None,
-    host: str | None,
-    since: str | None,
-    until: str | None,
-    verdict: str | None,
-    tag: str | None,
-) -> Filters:
+def filters(*, since: str | None, until: str | None, verdict: str | None, **names: str | None) -> Filters:
     """The conditions that were given; UsageError for one that cannot be."""
     from orchestrator.history.filters import Filters, moment_of, require_verdict
 
     return Filters(
-        experiment=experiment,
-        stack=stack,
-        placement=placement,
-        host=host,
         since=moment_of(since, "--since"),
         until=moment_of(until, "--until", is_end=True),
         verdict=require_verdict(verdict, "--verdict"),
-        tag=tag,
+        experiment=names["experiment"],
+        stack=names["stack"],
+        placement=names["placement"],
+        host=names["host"],
+        tag=names["tag"],
     )
 
 
