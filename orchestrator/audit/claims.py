@@ -26,10 +26,10 @@ from orchestrator.audit.claim_forms import (
     rows_of,
 )
 from orchestrator.audit.compared import check_compared, overlap
-from orchestrator.audit.load import arrival_noise, surplus
+from orchestrator.audit.load_rules import arrival_noise, surplus
 from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, Row
-from orchestrator.audit.network import ROUND_TRIPS, round_trips
+from orchestrator.audit.network_rules import ROUND_TRIPS, round_trips
 from orchestrator.audit.precision import column_bounds, half_digit
 
 # Claims are rounded: "ten times" is 9 to 11, but never the other way round.

@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from orchestrator.audit import load, network, shape
+from orchestrator.audit import load_rules, network_rules, shape_rules
 from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, worst
 from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
 from orchestrator.audit.model import AuditFile
-from orchestrator.audit.tables import TABLE_RULES
+from orchestrator.audit.table_rules import TABLE_RULES
 
 RULES: tuple[RowRule, ...] = (
-    shape.order,
-    shape.spread,
-    shape.mean_in_percentiles,
-    network.below_the_ping,
-    network.distance,
-    network.round_trips,
-    network.goodput,
-    network.link_load,
-    shape.uniform_ramp,
-    shape.constant,
-    shape.digits_of_the_tool,
-    load.in_flight,
-    load.littles_law,
-    load.total_against_rate,
-    load.gap_is_no_latency,
-    load.delivered,
+    shape_rules.order,
+    shape_rules.spread,
+    shape_rules.mean_in_percentiles,
+    network_rules.below_the_ping,
+    network_rules.distance,
+    network_rules.round_trips,
+    network_rules.goodput,
+    network_rules.link_load,
+    shape_rules.uniform_ramp,
+    shape_rules.constant,
+    shape_rules.digits_of_the_tool,
+    load_rules.in_flight,
+    load_rules.littles_law,
+    load_rules.total_against_rate,
+    load_rules.gap_is_no_latency,
+    load_rules.delivered,
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from orchestrator.audit.assessment import Assessment

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.options import AsJson, complete_languages
+from orchestrator.cli.shared_options import AsJson, complete_languages
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 if TYPE_CHECKING:

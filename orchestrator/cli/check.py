@@ -9,7 +9,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
-from orchestrator.cli.options import AsJson, Run
+from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
     from orchestrator.analysis.check_result import CheckResult

@@ -17,7 +17,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.options import AsJson, Run, complete_runs
+from orchestrator.cli.shared_options import AsJson, Run, complete_runs
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import OrchError, Undecided, UsageError
 

@@ -12,7 +12,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, complete_providers
+from orchestrator.cli.shared_options import AsJson, complete_providers
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 REFEREE = "referee"

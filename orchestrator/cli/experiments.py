@@ -12,7 +12,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, Experiment, Overrides, complete_experiments
+from orchestrator.cli.shared_options import AsJson, Experiment, Overrides, complete_experiments
 from orchestrator.errors import OrchError, UsageError
 
 _DEFAULT = Path("experiments") / "first.yaml"

@@ -10,7 +10,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.options import AsJson, Runs, complete_formats
+from orchestrator.cli.shared_options import AsJson, Runs, complete_formats
 
 if TYPE_CHECKING:
     from orchestrator.exports.findings import JudgedRun

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.options import (
+from orchestrator.cli.shared_options import (
     AsJson,
     Host,
     IndexAt,

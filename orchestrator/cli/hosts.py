@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, complete_runs
+from orchestrator.cli.shared_options import AsJson, complete_runs
 from orchestrator.errors import MissingError, TeardownIncomplete, UsageError, did_you_mean
 
 if TYPE_CHECKING:

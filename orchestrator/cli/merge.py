@@ -11,7 +11,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:

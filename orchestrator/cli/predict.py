@@ -12,7 +12,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged_with_model
-from orchestrator.cli.options import AsJson, Run, complete_measured
+from orchestrator.cli.shared_options import AsJson, Run, complete_measured
 
 if TYPE_CHECKING:
     from orchestrator.analysis.model.answer import Answer

@@ -12,8 +12,8 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, Overrides, ShareMachine, complete_experiments
 from orchestrator.cli.run import plan_of, start, tell
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments
 from orchestrator.cli.tables import table
 from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 

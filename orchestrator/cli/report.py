@@ -19,7 +19,7 @@ from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
-from orchestrator.cli.options import AsJson, complete_runs
+from orchestrator.cli.shared_options import AsJson, complete_runs
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:

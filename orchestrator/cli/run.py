@@ -13,7 +13,7 @@ import typer
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, Overrides, ShareMachine, complete_experiments_or_runs
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments_or_runs
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:

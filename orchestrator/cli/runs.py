@@ -15,7 +15,7 @@ import typer
 
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import (
+from orchestrator.cli.shared_options import (
     AsJson,
     Host,
     IndexAt,

@@ -15,7 +15,7 @@ import typer
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment.model.store_factors import GIVEN
 

@@ -14,7 +14,7 @@ import typer
 from orchestrator.cli.browser import Open, show_address
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import update_index
+from orchestrator.cli.shared_options import update_index
 from orchestrator.errors import Interrupted, MissingError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.cli.console import console
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 _NOT_BUILT = "not built"

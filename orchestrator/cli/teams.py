@@ -13,12 +13,12 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.options import AsJson, IndexAt, OfTeam, Runs, Yes, complete_runs
 from orchestrator.cli.runs import confirm
+from orchestrator.cli.shared_options import AsJson, IndexAt, OfTeam, Runs, Yes, complete_runs
 
 if TYPE_CHECKING:
+    from orchestrator.history.dataset_place import Place
     from orchestrator.history.index import Index
-    from orchestrator.history.places import Place
     from orchestrator.results.folder import RunFolder
 
 SCHEMA_VERSION = 1
@@ -115,7 +115,7 @@ def _targets(
     """The dataset and the index that were named, made where it `makes`; UsageError where neither was."""
     from orchestrator.errors import UsageError
     from orchestrator.history import shared
-    from orchestrator.history.places import place
+    from orchestrator.history.dataset_place import place
 
     url = shared.chosen(index, of_team=team)
     named = None if to is None else place(to)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.options import AsJson, RunOrReport
+from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:

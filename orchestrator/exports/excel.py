@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.exports import cells, findings, samples
+from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.targets import exported_file
 from orchestrator.exports.typed_table import Column, Value
@@ -40,7 +40,7 @@ def write_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     with exported_file(path) as partial, _Book(partial, runs) as book:
         book.add_overview(runs, rows)
         for row in rows:
-            book.sheet_of(str(row["protocol"]), cells.COLUMNS).add([row[c.name] for c in cells.COLUMNS])
+            book.sheet_of(str(row["protocol"]), cell_columns.COLUMNS).add([row[c.name] for c in cell_columns.COLUMNS])
     return len(rows)
 
 
@@ -184,9 +184,9 @@ class _Book:
             for column in findings.RUN_COLUMNS:
                 sheet.add([column.name, about[column.name]])
             sheet.add([])
-        sheet.head(cells.COLUMNS, self._bold)
+        sheet.head(cell_columns.COLUMNS, self._bold)
         for row in rows:
-            sheet.add([row[c.name] for c in cells.COLUMNS])
+            sheet.add([row[c.name] for c in cell_columns.COLUMNS])
 
     def sheet_of(self, protocol: str, columns: Sequence[Column]) -> _Sheet:
         """The sheet of a protocol, made with its head at the first call."""
@@ -199,7 +199,7 @@ class _Book:
         tab = tab_name(name, self._names)
         self._names.append(tab)
         made = self._book.add_worksheet(tab)
-        made.set_column(0, len(cells.COLUMNS), _WIDTH)
+        made.set_column(0, len(cell_columns.COLUMNS), _WIDTH)
         if frozen:
             made.freeze_panes(1, 0)
         return _Sheet(made, name)

@@ -15,7 +15,7 @@ from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import sentence
 from orchestrator.errors import UsageError
-from orchestrator.exports.cells import BETWEEN, cell_table
+from orchestrator.exports.cell_columns import BETWEEN, cell_table
 from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
 from orchestrator.results.folder import RunFolder
 
@@ -148,7 +148,7 @@ class JudgedRun:
         return run_row(self.summary)
 
     def cells(self) -> tuple[dict[str, Value], ...]:
-        """Rows of `cells.COLUMNS`."""
+        """Rows of `cell_columns.COLUMNS`."""
         return cell_table(self.summary).rows
 
     def comparisons(self) -> list[dict[str, Value]]:

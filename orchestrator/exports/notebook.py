@@ -81,7 +81,7 @@ class Run:
     @cached_property
     def cells(self) -> pd.DataFrame:
         """A row for each cell: its factors, its figures with their intervals, and whether it is valid."""
-        from orchestrator.exports.cells import cell_table
+        from orchestrator.exports.cell_columns import cell_table
 
         return cell_table(self.summary).frame()
 

@@ -21,7 +21,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.exports.cells import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
+from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.typed_table import Column, Value, arrow_type, type_of, unit_of
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants

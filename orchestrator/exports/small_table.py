@@ -10,7 +10,7 @@ from orchestrator.analysis.summary import CellSummary
 from orchestrator.analysis.words import Unit
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
-from orchestrator.exports.cells import BETWEEN
+from orchestrator.exports.cell_columns import BETWEEN
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.typed_table import Value
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.exports import cells, excel, findings, samples
+from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.small_table import small_table
 from orchestrator.exports.targets import ABOUT, exported_file, exported_folder
@@ -77,7 +77,7 @@ def chosen(name: str | None, out: Path | None, *, raw: bool) -> Format:
 
 
 def _cells(runs: Sequence[JudgedRun]) -> Table:
-    return Table(cells.COLUMNS, tuple(row for run in runs for row in run.cells()))
+    return Table(cell_columns.COLUMNS, tuple(row for run in runs for row in run.cells()))
 
 
 def _pieces(runs: Sequence[JudgedRun]) -> Iterator[tuple[JudgedRun, samples.Piece]]:
@@ -147,7 +147,7 @@ def _json_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     """`columns`, `runs`, `cells`, `comparisons`, `sealed`, `until`; all but the first as lists of objects."""
     rows = _cells(runs).rows
     document = {
-        **_about("summary", cells.COLUMNS, runs),
+        **_about("summary", cell_columns.COLUMNS, runs),
         "cells": rows,
         "comparisons": [row for run in runs for row in run.comparisons()],
         "sealed": [row for run in runs for row in findings.sealed_table(run.summary).rows],

@@ -20,11 +20,11 @@ from urllib.parse import quote
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError
-from orchestrator.exports import cells, findings, samples
+from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column, Row, arrow_schema, fitted
-from orchestrator.history import read
+from orchestrator.history import run_record
+from orchestrator.history.dataset_place import Place
 from orchestrator.history.noted import Annotations
-from orchestrator.history.places import Place
 from orchestrator.history.record import RunRecord
 from orchestrator.results.documents import manifest_to_dict
 from orchestrator.results.folder import RunFolder
@@ -68,7 +68,7 @@ RUNS: tuple[Column, ...] = (
 )
 TABLES: dict[str, tuple[Column, ...]] = {
     "samples": tuple(column for column in samples.COLUMNS if column.name not in PARTITIONS),
-    "cells": tuple(column for column in cells.COLUMNS if column.name not in PARTITIONS),
+    "cells": tuple(column for column in cell_columns.COLUMNS if column.name not in PARTITIONS),
     "runs": RUNS,
 }
 """The columns of each table's files; partitions are columns besides, and stand in no file."""
@@ -116,14 +116,14 @@ class PublishedRun:
         import pyarrow as pa
 
         yield "samples", (piece.table for piece in samples.pieces(self.folder, self.summary))
-        for table, rows in (("cells", cells.cell_table(self.summary).rows), ("runs", [self.row()])):
+        for table, rows in (("cells", cell_columns.cell_table(self.summary).rows), ("runs", [self.row()])):
             fitting = [fitted(TABLES[table], row) for row in rows]
             yield table, [pa.Table.from_pylist(fitting, schema=_schema(table))]
 
 
 def published_run(folder: RunFolder, summary: RunSummary, noted: Annotations) -> PublishedRun:
     """The run as it leaves; InvalidMeasurement where a file of it is damaged."""
-    record = replace(read.read_run(folder), **read.of_summary(summary), is_ours=True, trouble="")
+    record = replace(run_record.read_run(folder), **run_record.of_summary(summary), is_ours=True, trouble="")
     digest = record.manifest_sha256
     if not digest:  # of a run that was killed, and has no manifest.json yet
         document = json.dumps(manifest_to_dict(folder.manifest()), sort_keys=True, allow_nan=False)

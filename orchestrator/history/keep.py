@@ -134,7 +134,7 @@ def _signature(path: str) -> str:
 
 def _read(results: Path, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
-    from orchestrator.history import read
+    from orchestrator.history import run_record
     from orchestrator.results.folder import RunFolder
 
-    return read.read_run(RunFolder(results / name))
+    return run_record.read_run(RunFolder(results / name))

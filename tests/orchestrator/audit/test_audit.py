@@ -12,7 +12,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
 from orchestrator.audit.model import KINDS, Row, Test, json_schema_text, read
-from orchestrator.audit.network import implied_round_trips
+from orchestrator.audit.network_rules import implied_round_trips
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load

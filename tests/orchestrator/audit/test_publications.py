@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.audit import claims, examine, load, network, shape, tables
+from orchestrator.audit import claims, examine, table_rules
 from orchestrator.audit.assessment import ACCUSING, Assessment, Rule
 from orchestrator.audit.model import AuditFile, read
 from orchestrator.experiment.read.problems import ExperimentError
@@ -118,13 +118,13 @@ def test_independent_samples_of_one_shape_are_rarely_called_a_template(requests:
             rows.append(known | {name: round(float(value), 3) for name, value in figures.items()})
         accused += any(
             f.verdict == "contradicted"
-            for f in tables.tail_template(AuditFile.model_validate({"title": "t", "results": rows}))
+            for f in table_rules.tail_template(AuditFile.model_validate({"title": "t", "results": rows}))
         )
     assert accused <= 2
 
 
 def every_rule() -> list[Rule]:
-    modules = (claims, load, network, shape, tables)
+    modules = (claims, load_rules, network_rules, shape_rules, table_rules)
     return [value for module in modules for value in vars(module).values() if isinstance(value, Rule)]
 
 

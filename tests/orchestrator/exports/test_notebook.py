@@ -18,7 +18,7 @@ import orch
 from orchestrator.analysis.across import compare_runs, compare_within
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.exports.cells import COLUMNS, cell_table
+from orchestrator.exports.cell_columns import COLUMNS, cell_table
 from orchestrator.exports.samples import COLUMNS as SAMPLE_COLUMNS
 from orchestrator.results.folder import RunFolder
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace

@@ -18,7 +18,7 @@ import pytest
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import runs, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.history import dataset, noted, places
+from orchestrator.history import dataset, dataset_place, noted
 from orchestrator.results.folder import RunFolder
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
@@ -198,14 +198,14 @@ def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
 def test_what_was_cut_is_finished_by_publishing_again(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target, whole = tmp_path / "cut", places.Place.put
+    target, whole = tmp_path / "cut", dataset_place.Place.put
 
-    def full(self: places.Place, path: str, source: Path) -> None:
+    def full(self: dataset_place.Place, path: str, source: Path) -> None:
         if path.startswith("runs/"):
             raise MissingError("the disk is full")
         whole(self, path, source)
 
-    monkeypatch.setattr(places.Place, "put", full)
+    monkeypatch.setattr(dataset_place.Place, "put", full)
     refused(root, SOUND, to=str(target), match="the disk is full")
     assert not (target / "runs").exists(), "a run's row comes last"
     monkeypatch.undo()
@@ -321,7 +321,7 @@ def test_two_long_names_that_begin_alike_are_not_mixed_up() -> None:
 
 def test_what_another_took_out_meanwhile_is_gone_and_no_trouble(tmp_path: Path) -> None:
     """Two who unpublish at once: the one may find the folder gone in which the other had its last file."""
-    place = places.place(str(tmp_path))
+    place = dataset_place.place(str(tmp_path))
     (tmp_path / "samples" / "kept").mkdir(parents=True)
     (tmp_path / "samples" / "kept" / "file").touch()
     place.delete("samples/gone/part-00000.parquet")

@@ -15,7 +15,7 @@ from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.history import index, noted
-from orchestrator.history import read as reading
+from orchestrator.history import run_record as reading
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
 from tests.support.past import a_past_run

@@ -17,7 +17,7 @@ from sqlalchemy import URL, make_url
 from orchestrator.cli import runs, teams
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.history import read, shared
+from orchestrator.history import run_record, shared
 from orchestrator.history.filters import Filters
 from orchestrator.history.record import Note, RunRecord
 from orchestrator.results.folder import RunFolder
@@ -36,7 +36,7 @@ def dsn() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
     root = tmp_path_factory.mktemp("one")
-    return read.read_run(RunFolder(a_past_run(root / "results" / "one")))
+    return run_record.read_run(RunFolder(a_past_run(root / "results" / "one")))
 
 
 @pytest.fixture

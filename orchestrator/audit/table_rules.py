@@ -13,7 +13,7 @@ from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, Row
-from orchestrator.audit.shape import is_ramp, on_a_grid, significant
+from orchestrator.audit.shape_rules import is_ramp, on_a_grid, significant
 
 TableRule = Callable[[AuditFile], Iterator[Assessment]]
 
