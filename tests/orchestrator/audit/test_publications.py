@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.audit import claims, examine, table_rules
+from orchestrator.audit import claims, examine, load_rules, network_rules, shape_rules, table_rules
 from orchestrator.audit.assessment import ACCUSING, Assessment, Rule
 from orchestrator.audit.model import AuditFile, read
 from orchestrator.experiment.read.problems import ExperimentError
