@@ -78,8 +78,8 @@ def frame(options: argparse.Namespace) -> dict[str, Any]:
 def export(options: argparse.Namespace) -> dict[str, Any]:
     """One raw export, judging included."""
     from orchestrator.analysis.summarise import summarise
-    from orchestrator.exports.formats import FORMATS
-    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.exports.findings import JudgedRun
+    from orchestrator.exports.writers import FORMATS
     from orchestrator.results.folder import RunFolder
 
     target = options.folder.parent / options.task

@@ -97,17 +97,11 @@ def record(number: int, name: str) -> RunRecord:
             label=f"s{place}, add, local",
             stack=f"s{place}",
             stack_label=f"s{place}",
-            operation="add",
             placement="local",
-            connection="reuse",
-            concurrency=1,
-            rate=None,
-            factors={"protocol": f"s{place}", "concurrency": 1},
             measures=f"{place:016}",
             median=0.3,
             median_interval=(0.29, 0.31),
             requests=5_000,
-            trials=5,
             evidence=evidence,
         )
         for place in range(CELLS)

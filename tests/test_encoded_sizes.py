@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.audit.sizes import encoded_sizes, text_bytes
+from orchestrator.audit.claims import encoded_sizes, text_bytes
 from services.python.codecs import avro, cbor, msgpack, orjson, protobuf
 from services.python.codecs import json as stdlib
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from benchmarks.published.kept import Cell, Kept
 from benchmarks.published.specs import Alike, Asked, Fewer, Ours, Table
 from orchestrator.analysis import intervals, words
-from orchestrator.analysis.audit.claim_forms import (
+from orchestrator.audit.claim_forms import (
     Connections,
     DeliversAll,
     Faster,

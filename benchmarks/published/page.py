@@ -10,9 +10,9 @@ from benchmarks.published.held import Figures, Finding, hold
 from benchmarks.published.kept import Cell, Kept, read
 from benchmarks.published.specs import KEPT, ROOT, SPECS, TABLES, Table
 from orchestrator.analysis import words
-from orchestrator.analysis.audit import AuditFile, AuditResult, examine
-from orchestrator.analysis.audit.model import Row
-from orchestrator.analysis.audit.read import read as read_audit
+from orchestrator.audit import AuditFile, AuditResult, examine
+from orchestrator.audit.model import Row
+from orchestrator.audit.model import read as read_audit
 
 NOT_RUN = "not run yet"
 _HEADS = {

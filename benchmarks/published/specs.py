@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.analysis.audit.claim_forms import Faster, LargerEffect, Test, Times
+from orchestrator.audit.claim_forms import Faster, LargerEffect, Test, Times
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "benchmarks" / "results" / "published"

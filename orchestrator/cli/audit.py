@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console, plain
+from orchestrator.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.audit.assessment import Assessment
+    from orchestrator.audit.assessment import Assessment
 
 _INDENT = "     "
 _MARKS = {
@@ -28,12 +29,12 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Write a page to this file too.")] = None,
     figures: Annotated[bool, typer.Option(help="Show every figure that was examined, sound ones too.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print claim by claim what the publication's own figures say of it."""
-    from orchestrator.analysis.audit import examine
-    from orchestrator.analysis.audit.assessment import SEVERITY
-    from orchestrator.analysis.audit.read import json_schema_text, read
+    from orchestrator.audit import examine
+    from orchestrator.audit.assessment import SEVERITY
+    from orchestrator.audit.model import json_schema_text, read
     from orchestrator.errors import UsageError
 
     if schema:

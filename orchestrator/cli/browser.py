@@ -16,7 +16,7 @@ Open = Annotated[
     bool,
     typer.Option(
         "--open",
-        help="Open the report in your browser; where stdout is no terminal, or there is no display, only if the"
+        help="Open it in your browser; where stdout is no terminal, or there is no display, only if the"
         " environment names a BROWSER.",
     ),
 ]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson, complete_languages
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def command(
             metavar="[LANGUAGE]...",
             help="Folders of services/.",
             show_default=False,
-            autocompletion=completions.languages,
+            autocompletion=complete_languages,
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
@@ -36,7 +36,7 @@ def command(
         bool, typer.Option("--twice", help="Build once more, elsewhere and from nothing, and compare the bytes.")
     ] = False,
     lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Build, and say in a line each what was made or what is missing; exit 9 when a build or a linter fails."""
     from orchestrator.catalogue import building

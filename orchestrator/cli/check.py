@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
+from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
     from orchestrator.analysis.check_result import CheckResult
@@ -20,11 +20,9 @@ _STYLES = {"not applicable": "dim", "pass": "green", "cannot tell": "dim", "warn
 
 
 def command(
-    run: Annotated[
-        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
-    ] = "latest",
+    run: Run = "latest",
     everything: Annotated[bool, typer.Option("--all", help="Show what each check found in every cell.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
     from orchestrator.analysis.checks import failed_names

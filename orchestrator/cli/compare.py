@@ -7,19 +7,19 @@ Runs without a cell in common end with 8, too (without it with 2); other runs th
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.verdict_files import VerdictFiles
-from orchestrator.errors import Undecided, UsageError
+from orchestrator.cli.shared_options import AsJson, Run, complete_runs
+from orchestrator.disk import whole_file, writing
+from orchestrator.errors import OrchError, Undecided, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.analysis.across import NothingInCommon, Row, RunComparison
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.analysis.gate import Judgement
 
 
+STDOUT = Path("-")
 _IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
 _STYLES = {
@@ -45,14 +46,12 @@ _STYLES = {
 
 
 def command(
-    run: Annotated[
-        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
-    ],
+    run: Run,
     reference: Annotated[
         str | None,
         typer.Argument(
             help="The run to compare with; by default, the run's own stacks are compared.",
-            autocompletion=completions.runs,
+            autocompletion=complete_runs,
         ),
     ] = None,
     statistic: Annotated[
@@ -79,25 +78,27 @@ def command(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write Markdown for a summary or a comment; `-` is stdout.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print a row per cell; above 1 is slower."""
     console.as_json = as_json
-    gate = _Gate(
-        limit=None if fail_if_slower is None else _limit(fail_if_slower), allows_undetermined=allow_undetermined
-    )
-    gate.require_sense()
-    files = VerdictFiles(junit=junit, markdown=markdown)
-    files.require_usable(as_json=as_json)
+    limit = None if fail_if_slower is None else _limit(fail_if_slower)
+    is_closed = limit is not None
+    _require_sense(junit, markdown, as_json=as_json, allows=allow_undetermined, is_closed=is_closed)
     compared = _compared(run, reference, statistic)
-    judgement = gate.judgement(compared)
+    comparison, refused = compared.comparison, compared.refused
+    judgement = _judgement(compared, limit if isinstance(limit, float) else comparison.margin)
+    fails_undetermined = is_closed and not (allow_undetermined and refused is None)
     commands = [*compared.commands, _command(compared.runs, statistic, fail_if_slower)]
-    files.write(compared.comparison, judgement, commands, fails_undetermined=gate.fails_undetermined(compared))
-    if compared.refused is None:
-        console.emit(_document(compared.comparison, judgement if gate.is_closed else None))
-        if not files.take_stdout:
-            _print(compared.comparison)
-    gate.end(compared, judgement)
+    _write_files(junit, markdown, comparison, judgement, commands, fails_undetermined=fails_undetermined)
+    if refused is None:
+        console.emit(_document(comparison, judgement if is_closed else None))
+        if STDOUT not in (junit, markdown):
+            _print(comparison)
+    if not is_closed and refused is not None:
+        raise refused
+    if is_closed and judgement.error is not None:
+        _end(judgement.error, is_refused=refused is not None, allows=allow_undetermined)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,55 +111,70 @@ class _Compared:
     refused: NothingInCommon | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Gate:
-    """What a comparison must show, if anything: `limit` is a share, or `matters`."""
+def _judgement(compared: _Compared, limit: float) -> Judgement:
+    """The gate's result; undetermined where nothing could be compared."""
+    from orchestrator.analysis.gate import Judgement, judge
 
-    limit: float | Literal["matters"] | None
-    allows_undetermined: bool
+    refused = compared.refused
+    if refused is None:
+        return judge(compared.comparison, limit)
+    error = Undecided(refused.message, hint=refused.hint)
+    return Judgement(limit=limit, outcomes=(), sentence=refused.message, error=error)
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the exit code depends on what was found."""
-        return self.limit is not None
 
-    def require_sense(self) -> None:
-        """UsageError for a permission without anything to be permitted."""
-        if self.allows_undetermined and not self.is_closed:
-            raise UsageError(
-                "--allow-undetermined changes how --fail-if-slower ends, which is not given",
-                hint="orch compare NEW OLD --fail-if-slower 5% --allow-undetermined",
-            )
+def _require_sense(junit: Path | None, markdown: Path | None, *, as_json: bool, allows: bool, is_closed: bool) -> None:
+    """UsageError, before anything is read, for options that contradict each other, and for a place that is no file's."""
+    if allows and not is_closed:
+        raise UsageError(
+            "--allow-undetermined changes how --fail-if-slower ends, which is not given",
+            hint="orch compare NEW OLD --fail-if-slower 5% --allow-undetermined",
+        )
+    if [junit, markdown, STDOUT if as_json else None].count(STDOUT) > 1:
+        raise UsageError("only one document can go to stdout", hint="give --junit or --markdown a file's name")
+    if junit is not None and junit == markdown:
+        raise UsageError(f"--junit and --markdown both name {junit}", hint="give each a file of its own")
+    for option, path in (("--junit", junit), ("--markdown", markdown)):
+        if path is not None and path != STDOUT and path.exists() and not path.is_file():
+            raise UsageError(f"{option} {path} is no regular file", hint="name a file; `-` is stdout")
 
-    def judgement(self, compared: _Compared) -> Judgement:
-        """What was found, by the limit; by what matters where none was given."""
-        from orchestrator.analysis.gate import Judgement, judge
 
-        limit = self.limit if isinstance(self.limit, float) else compared.comparison.margin
-        if (refused := compared.refused) is None:
-            return judge(compared.comparison, limit)
-        error = Undecided(refused.message, hint=refused.hint)
-        return Judgement(limit=limit, outcomes=(), sentence=refused.message, error=error)
+def _write_files(
+    junit: Path | None,
+    markdown: Path | None,
+    comparison: RunComparison,
+    judgement: Judgement,
+    commands: Sequence[str],
+    *,
+    fails_undetermined: bool,
+) -> None:
+    """Write the files that were named; MissingError where the disk refuses."""
+    if junit is not None:
+        from orchestrator.report.comparison import junit as junit_xml
 
-    def fails_undetermined(self, compared: _Compared) -> bool:
-        """Whether what cannot be told ends the call with an error."""
-        return self.is_closed and not (self.allows_undetermined and compared.refused is None)
+        _write(junit, junit_xml(comparison, judgement, fails_undetermined=fails_undetermined))
+    if markdown is not None:
+        from orchestrator.report.comparison import markdown as markdown_text
 
-    def end(self, compared: _Compared, judgement: Judgement) -> None:
-        """Raise what the call ends with, if anything."""
-        error = judgement.error
-        if not self.is_closed:
-            if compared.refused is not None:
-                raise compared.refused
-            return
-        if error is None:
-            return
-        if isinstance(error, Undecided) and not self.fails_undetermined(compared):
-            console.warning(f"{error.message}; --allow-undetermined lets it pass")
-            return
-        if compared.refused is None:
-            console.as_json = False  # stdout holds its one document already
-        raise error
+        _write(markdown, markdown_text(comparison, judgement, commands))
+
+
+def _write(path: Path, text: str) -> None:
+    if path == STDOUT:
+        for line in text.splitlines():
+            console.result(line)
+        return
+    with writing(path, "compare again"), whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def _end(error: OrchError, *, is_refused: bool, allows: bool) -> None:
+    """Raise the error of a gate, unless it is that nothing could be determined, and the call allows that."""
+    if allows and isinstance(error, Undecided) and not is_refused:
+        console.warning(f"{error.message}; --allow-undetermined lets it pass")
+        return
+    if not is_refused:
+        console.as_json = False  # stdout holds its one document already
+    raise error
 
 
 def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compared:

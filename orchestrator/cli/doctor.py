@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, complete_providers
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 REFEREE = "referee"
@@ -25,10 +25,10 @@ def command(
             "--for",
             metavar="PROVIDER",
             help="A provider, or `referee`: exit 3 if it cannot be used here.",
-            autocompletion=completions.providers,
+            autocompletion=complete_providers,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Look, and print what was found."""
     from orchestrator.experiment.providers import PROVIDERS

@@ -7,28 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
+from orchestrator.cli.shared_options import AsJson, Runs, complete_formats
 
 if TYPE_CHECKING:
-    from orchestrator.exports.judged_run import JudgedRun
+    from orchestrator.exports.findings import JudgedRun
     from orchestrator.results.folder import RunFolder
 
 
 def command(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs
-        ),
-    ],
+    runs: Runs,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
         typer.Option(
             help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
-            autocompletion=completions.formats,
+            autocompletion=complete_formats,
         ),
     ] = None,
     raw: Annotated[
@@ -36,13 +31,13 @@ def command(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
     from orchestrator.errors import UsageError
-    from orchestrator.exports.formats import chosen
-    from orchestrator.exports.judged_run import file_name
+    from orchestrator.exports.findings import file_name
     from orchestrator.exports.targets import require_free
+    from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -73,8 +68,8 @@ def command(
 
 def _judged(folder: RunFolder) -> JudgedRun:
     """The run with its summary, and its report where one was written."""
-    from orchestrator.exports.judged_run import JudgedRun
-    from orchestrator.report import report_of
+    from orchestrator.exports.findings import JudgedRun
+    from orchestrator.report.paths import report_of
 
     found = report_of(folder, WORKSPACE.reports)
     return JudgedRun(folder=folder, summary=judged(folder), report=found)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from orchestrator.cli import completions
-from orchestrator.cli.choosing import (
+from orchestrator.cli.console import console, plain
+from orchestrator.cli.shared_options import (
     AsJson,
-    Experiment,
     Host,
     IndexAt,
+    Name,
     OfTeam,
     Placement,
     Since,
@@ -21,15 +20,18 @@ from orchestrator.cli.choosing import (
     Until,
     Verdict,
     an_index,
+    complete_cells,
     filters,
     nearest_to,
     nothing_here,
 )
-from orchestrator.cli.console import console, plain
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
     from orchestrator.analysis.words import Unit
+    from orchestrator.history.filters import Filters
+    from orchestrator.history.index import Index
+    from orchestrator.history.record import Seen
     from orchestrator.history.trend import Point, Trend
 
 SCHEMA_VERSION = 1
@@ -49,13 +51,13 @@ def command(
         typer.Argument(
             metavar="CELL-or-STACK...",
             help="Id of a cell, its beginning, or a stack's id or label.",
-            autocompletion=completions.cells,
+            autocompletion=complete_cells,
         ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    experiment: Experiment = None,
+    experiment: Name = None,
     stack: Stack = None,
     placement: Placement = None,
     host: Host = None,
@@ -83,61 +85,67 @@ def command(
         verdict=verdict,
         tag=tag,
     )
+    is_shared = index is not None or team
     with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
         if rebuild:
             console.progress(
                 f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
             )
-        known = opened.cells()
-        listed = opened.cells(wanted) if not cells else []
-        near = nearest_to(wanted, opened) if not listed else None
-        found = {word: opened.seen(word, wanted) for word in cells or ()}
-        stack_words = opened.known("stack")
-        has_runs = bool(known) or opened.count(type(wanted)()) > 0
-    is_shared = index is not None or team
-    if not cells:
-        _list(listed, is_any=bool(known), near=near, has_runs=has_runs, is_shared=is_shared)
-        return
-    from orchestrator.errors import UsageError, did_you_mean
+        if not cells:
+            _list(opened, wanted, is_shared=is_shared)
+            return
+        chosen = [_seen(opened, word, wanted, is_shared=is_shared) for word in cells]
     from orchestrator.history.trend import trend
 
-    for word, of_word in found.items():
-        if not of_word:
-            stacks = {of_stack for _, of_stack, _, _ in known}
-            is_known = word in stacks or any(word == label or cell.startswith(word) for cell, _, label, _ in known)
-            few = near or "fewer conditions find more"
-            none = "`orch report RUN` judges a run" if has_runs else nothing_here(is_shared=is_shared)
-            hint = few if is_known else did_you_mean(word, stack_words) if stack_words else none
-            raise UsageError(f"no run measured {word!r}" + (" under these conditions" if is_known else ""), hint=hint)
-    chosen = {key: seen[-limit if limit else 0 :] for of_word in found.values() for key, seen in of_word.items()}
-    trends = [trend(seen, statistic) for seen in chosen.values()]
-    console.emit({"schema_version": SCHEMA_VERSION, "trends": [of.to_dict() for of in trends]})
-    for of in trends:
-        _print(of)
-    if any(len(of.points) > 1 for of in trends):
+    by_cell = {cell: seen[-limit if limit else 0 :] for of_word in chosen for cell, seen in of_word.items()}
+    trends = [trend(seen, statistic) for seen in by_cell.values()]
+    console.emit({"schema_version": SCHEMA_VERSION, "trends": [each.to_dict() for each in trends]})
+    for each in trends:
+        _print(each)
+    if any(len(each.points) > 1 for each in trends):
         console.result(_LEGEND)
 
 
-def _list(
-    known: Sequence[tuple[str, str, str, int]], *, is_any: bool, near: str | None, has_runs: bool, is_shared: bool
-) -> None:
-    """The cells that can be asked for; `is_any` says whether there are some under other conditions, `near` which."""
-    rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in known]
+def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[str, list[Seen]]:
+    """The cells that a word means, with their runs; UsageError, with what it may stand for, where no run measured it."""
+    from orchestrator.errors import UsageError, did_you_mean
+
+    cells = index.seen(word, wanted)
+    if cells:
+        return cells
+    if index.seen(word, type(wanted)()):
+        few = nearest_to(wanted, index) or "fewer conditions find more"
+        raise UsageError(f"no run measured {word!r} under these conditions", hint=few)
+    stacks = index.known("stack")
+    hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
+    raise UsageError(f"no run measured {word!r}", hint=hint)
+
+
+def _none_judged(index: Index, *, is_shared: bool) -> str:
+    """Why no cell is known at all."""
+    from orchestrator.history.filters import Filters
+
+    if index.count(Filters()):
+        return "no run here has been judged; `orch report RUN` judges one"
+    return nothing_here(is_shared=is_shared)
+
+
+def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
+    """Print the cells of the chosen runs; where there is none, what may help."""
+    cells = index.cells(wanted)
+    rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
-    if not known:
-        none = (
-            "no run here has been judged; `orch report RUN` judges one"
-            if has_runs
-            else nothing_here(is_shared=is_shared)
+    if not cells:
+        few = (
+            f"no cell was measured under these conditions: {nearest_to(wanted, index) or 'fewer conditions find more'}"
         )
-        few = f"no cell was measured under these conditions: {near or 'fewer conditions find more'}"
-        console.result(few if is_any else none)
+        console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
         return
-    shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in known[:_MOST_CELLS]]
+    shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
     for line in table(("runs", "cell", "measured"), shown):
         console.result(line)
-    if len(known) > _MOST_CELLS:
-        console.result(f"and {len(known) - _MOST_CELLS:,} more; --json has all")
+    if len(cells) > _MOST_CELLS:
+        console.result(f"and {len(cells) - _MOST_CELLS:,} more; --json has all")
 
 
 def _print(of: Trend) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import keyword
 import re
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -17,15 +17,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from orchestrator import __version__
-from orchestrator.cli import shell
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
-# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py (`import_.py` for
-# `import`) with a function `command`; its module is imported when the verb is called: `orch --help` pays for none of them.
+# In the order in which a person meets them. A verb is the function `command` of the module of its name, or the function of
+# its name in a module of `SHARED`; it is imported when it is called: `orch --help` pays for none of them.
 VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
     "doctor": "Show what this machine can do, and what each provider still needs.",
@@ -58,6 +57,12 @@ VERBS: dict[str, str] = {
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or undetermined.",
 }
+SHARED = {
+    "experiments": ("init", "validate", "schema", "plan"),
+    "runs": ("note", "tag", "delete", "import"),
+    "teams": ("publish", "unpublish"),
+    "hosts": ("teardown", "status", "ssh"),
+}
 
 
 class Verbs(TyperGroup):
@@ -81,16 +86,25 @@ class Verbs(TyperGroup):
             ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
         if self._are_names:
             return TyperCommand(cmd_name, help=VERBS[cmd_name])
-        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
-        module = importlib.import_module(f"orchestrator.cli.{name}")
+        function, text = _verb(cmd_name)
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        single.command(cmd_name, help=module.__doc__)(module.command)
+        single.command(cmd_name, help=text)(function)
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the framework's signature
         """The list of verbs in `orch --help`, from the table alone."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+
+
+def _verb(name: str) -> tuple[Callable[..., None], str | None]:
+    """The function of a verb, and the text of its help."""
+    for shared, names in SHARED.items():
+        if name in names:
+            function = getattr(importlib.import_module(f"orchestrator.cli.{shared}"), name.replace("import", "import_"))
+            return function, function.__doc__
+    module = importlib.import_module(f"orchestrator.cli.{name}")
+    return module.command, module.__doc__
 
 
 _CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
@@ -122,17 +136,14 @@ def root(
 
 
 def main() -> NoReturn:
-    """Run the program; the only place that ends the process, but for `shell.answer`."""
-    if shell.is_asking():
-        shell.answer(app)
-    shell.finish_scripts()
+    """Run the program; the only place that ends the process."""
     settle()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
             signal.signal(number, _end_in_order)
     status = None
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="orch", standalone_mode=False)
     except _CallError as error:
         sys.exit(_refuse_call(error))
     except typer.Abort:

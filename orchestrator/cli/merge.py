@@ -11,6 +11,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def command(
         list[str], typer.Argument(metavar="RUN...", help="Reports (FILE.html), run ids or paths: a machine's run each.")
     ],
     out: Annotated[Path | None, typer.Option(help="Write the page to this file instead.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
     from orchestrator.analysis.merged import merge

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged_with_model
+from orchestrator.cli.shared_options import AsJson, Run, complete_measured
 
 if TYPE_CHECKING:
     from orchestrator.analysis.model.answer import Answer
@@ -24,9 +24,7 @@ T = TypeVar("T")
 
 
 def command(
-    run: Annotated[
-        str, typer.Argument(help="Run id, its beginning, a path, or `latest`.", autocompletion=completions.runs)
-    ] = "latest",
+    run: Run = "latest",
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Your round trip, such as 80ms.")] = None,
     to: Annotated[str | None, typer.Option(metavar="HOST", help="Ping this host, and take its round trip.")] = None,
     size: Annotated[
@@ -42,7 +40,7 @@ def command(
         list[str] | None,
         typer.Option(
             help="This stack alone: its label, id or protocol; again for more; every one unless given.",
-            autocompletion=completions.measured("stack"),
+            autocompletion=complete_measured("stack"),
         ),
     ] = None,
     window: Annotated[
@@ -61,7 +59,7 @@ def command(
     confirm: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the cheapest cloud run that would refute the prediction.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print latencies with 90 % intervals, their causes, and who is ahead; exit status 2 where nothing can be said."""
     from orchestrator.analysis.model.answer import answer

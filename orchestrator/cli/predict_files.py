@@ -9,7 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.model.answer import Answer, answer
 from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.cli.init import schema_from
+from orchestrator.cli.experiments import schema_from
 from orchestrator.cli.predict_drafts import Draft, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
 from orchestrator.errors import UsageError
 from orchestrator.experiment import make_plan

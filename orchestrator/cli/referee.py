@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.run import plan_of, start, tell
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments
+from orchestrator.cli.tables import table
 from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -35,25 +37,16 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file, or a plan, a JSON file; by default, the current plan.",
             show_default=False,
-            autocompletion=completions.experiments,
+            autocompletion=complete_experiments,
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a value of the file, e.g. repeats=10. Repeatable.",
-            autocompletion=completions.overrides,
-        ),
-    ] = None,
+    overrides: Overrides = None,
     tool: Annotated[
         str | None,
         typer.Option(
             "--tool",
             metavar="NAME",
             help="Ask with this load generator alone: wrk, oha or ghz.",
-            autocompletion=completions.load_generators,
         ),
     ] = None,
     within: Annotated[
@@ -68,13 +61,8 @@ def command(
             metavar="SECONDS", help="How long it asks each time, like 3s; by default, the cell's duration, or 3s."
         ),
     ] = None,
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    share: ShareMachine = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run, then print the ratios and the answer; exit status 5 where a check fails."""
     console.as_json = as_json
@@ -225,26 +213,22 @@ def _document(found: CheckResult) -> dict[str, Any]:
     return {"cell": found.cell, "verdict": found.verdict, "explanation": found.explanation, **found.evidence}
 
 
-def _lines(found: list[CheckResult], names: dict[str, str]) -> list[str]:
-    """A table: of each cell that was asked both medians and rates with their ratios; then what else the check says."""
-    asked = [of for of in found if of.evidence.get("rounds")]
-    if not found:
-        return []
-    table = [("cell", "beside", "rounds", "median, ms: ours, theirs, ratio", "req/s: ours, theirs, ratio", "")]
-    for of in asked:
-        told = [_both(of.evidence[name], decimals) for name, decimals in (("median_ms", 3), ("rate_per_s", 0))]
-        evidence = of.evidence
-        table.append((_name(of, names), evidence["tool"], str(evidence["rounds"]), told[0], told[1], of.verdict))
-    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
-    lines = [
-        "  ".join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip() for row in table if asked
-    ]
-    others = [f"{_name(of, names)}: {of.verdict}. {of.explanation}" for of in found if of not in asked]
-    return ["", *lines, *others]
-
-
-def _name(of: CheckResult, names: dict[str, str]) -> str:
-    return names.get(of.cell or "", of.cell or "")
+def _lines(checks: list[CheckResult], names: dict[str, str]) -> Iterator[str]:
+    """A table of the cells that were measured by both, with ratios; then what else the check says."""
+    heads = ("cell", "beside", "rounds", "median, ms: ours, theirs, ratio", "req/s: ours, theirs, ratio", "")
+    rows, others = [], []
+    for check in checks:
+        name, evidence = names.get(check.cell or "", check.cell or ""), check.evidence
+        if evidence.get("rounds"):
+            median, rate = _both(evidence["median_ms"], 3), _both(evidence["rate_per_s"], 0)
+            rows.append((name, evidence["tool"], str(evidence["rounds"]), median, rate, check.verdict))
+        else:
+            others.append(f"{name}: {check.verdict}. {check.explanation}")
+    if checks:
+        yield ""
+    if rows:
+        yield from table(heads, rows)
+    yield from others
 
 
 def _both(value: dict[str, Any], decimals: int) -> str:

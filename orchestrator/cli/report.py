@@ -6,6 +6,7 @@ Where asked for, its pictures, a summary in Markdown or a line of it, too.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
+from orchestrator.cli.shared_options import AsJson, complete_runs
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
@@ -41,7 +43,7 @@ def command(
         typer.Argument(
             metavar="RUN...",
             help="Run id, its beginning, a path, `latest`, or a report: FILE.html.",
-            autocompletion=completions.runs,
+            autocompletion=complete_runs,
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
@@ -61,24 +63,51 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Print the answer of each run, every sentence and table.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew.
 
     What was asked for with `--line` or `--markdown -` is the result alone; where the page is then stands on stderr.
     """
-    from orchestrator.analysis.answer import answer
-    from orchestrator.cli.answer import answer_lines
-    from orchestrator.cli.scorecard import scorecard_lines
-    from orchestrator.cli.short_answer import short_lines
-    from orchestrator.errors import UsageError
     from orchestrator.report.dataset.block import is_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    if theme is not Theme.light and pictures is None:
+    _require_sense(runs, out, markdown, theme, has_pictures=pictures is not None)
+    browser = _browser() if pictures is not None else ""
+    for name in runs:
+        if not is_page(name):
+            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
+    written, pages = [], []
+    for name in runs:
+        summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
+        pages.append(write_page(page(dataset), path))
+        (console.progress if line or markdown == STDOUT else console.result)(str(pages[-1]))
+        entry: dict[str, Any] = {
+            "run": summary.run_id,
+            "report": str(pages[-1]),
+            "samples": {"inside": dataset.inside, "of": dataset.of},
+            "scorecard": summary.scorecard and asdict(summary.scorecard),
+        }
+        shown = dataset.summary()
+        if pictures is not None:
+            of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme, browser)]
+        written.append(entry | _in_short(shown, markdown, line=line))
+        _print(summary, is_full=full, has_scorecard=scorecard)
+    console.emit({"reports": written})
+    if opens:
+        for path in pages:
+            show(path)
+
+
+def _require_sense(
+    runs: Sequence[str], out: Path | None, markdown: Path | None, theme: Theme, *, has_pictures: bool
+) -> None:
+    """UsageError for options that contradict each other."""
+    if theme is not Theme.light and not has_pictures:
         raise UsageError("--theme is of the charts that --pictures writes", hint="add --pictures FOLDER")
     for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
         if file is not None and len(runs) > 1:
@@ -88,43 +117,23 @@ def command(
             )
     if out is not None and out == markdown:
         raise UsageError("--out and --markdown name the same file", hint="name two")
-    browser = _browser() if pictures is not None else ""
-    said = console.progress if line or markdown == STDOUT else console.result
-    for name in runs:
-        if not is_page(name):
-            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
-    written, pages = [], []
-    for name in runs:
-        read = _of_page if is_page(name) else _of_run
-        summary, dataset, path = read(name, out)
-        path = write_page(page(dataset), path)
-        pages.append(path)
-        card = summary.scorecard
-        entry: dict[str, Any] = {
-            "run": summary.run_id,
-            "report": str(path),
-            "samples": {"inside": dataset.inside, "of": dataset.of},
-            "scorecard": card and asdict(card),
-        }
-        said(str(path))
-        shown = dataset.summary()
-        if pictures is not None:
-            of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme, browser)]
-        entry |= _in_short(shown, markdown, line=line)
-        written.append(entry)
-        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-        if full:
-            found = answer(summary)
-            for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
-                console.result(each)
-        if scorecard and card is not None:
-            for each in scorecard_lines(card, width=width):
-                console.result(each)
-    console.emit({"reports": written})
-    if opens:
-        for path in pages:
-            show(path)
+
+
+def _print(summary: RunSummary, *, is_full: bool, has_scorecard: bool) -> None:
+    """The whole answer, and the scorecard, where they are wanted."""
+    from orchestrator.analysis.answer import answer
+    from orchestrator.cli.answer import answer_lines
+    from orchestrator.cli.scorecard import scorecard_lines
+    from orchestrator.cli.short_answer import short_lines
+
+    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    if is_full:
+        found = answer(summary)
+        for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
+            console.result(each)
+    if has_scorecard and summary.scorecard is not None:
+        for each in scorecard_lines(summary.scorecard, width=width):
+            console.result(each)
 
 
 def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:

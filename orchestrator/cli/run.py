@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli import completions
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments_or_runs
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -31,30 +31,17 @@ def command(
             metavar="FILE",
             help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
-            autocompletion=completions.experiments_or_runs,
+            autocompletion=complete_experiments_or_runs,
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a value of the file, e.g. load.requests=100. Repeatable.",
-            autocompletion=completions.overrides,
-        ),
-    ] = None,
+    overrides: Overrides = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted run, with the same schedule.")
     ] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
-        ),
-    ] = False,
+    share: ShareMachine = False,
     only: Annotated[
         str | None,
         typer.Option("--plan", metavar="SHA256", help="Refuse unless the plan is the one of this digest."),
@@ -63,7 +50,7 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch report RUN --full` does so later.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json

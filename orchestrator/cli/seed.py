@@ -15,6 +15,7 @@ import typer
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
 
@@ -27,7 +28,7 @@ def command(
         Path | None,
         typer.Argument(help=f"A file of SQLite, made if it is not there; the server that {GIVEN} names unless given."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Seed what is not there, verify what is, by counts and digest; nothing that is not orch's is altered."""
     console.as_json = as_json

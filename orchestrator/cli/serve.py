@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli.browser import Open, show_address
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import update_index
 from orchestrator.errors import Interrupted, MissingError
 
 if TYPE_CHECKING:
@@ -28,22 +30,13 @@ def command(
         str, typer.Option(metavar="ADDRESS", help="Listen on this address; any but loopback lets others read.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
-    opens: Annotated[
-        bool,
-        typer.Option(
-            "--open",
-            help="Open the page in your browser; where stdout is no terminal, or there is no display, only if the"
-            " environment names a BROWSER.",
-        ),
-    ] = False,
+    opens: Open = False,
 ) -> None:
     """Print the address of the page, and show the page until Ctrl-C."""
-    from orchestrator.cli.choosing import the_index
     from orchestrator.web.app import LOOPBACK, create_app
 
     with listen(host, port) as bound:
-        with the_index():
-            pass  # new folders are read now, so that the first page is quick
+        update_index()  # now, so that the first page is quick
         address, free_port = bound.getsockname()[:2]
         is_everywhere = ipaddress.ip_address(address).is_unspecified
         name = f"[{host}]" if ":" in host else host
@@ -58,8 +51,6 @@ def command(
             console.warning("everybody who can reach this address can read the runs; nothing is encrypted")
         console.progress("Ctrl-C ends it")
         if opens:
-            from orchestrator.cli.browser import show_address
-
             show_address(url, "the address is above")
         _serve(app, bound)
     console.progress("ended")

@@ -5,17 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 _NOT_BUILT = "not built"
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def command(as_json: AsJson = False) -> None:
     """Print the table."""
     from orchestrator.catalogue import builds
     from orchestrator.catalogue.platforms import here

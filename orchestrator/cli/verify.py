@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from orchestrator.cli import completions
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
@@ -23,13 +21,8 @@ _MOST_NAMED = 10
 
 
 def command(
-    run: Annotated[
-        str,
-        typer.Argument(
-            help="Run id, its beginning, a path, `latest`, or a report: FILE.html.", autocompletion=completions.runs
-        ),
-    ] = "latest",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    run: RunOrReport = "latest",
+    as_json: AsJson = False,
 ) -> None:
     """Print what was verified; exit status 5 when a file or a figure is missing or not as it was written."""
     from orchestrator.report.dataset.block import is_page

@@ -1,223 +1,197 @@
-"""What a run found beside its cells, as rows: checks, floors, comparisons, sealed cells, intervals, and the run itself."""
+"""What a run found beside its cells, as tables: the run itself, checks, floors, comparisons, sealed cells, intervals."""
 
 from __future__ import annotations
 
-from orchestrator.analysis.across import RunComparison
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from orchestrator.analysis.across import RunComparison, compare_within
 from orchestrator.analysis.checks import failed_names
+from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import sentence
-from orchestrator.exports.cells import BETWEEN, CELL, RUN
-from orchestrator.exports.column import Column, Value, fitted
+from orchestrator.errors import UsageError
+from orchestrator.exports.cell_columns import BETWEEN, cell_table
+from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
+from orchestrator.results.folder import RunFolder
 
-RUN_COLUMNS: tuple[Column, ...] = (
-    RUN,
-    Column(name="experiment", type="text", meaning="name of the experiment"),
-    Column(name="question", type="text", meaning="the question that it asks"),
-    Column(name="state", type="text", meaning="complete, or interrupted"),
-    Column(name="started_at", type="text", meaning="when the run began, ISO 8601, UTC"),
-    Column(name="ended_at", type="text", meaning="when it ended"),
-    Column(name="answer", type="text", meaning="the first sentence of its report"),
-    Column(name="checks", type="text", meaning="how many checks passed, warn, failed"),
-    Column(name="failed_checks", type="text", meaning='names of the checks that failed, "" if none'),
-    Column(name="invalid", type="text", meaning='what that means for the figures, "" if no check failed'),
-)
-CHECK_COLUMNS: tuple[Column, ...] = (
-    Column(name="check", type="text", meaning="name of the check (docs/checks.md)"),
-    Column(name="cell", type="text", meaning="id of the cell; empty of a check of the whole run"),
-    Column(name="verdict", type="text", meaning="pass, warn, fail, cannot tell, or not applicable"),
-    Column(name="severity", type="text", meaning="fatal, serious, or note, which invalidates nothing"),
-    Column(name="explanation", type="text", meaning="what it found"),
-    Column(name="action", type="text", meaning="what to do about it"),
-)
-FLOOR_COLUMNS: tuple[Column, ...] = (
-    Column(name="floor", type="text", meaning="ping, or tcp: a bare exchange of as many bytes"),
-    Column(name="placement", type="text", meaning="name of the placement"),
-    Column(name="method", type="text", meaning="by which means"),
-    Column(name="connection", type="text", meaning="what is done with connections"),
-    Column(name="request_bytes", type="whole", unit="B", meaning="of a TCP exchange, bytes sent"),
-    Column(name="reply_bytes", type="whole", unit="B", meaning="likewise, bytes received"),
-    Column(name="n", type="whole", meaning="replies"),
-    Column(name="lost", type="whole", meaning="without a reply"),
-    Column(name="median_ms", type="number", unit="ms", meaning="median of all replies"),
-    Column(name="minimum_ms", type="number", unit="ms", meaning="the fastest one"),
-    Column(name="p99_ms", type="number", unit="ms", meaning="99 of 100 took no longer"),
-    Column(name="cells", type="text", meaning="ids of the cells that a tcp floor stands beside"),
-)
-COMPARISON_COLUMNS: tuple[Column, ...] = (
-    Column(name="run", type="text", meaning="id of the run"),
-    Column(name="group", type="text", meaning="what both sides have in common"),
-    Column(name="label", type="text", meaning="which is compared with which"),
-    Column(name="cell", type="text", meaning="id of the cell"),
-    Column(name="reference", type="text", meaning="id of the cell that it is compared with"),
-    Column(name="statistic", type="text", meaning="median, p99 or throughput"),
-    Column(name="value", type="number", meaning="ms, or requests per second: geometric mean over trials"),
-    Column(name="reference_value", type="number", meaning="likewise, of the reference"),
-    Column(name="ratio", type="number", meaning="above 1 is slower, of throughput too"),
-    Column(name="ratio_low", type="number", meaning="low bound of its 95 % interval, adjusted by Holm"),
-    Column(name="ratio_high", type="number", meaning="high bound of that interval"),
-    Column(name="p_value", type="number", meaning="adjusted likewise"),
-    Column(name="verdict", type="text", meaning="as `orch compare` says it (docs/compare.md)"),
-    Column(name="why", type="text", meaning="why, as a clause"),
-    Column(name="doubts", type="text", meaning="what forbids a verdict, whatever the interval says"),
-)
-
-SEALED_COLUMNS: tuple[Column, ...] = (
-    RUN,
-    CELL,
-    Column(name="stack", type="text", meaning="the stack as the report's tables name it"),
-    Column(name="setting", type="text", meaning="how its requests are made"),
-    Column(name="placement", type="text", meaning="name of the placement"),
-    Column(name="rtt_ms", type="number", unit="ms", meaning="the round trip that ping measured"),
-    Column(name="size_bytes", type="whole", unit="B", meaning="the larger of request and reply"),
-    Column(name="in_flight", type="whole", meaning="requests in flight at once"),
-    Column(name="measured_ms", type="number", unit="ms", meaning="median latency, mean over blocks"),
-    Column(name="predicted_ms", type="number", unit="ms", meaning="what the cost model has, which never saw the cell"),
-    Column(name="predicted_low_ms", type="number", unit="ms", meaning="low bound of its 90 % interval"),
-    Column(name="predicted_high_ms", type="number", unit="ms", meaning="high bound of that interval"),
-    Column(name="covered", type="yes/no", meaning="whether what was measured lies in it"),
-    Column(name="error_model", type="number", meaning="predicted / measured - 1"),
-    Column(name="error_one_round_trip", type="number", meaning="likewise, of the rival with one round trip"),
-    Column(name="error_interpolation", type="number", meaning="likewise, of interpolation"),
-)
-UNTIL_COLUMNS: tuple[Column, ...] = (
-    RUN,
-    CELL,
-    Column(name="reference", type="text", meaning="id of the cell that it is compared with"),
-    Column(
-        name="reaches", type="number", meaning="how far the interval of their ratio reaches to either side (0.03: 3 %)"
+RUN_COLUMNS = (
+    text("run", "id of the run", lambda run: run.run_id),
+    text("experiment", "name of the experiment", lambda run: run.name),
+    text("question", "the question that it asks", lambda run: run.question),
+    text("state", "complete, or interrupted", lambda run: run.state),
+    text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
+    text("ended_at", "when it ended", lambda run: run.ended_at),
+    text("answer", "the first sentence of its report", lambda run: sentences(run)[0]),
+    text("checks", "how many checks passed, warn, failed", lambda run: in_words(counts(run.checks))),
+    text(
+        "failed_checks",
+        'names of the checks that failed, "" if none',
+        lambda run: BETWEEN.join(failed_names(run.checks)),
     ),
-    Column(name="wanted", type="number", meaning="how far it was to reach at most"),
-    Column(name="blocks", type="whole", meaning="after how many blocks the run ended"),
-    Column(name="at_most", type="whole", meaning="after how many it would have ended at the latest"),
+    text(
+        "invalid",
+        'what that means for the figures, "" if no check failed',
+        lambda run: sentence(run.cells, run.checks),
+    ),
 )
+CHECK_COLUMNS = (
+    text("check", "name of the check (docs/checks.md)", lambda check: check.name),
+    text("cell", "id of the cell; empty of a check of the whole run", lambda check: check.cell),
+    text("verdict", "pass, warn, fail, cannot tell, or not applicable", lambda check: check.verdict),
+    text("severity", "fatal, serious, or note, which invalidates nothing", lambda check: check.severity),
+    text("explanation", "what it found", lambda check: check.explanation),
+    text("action", "what to do about it", lambda check: check.action),
+)
+FLOOR_COLUMNS = (
+    text("floor", "ping, or tcp: a bare exchange of as many bytes", lambda floor: floor.kind),
+    text("placement", "name of the placement", lambda floor: floor.placement),
+    text("method", "by which means", lambda floor: floor.method),
+    text("connection", "what is done with connections", lambda floor: floor.policy if floor.kind == "tcp" else None),
+    whole(
+        "request_bytes",
+        "of a TCP exchange, bytes sent",
+        lambda floor: floor.send_bytes if floor.kind == "tcp" else None,
+        "B",
+    ),
+    whole(
+        "reply_bytes",
+        "likewise, bytes received",
+        lambda floor: floor.receive_bytes if floor.kind == "tcp" else None,
+        "B",
+    ),
+    whole("n", "replies", lambda floor: floor.distribution.n if floor.distribution else 0),
+    whole("lost", "without a reply", lambda floor: floor.lost),
+    number("median_ms", "ms", "median of all replies", lambda floor: floor.distribution and floor.distribution.median),
+    number("minimum_ms", "ms", "the fastest one", lambda floor: floor.distribution and floor.distribution.minimum),
+    number("p99_ms", "ms", "99 of 100 took no longer", lambda floor: floor.distribution and floor.distribution.p99),
+    text("cells", "ids of the cells that a tcp floor stands beside", lambda floor: BETWEEN.join(floor.cells)),
+)
+# Of a comparison, and one of its rows.
+COMPARISON_COLUMNS = (
+    text("run", "id of the run", lambda each: each[0].of),
+    text("group", "what both sides have in common", lambda each: each[1].group),
+    text("label", "which is compared with which", lambda each: each[1].label),
+    text("cell", "id of the cell", lambda each: each[1].cell),
+    text("reference", "id of the cell that it is compared with", lambda each: each[1].reference),
+    text("statistic", "median, p99 or throughput", lambda each: each[1].statistic),
+    number("value", "", "ms, or requests per second: geometric mean over trials", lambda each: each[1].value),
+    number("reference_value", "", "likewise, of the reference", lambda each: each[1].reference_value),
+    number("ratio", "", "above 1 is slower, of throughput too", lambda each: each[1].ratio),
+    number(
+        "ratio_low",
+        "",
+        "low bound of its 95 % interval, adjusted by Holm",
+        lambda each: each[1].interval and each[1].interval[0],
+    ),
+    number("ratio_high", "", "high bound of that interval", lambda each: each[1].interval and each[1].interval[1]),
+    number("p_value", "", "adjusted likewise", lambda each: each[1].p_value),
+    text("verdict", "as `orch compare` says it (docs/compare.md)", lambda each: each[1].verdict),
+    text("why", "why, as a clause", lambda each: each[1].why),
+    text("doubts", "what forbids a verdict, whatever the interval says", lambda each: BETWEEN.join(each[1].doubts)),
+)
+# Of a run's id, and a sealed cell.
+SEALED_COLUMNS = (
+    text("run", "id of the run", lambda each: each[0]),
+    text("cell", "id of the cell, as in the run's plan", lambda each: each[1].cell),
+    text("stack", "the stack as the report's tables name it", lambda each: each[1].label),
+    text("setting", "how its requests are made", lambda each: each[1].setting),
+    text("placement", "name of the placement", lambda each: each[1].placement),
+    number("rtt_ms", "ms", "the round trip that ping measured", lambda each: each[1].rtt),
+    whole("size_bytes", "the larger of request and reply", lambda each: each[1].size, "B"),
+    whole("in_flight", "requests in flight at once", lambda each: each[1].in_flight),
+    number("measured_ms", "ms", "median latency, mean over blocks", lambda each: each[1].measured),
+    number("predicted_ms", "ms", "what the cost model has, which never saw the cell", lambda each: each[1].predicted),
+    number("predicted_low_ms", "ms", "low bound of its 90 % interval", lambda each: each[1].interval[0]),
+    number("predicted_high_ms", "ms", "high bound of that interval", lambda each: each[1].interval[1]),
+    truth("covered", "whether what was measured lies in it", lambda each: each[1].is_covered),
+    number("error_model", "", "predicted / measured - 1", lambda each: each[1].errors.get("model")),
+    number(
+        "error_one_round_trip",
+        "",
+        "likewise, of the rival with one round trip",
+        lambda each: each[1].errors.get("one round trip"),
+    ),
+    number("error_interpolation", "", "likewise, of interpolation", lambda each: each[1].errors.get("interpolation")),
+)
+# Of a summary, and the width of an interval.
+UNTIL_COLUMNS = (
+    text("run", "id of the run", lambda each: each[0].run_id),
+    text("cell", "id of the cell, as in the run's plan", lambda each: each[1].cell),
+    text("reference", "id of the cell that it is compared with", lambda each: each[1].reference_cell),
+    number(
+        "reaches",
+        "",
+        "how far the interval of their ratio reaches to either side (0.03: 3 %)",
+        lambda each: each[1].reaches,
+    ),
+    number("wanted", "", "how far it was to reach at most", lambda each: each[0].stopped.within),
+    whole("blocks", "after how many blocks the run ended", lambda each: each[0].stopped.blocks),
+    whole("at_most", "after how many it would have ended at the latest", lambda each: each[0].stopped.at_most),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedRun:
+    """The folder that samples are read from, the summary that all other figures are of, and its report, if there is one."""
+
+    folder: RunFolder
+    summary: RunSummary
+    report: Path | None = None
+
+    def about(self) -> dict[str, Value]:
+        """The row of `RUN_COLUMNS`."""
+        return run_row(self.summary)
+
+    def cells(self) -> tuple[dict[str, Value], ...]:
+        """Rows of `cell_columns.COLUMNS`."""
+        return cell_table(self.summary).rows
+
+    def comparisons(self) -> list[dict[str, Value]]:
+        """Rows of `COMPARISON_COLUMNS` by each statistic; none where nothing is compared."""
+        rows: list[dict[str, Value]] = []
+        for statistic in get_args(Statistic):
+            with suppress(UsageError):
+                rows += comparison_table(compare_within(self.summary, statistic)).rows
+        return rows
+
+
+def file_name(runs: list[JudgedRun]) -> str:
+    """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
+    last = runs[-1].folder.id
+    return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"
 
 
 def run_row(summary: RunSummary) -> dict[str, Value]:
-    """What a table of this run begins with: what was asked, what was answered, and which checks failed."""
-    row: dict[str, Value] = {
-        "run": summary.run_id,
-        "experiment": summary.name,
-        "question": summary.question,
-        "state": summary.state,
-        "started_at": summary.started_at,
-        "ended_at": summary.ended_at,
-        "answer": sentences(summary)[0],
-        "checks": in_words(counts(summary.checks)),
-        "failed_checks": BETWEEN.join(failed_names(summary.checks)),
-        "invalid": sentence(summary.cells, summary.checks),
-    }
-    return fitted(RUN_COLUMNS, row)
+    """What a table of this run begins with: its question, its answer, and which checks failed."""
+    return table_of(RUN_COLUMNS, [summary]).rows[0]
 
 
-def check_rows(summary: RunSummary) -> list[dict[str, Value]]:
+def check_table(summary: RunSummary) -> Table:
     """A row for each check of each cell, and of the run."""
-    return [
-        fitted(
-            CHECK_COLUMNS,
-            {
-                "check": check.name,
-                "cell": check.cell,
-                "verdict": check.verdict,
-                "severity": check.severity,
-                "explanation": check.explanation,
-                "action": check.action,
-            },
-        )
-        for check in summary.checks
-    ]
+    return table_of(CHECK_COLUMNS, summary.checks)
 
 
-def floor_rows(summary: RunSummary) -> list[dict[str, Value]]:
+def floor_table(summary: RunSummary) -> Table:
     """A row for each floor: per placement, and of `tcp` per placement and size."""
-    rows = []
-    for floor in summary.floors:
-        of = floor.distribution
-        row: dict[str, Value] = {
-            "floor": floor.kind,
-            "placement": floor.placement,
-            "method": floor.method,
-            "connection": floor.policy if floor.kind == "tcp" else None,
-            "request_bytes": floor.send_bytes if floor.kind == "tcp" else None,
-            "reply_bytes": floor.receive_bytes if floor.kind == "tcp" else None,
-            "n": 0 if of is None else of.n,
-            "lost": floor.lost,
-            "median_ms": None if of is None else of.median,
-            "minimum_ms": None if of is None else of.minimum,
-            "p99_ms": None if of is None else of.p99,
-            "cells": BETWEEN.join(floor.cells),
-        }
-        rows.append(fitted(FLOOR_COLUMNS, row))
-    return rows
+    return table_of(FLOOR_COLUMNS, summary.floors)
 
 
-def sealed_rows(summary: RunSummary) -> list[dict[str, Value]]:
+def sealed_table(summary: RunSummary) -> Table:
     """A row for each sealed cell of a run with a cost model; none of any other run."""
-    judged = None if summary.prediction is None else summary.prediction.judged
-    rows = []
-    for cell in () if judged is None else judged.cells:
-        row: dict[str, Value] = {
-            "run": summary.run_id,
-            "cell": cell.cell,
-            "stack": cell.label,
-            "setting": cell.setting,
-            "placement": cell.placement,
-            "rtt_ms": cell.rtt,
-            "size_bytes": cell.size,
-            "in_flight": cell.in_flight,
-            "measured_ms": cell.measured,
-            "predicted_ms": cell.predicted,
-            "predicted_low_ms": cell.interval[0],
-            "predicted_high_ms": cell.interval[1],
-            "covered": cell.is_covered,
-            **{f"error_{method.replace(' ', '_')}": error for method, error in cell.errors.items()},
-        }
-        rows.append(fitted(SEALED_COLUMNS, row))
-    return rows
+    sealed = None if summary.prediction is None else summary.prediction.judged
+    return table_of(SEALED_COLUMNS, [(summary.run_id, cell) for cell in (sealed.cells if sealed else ())])
 
 
-def until_rows(summary: RunSummary) -> list[dict[str, Value]]:
+def until_table(summary: RunSummary) -> Table:
     """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
-    stopped = summary.stopped
-    if stopped is None:
-        return []
-    of_run: dict[str, Value] = {
-        "run": summary.run_id,
-        "wanted": stopped.within,
-        "blocks": stopped.blocks,
-        "at_most": stopped.at_most,
-    }
-    return [
-        fitted(
-            UNTIL_COLUMNS,
-            {**of_run, "cell": width.cell, "reference": width.reference_cell, "reaches": width.reaches},
-        )
-        for width in stopped.widths
-    ]
+    return table_of(UNTIL_COLUMNS, [(summary, width) for width in (summary.stopped.widths if summary.stopped else ())])
 
 
-def comparison_rows(comparison: RunComparison) -> list[dict[str, Value]]:
+def comparison_table(comparison: RunComparison) -> Table:
     """The rows of `orch compare`, in its order."""
-    rows = []
-    for of in comparison.rows:
-        low, high = of.interval or (None, None)
-        row: dict[str, Value] = {
-            "run": comparison.of,
-            "group": of.group,
-            "label": of.label,
-            "cell": of.cell,
-            "reference": of.reference,
-            "statistic": of.statistic,
-            "value": of.value,
-            "reference_value": of.reference_value,
-            "ratio": of.ratio,
-            "ratio_low": low,
-            "ratio_high": high,
-            "p_value": of.p_value,
-            "verdict": of.verdict,
-            "why": of.why,
-            "doubts": BETWEEN.join(of.doubts),
-        }
-        rows.append(fitted(COMPARISON_COLUMNS, row))
-    return rows
+    return table_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])

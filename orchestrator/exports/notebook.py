@@ -81,42 +81,37 @@ class Run:
     @cached_property
     def cells(self) -> pd.DataFrame:
         """A row for each cell: its factors, its figures with their intervals, and whether it is valid."""
-        from orchestrator.exports.cells import COLUMNS, cell_rows
-        from orchestrator.exports.column import data_frame
+        from orchestrator.exports.cell_columns import cell_table
 
-        return data_frame(COLUMNS, cell_rows(self.summary))
+        return cell_table(self.summary).frame()
 
     @cached_property
     def checks(self) -> pd.DataFrame:
         """A row for each check of each cell, and of the run."""
-        from orchestrator.exports.column import data_frame
-        from orchestrator.exports.findings import CHECK_COLUMNS, check_rows
+        from orchestrator.exports.findings import check_table
 
-        return data_frame(CHECK_COLUMNS, check_rows(self.summary))
+        return check_table(self.summary).frame()
 
     @cached_property
     def floor(self) -> pd.DataFrame:
         """A row for each floor: what the network alone takes, by ping and by a bare TCP exchange."""
-        from orchestrator.exports.column import data_frame
-        from orchestrator.exports.findings import FLOOR_COLUMNS, floor_rows
+        from orchestrator.exports.findings import floor_table
 
-        return data_frame(FLOOR_COLUMNS, floor_rows(self.summary))
+        return floor_table(self.summary).frame()
 
     @cached_property
     def sealed(self) -> pd.DataFrame:
         """A row for each cell that was sealed away from the cost model: predicted beside measured."""
-        from orchestrator.exports.column import data_frame
-        from orchestrator.exports.findings import SEALED_COLUMNS, sealed_rows
+        from orchestrator.exports.findings import sealed_table
 
-        return data_frame(SEALED_COLUMNS, sealed_rows(self.summary))
+        return sealed_table(self.summary).frame()
 
     @cached_property
     def until(self) -> pd.DataFrame:
         """A row for each pair whose interval the run waited for; empty of a fixed number of blocks."""
-        from orchestrator.exports.column import data_frame
-        from orchestrator.exports.findings import UNTIL_COLUMNS, until_rows
+        from orchestrator.exports.findings import until_table
 
-        return data_frame(UNTIL_COLUMNS, until_rows(self.summary))
+        return until_table(self.summary).frame()
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -126,8 +121,8 @@ class Run:
         """
         import pyarrow as pa
 
-        from orchestrator.exports.column import described
         from orchestrator.exports.samples import COLUMNS, pieces, schema
+        from orchestrator.exports.typed_table import described
 
         with _with_hint():
             tables = [piece.table for piece in pieces(self._folder, self.summary)]
@@ -144,8 +139,7 @@ class Run:
         from orchestrator.analysis.across import compare_runs, compare_within
         from orchestrator.analysis.compare import Statistic
         from orchestrator.analysis.history import beside
-        from orchestrator.exports.column import data_frame
-        from orchestrator.exports.findings import COMPARISON_COLUMNS, comparison_rows
+        from orchestrator.exports.findings import comparison_table
 
         with _with_hint():
             if other is not None and not isinstance(other, Run):
@@ -157,7 +151,7 @@ class Run:
             else:
                 history, passed_over = beside(self.summary, other.summary, self._folder, other._folder)
                 found = compare_runs(self.summary, other.summary, statistic, history, passed_over)
-        frame = data_frame(COMPARISON_COLUMNS, comparison_rows(found))
+        frame = comparison_table(found).frame()
         frame.attrs["differences"] = list(found.differences)
         return frame
 

@@ -20,8 +20,8 @@ from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
-from orchestrator.exports.cells import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
-from orchestrator.exports.column import Column, Value, arrow_type, type_of, unit_of
+from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
+from orchestrator.exports.typed_table import Column, Value, arrow_type, type_of, unit_of
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants
 from orchestrator.results.folder import RunFolder
@@ -31,6 +31,8 @@ from orchestrator.results.rows import OK, sample_number
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
+
+_ROWS_AT_ONCE = 1 << 14
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 
@@ -93,6 +95,11 @@ class Piece:
     cell: str
     protocol: str
     table: pa.Table
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows as tuples, few in memory at a time."""
+        for batch in self.table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def schema() -> pa.Schema:

@@ -9,9 +9,9 @@ from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.analysis.words import Unit
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_LOAD
-from orchestrator.exports.cells import BETWEEN
-from orchestrator.exports.column import Value
-from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.exports.cell_columns import BETWEEN
+from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.typed_table import Value
 
 _DASH = "–"
 # Factors that a stack's label, the operation's, the placement's name or the load in words say already.

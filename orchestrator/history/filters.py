@@ -1,19 +1,12 @@
-"""Which runs a listing shows, as a condition on the tables of the index."""
+"""Which runs a listing shows: the conditions as somebody gives them; `index` puts them to the database."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
-
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.history.record import VALIDITIES
-from orchestrator.history.tables import CELLS, NOTES, RUNS, TAGS
-
-_MOST_WORDS = 8
-_SEARCHED = ("id", "name", "question", "verdict", "stacks", "placements", "state")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,48 +29,6 @@ class Filters:
     text: str | None = None
     limit: int | None = None
     offset: int = 0
-
-
-def condition(wanted: Filters) -> ColumnElement[bool]:
-    """The condition on the table `runs`."""
-    conditions: list[ColumnElement[bool]] = [true()]
-    if wanted.experiment is not None:
-        conditions.append(func.lower(RUNS.c.name) == lower(wanted.experiment))
-    if wanted.stack is not None:
-        is_stack = or_(CELLS.c.stack == wanted.stack, CELLS.c.stack_label == wanted.stack)
-        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(is_stack)))
-    if wanted.placement is not None:
-        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(CELLS.c.placement == wanted.placement)))
-    if wanted.host is not None:
-        conditions.append(or_(RUNS.c.provider == wanted.host, _has(RUNS.c.hosts, wanted.host)))
-    if wanted.since is not None:
-        conditions.append(RUNS.c.started >= wanted.since)
-    if wanted.until is not None:
-        conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
-    if wanted.verdict is not None:
-        conditions.append(RUNS.c.validity == wanted.verdict)
-    if wanted.tag is not None:
-        conditions.append(RUNS.c.id.in_(select(TAGS.c.run).where(TAGS.c.tag == wanted.tag)))
-    if wanted.run is not None:
-        conditions.append(RUNS.c.id == wanted.run)
-    for word in (wanted.text or "").split()[:_MOST_WORDS]:
-        conditions.append(
-            or_(
-                *(_has(RUNS.c[name], word) for name in _SEARCHED),
-                RUNS.c.id.in_(select(TAGS.c.run).where(_has(TAGS.c.tag, word))),
-                RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
-            )
-        )
-    return and_(*conditions)
-
-
-def _has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
-    return func.lower(column).contains(lower(text), autoescape=True)
-
-
-def lower(text: str) -> str:
-    """With A to Z in lower case and nothing else, as `lower` of the index has it."""
-    return re.sub(r"[A-Z]", lambda match: match[0].lower(), text)
 
 
 def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | None:

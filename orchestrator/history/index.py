@@ -1,18 +1,37 @@
-"""The index of runs: the tables of `tables` in the database of a URL, here an SQLite file, for a team PostgreSQL."""
+"""The index of runs: one schema in the database of a URL, an SQLite file here, PostgreSQL for a team.
+
+The columns are the fields of `RunRecord` and `CellRecord`; a field that is no single value is JSON. PostgreSQL compares text
+byte by byte in them, as SQLite does, and `lower` changes the letters A to Z only: one query gives the same rows in the same
+order everywhere.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
     Column,
+    ColumnElement,
     Connection,
     Engine,
     Executable,
+    Float,
+    ForeignKey,
+    MetaData,
     RowMapping,
+    Table,
+    Text,
+    and_,
+    cast,
     create_engine,
     delete,
     event,
@@ -21,17 +40,72 @@ from sqlalchemy import (
     inspect,
     or_,
     select,
+    true,
 )
+from sqlalchemy import Index as TableIndex
 from sqlalchemy.engine import URL
+from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
-from orchestrator.history import rows
-from orchestrator.history.filters import Filters, condition, lower
-from orchestrator.history.record import Listed, Note, RunRecord, Seen
-from orchestrator.history.tables import ABOUT, CELLS, ENVIRONMENTS, METADATA, NOTES, RUNS, TAGS, VERSION
+from orchestrator.history.filters import Filters
+from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, Note, RunRecord, Seen
+from orchestrator.results.journal import is_held
 
+VERSION = 3
 _WAIT_S = 10  # for another orch that is writing
+_MOST_WORDS = 8  # of a search
+
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+_TYPES: dict[str, TypeEngine[Any]] = {
+    "str": _TEXT,
+    "Validity": _TEXT,
+    "int": BigInteger(),
+    "float": Float(),
+    "bool": Boolean(),
+}
+_Record = TypeVar("_Record")
+
+
+def _columns(record: type[Any], *left_out: str, key: str = "") -> list[Column[Any]]:
+    """A column for each field of a record."""
+    return [
+        Column(field.name, _TYPES.get(str(field.type).removesuffix(" | None"), JSON()), primary_key=field.name == key)
+        for field in fields(record)
+        if field.name not in left_out
+    ]
+
+
+METADATA = MetaData()
+RUNS = Table(
+    "runs",
+    METADATA,
+    *_columns(RunRecord, "cells", key="id"),
+    *(Column(name, JSON()) for name in ("stacks", "placements")),
+    *(Column(name, _TEXT) for name in ("path", "signature")),
+)
+CELLS = Table(
+    "cells",
+    METADATA,
+    Column("run", _TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    *_columns(CellRecord, key="cell"),
+)
+TAGS = Table("tags", METADATA, *(Column(name, _TEXT, primary_key=True) for name in ("run", "tag")))
+NOTES = Table(
+    "notes",
+    METADATA,
+    Column("run", _TEXT, primary_key=True),
+    Column("place", BigInteger, primary_key=True),
+    *_columns(Note),
+)
+ABOUT = Table("about", METADATA, Column("name", _TEXT, primary_key=True), Column("value", _TEXT))
+
+TableIndex("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
+TableIndex("cells_by_measure", CELLS.c.measures, CELLS.c.run)
+TableIndex("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
+
+_LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
+_SEARCHED = [RUNS.c[name] for name in ("id", "name", "question", "verdict", "stacks", "placements", "state")]
 
 Known = Literal["experiment", "stack", "placement", "tag"]
 _KNOWN: dict[Known, tuple[Column[Any], ...]] = {
@@ -84,8 +158,7 @@ class Index:
 
     def signatures(self) -> dict[str, str]:
         """By run, the signature of its folder when it was read."""
-        with self._engine.connect() as connection:
-            return {row[0]: row[1] for row in connection.execute(select(RUNS.c.id, RUNS.c.signature))}
+        return {row["id"]: row["signature"] for row in self._all(select(RUNS.c.id, RUNS.c.signature))}
 
     def about(self, name: str) -> str:
         """What was noted of the index itself; "" where nothing was."""
@@ -94,10 +167,12 @@ class Index:
     def put(self, record: RunRecord, path: Path | str, signature: str) -> None:
         """Replace what is known of a run."""
         self.forget(record.id)
-        self._insert(RUNS, [{**rows.of_run(record), "path": str(path), "signature": signature}])
-        self._insert(ENVIRONMENTS, [rows.of_environment(record)])
+        row = {column.name: getattr(record, column.name) for column in RUNS.c if hasattr(record, column.name)}
+        row["stacks"] = list(dict.fromkeys(cell.stack_label for cell in record.cells))
+        row["placements"] = list(dict.fromkeys(cell.placement for cell in record.cells))
+        self._insert(RUNS, [{**row, "path": str(path), "signature": signature}])
         cells = {cell.cell: cell for cell in record.cells}.values()
-        self._insert(CELLS, [rows.of_cell(record.id, cell) for cell in cells])
+        self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> None:
         """Remove a run, but for its notes and tags."""
@@ -114,8 +189,7 @@ class Index:
     def note(self, run: str, tags: Iterable[str], notes: Iterable[Note]) -> None:
         """Add tags and notes to a run that has none."""
         self._insert(TAGS, [{"run": run, "tag": tag} for tag in dict.fromkeys(tags)])
-        written = [{"run": run, "place": place, "at": note.at, "text": note.text} for place, note in enumerate(notes)]
-        self._insert(NOTES, written)
+        self._insert(NOTES, [{"run": run, "place": place, **vars(note)} for place, note in enumerate(notes)])
 
     def remove(self, run: str) -> None:
         """Remove a run, its notes and tags."""
@@ -129,16 +203,27 @@ class Index:
         return str(digests[0]["manifest_sha256"]) if digests else None
 
     def runs(self, wanted: Filters) -> list[Listed]:
-        """The runs that a listing shows, newest first; runs without a time are last."""
-        query = select(RUNS).where(condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
+        """The runs that a listing shows, newest first; runs without a time are last.
+
+        One that never wrote how it ended is `in progress` while a process holds its journal, else `interrupted`.
+        """
+        query = select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
-        tags, notes = self._tags(), self._notes()
-        return [rows.listed(row, tags.get(row["id"], ()), notes.get(row["id"], ())) for row in self._all(query)]
+        tags: dict[str, tuple[str, ...]] = {}
+        for row in self._all(select(TAGS).order_by(TAGS.c.run, TAGS.c.tag)):
+            tags[row["run"]] = (*tags.get(row["run"], ()), row["tag"])
+        notes: dict[str, tuple[Note, ...]] = {}
+        for row in self._all(select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
+            notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
+        return [
+            _live(_record(Listed, row, tags=tags.get(row["id"], ()), notes=notes.get(row["id"], ())))
+            for row in self._all(query)
+        ]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
-        return int(self._all(select(func.count().label("n")).select_from(RUNS).where(condition(wanted)))[0]["n"])
+        return int(self._all(select(func.count().label("n")).select_from(RUNS).where(_condition(wanted)))[0]["n"])
 
     def cells(self, wanted: Filters | None = None) -> list[tuple[str, str, str, int]]:
         """Each cell that runs measured: its id, stack and label, and its number of runs; those of most runs first.
@@ -154,7 +239,7 @@ class Index:
                 func.count().label("n"),
             )
             .join_from(CELLS, RUNS)
-            .where(condition(wanted))
+            .where(_condition(wanted))
             .group_by(CELLS.c.measures)
             .order_by(func.count().desc(), func.min(CELLS.c.label), func.min(CELLS.c.cell))
         )
@@ -174,35 +259,23 @@ class Index:
         chosen = CELLS.alias("chosen")
         measures = select(chosen.c.measures).where(
             or_(
-                func.lower(chosen.c.cell).startswith(lower(word), autoescape=True),
+                func.lower(chosen.c.cell).startswith(_lower(word), autoescape=True),
                 chosen.c.stack == word,
                 chosen.c.stack_label == word,
             )
         )
-        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.is_ours, RUNS.c.matters)
+        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.is_ours, RUNS.c.matters, RUNS.c.conditions, RUNS.c.settings)
         query = (
-            select(CELLS, *of_run, ENVIRONMENTS.c.conditions, ENVIRONMENTS.c.settings)
+            select(CELLS, *of_run)
             .join_from(CELLS, RUNS)
-            .join(ENVIRONMENTS, ENVIRONMENTS.c.run == RUNS.c.id)
-            .where(CELLS.c.measures.in_(measures), condition(wanted))
+            .where(CELLS.c.measures.in_(measures), _condition(wanted))
             .order_by(RUNS.c.started, RUNS.c.id)
         )
         cells: dict[str, list[Seen]] = {}
         for row in self._all(query):
-            cells.setdefault(row["measures"], []).append(rows.seen(row))
+            cell = _record(CellRecord, row, evidence=Evidence(**_frozen(row["evidence"])))
+            cells.setdefault(cell.measures, []).append(_record(Seen, row, cell=cell))
         return cells
-
-    def _tags(self) -> dict[str, tuple[str, ...]]:
-        tags: dict[str, tuple[str, ...]] = {}
-        for row in self._all(select(TAGS).order_by(TAGS.c.run, TAGS.c.tag)):
-            tags[row["run"]] = (*tags.get(row["run"], ()), row["tag"])
-        return tags
-
-    def _notes(self) -> dict[str, tuple[Note, ...]]:
-        notes: dict[str, tuple[Note, ...]] = {}
-        for row in self._all(select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
-            notes[row["run"]] = (*notes.get(row["run"], ()), Note(at=row["at"], text=row["text"]))
-        return notes
 
     def _insert(self, table: Any, values: list[dict[str, Any]]) -> None:
         if values:
@@ -219,9 +292,73 @@ class Index:
             return connection.execute(query).mappings().all()
 
 
+def _condition(wanted: Filters) -> ColumnElement[bool]:
+    """The condition on the table `runs`."""
+    conditions: list[ColumnElement[bool]] = [true()]
+    if wanted.experiment is not None:
+        conditions.append(func.lower(RUNS.c.name) == _lower(wanted.experiment))
+    if wanted.stack is not None:
+        is_stack = or_(CELLS.c.stack == wanted.stack, CELLS.c.stack_label == wanted.stack)
+        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(is_stack)))
+    if wanted.placement is not None:
+        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(CELLS.c.placement == wanted.placement)))
+    if wanted.host is not None:
+        conditions.append(or_(RUNS.c.provider == wanted.host, _has(RUNS.c.hosts, wanted.host)))
+    if wanted.since is not None:
+        conditions.append(RUNS.c.started >= wanted.since)
+    if wanted.until is not None:
+        conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
+    if wanted.verdict is not None:
+        conditions.append(RUNS.c.validity == wanted.verdict)
+    if wanted.tag is not None:
+        conditions.append(RUNS.c.id.in_(select(TAGS.c.run).where(TAGS.c.tag == wanted.tag)))
+    if wanted.run is not None:
+        conditions.append(RUNS.c.id == wanted.run)
+    for word in (wanted.text or "").split()[:_MOST_WORDS]:
+        conditions.append(
+            or_(
+                *(_has(column, word) for column in _SEARCHED),
+                RUNS.c.id.in_(select(TAGS.c.run).where(_has(TAGS.c.tag, word))),
+                RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
+            )
+        )
+    return and_(*conditions)
+
+
+def _has(column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+    return func.lower(cast(column, Text)).contains(_lower(text), autoescape=True)
+
+
+def _lower(text: str) -> str:
+    """With A to Z in lower case and nothing else, as `lower` of the index has it."""
+    return re.sub(r"[A-Z]", lambda match: match[0].lower(), text)
+
+
+def _record(kind: type[_Record], row: RowMapping, **others: Any) -> _Record:
+    """A row as a record: its lists are tuples, and `others` replace what the row has."""
+    values = {field.name: _frozen(row[field.name]) for field in fields(kind) if field.name in row}  # type: ignore[arg-type]
+    return kind(**{**values, **others})
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _frozen(item) for name, item in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _live(run: Listed) -> Listed:
+    if run.state != RUNNING:
+        return run
+    return replace(run, state="in progress" if is_held(Path(run.path) / "journal.jsonl") else "interrupted")
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
 def engine_of(url: URL | str) -> Engine:
     """The engine of a URL; SQLite keeps foreign keys and waits for other writers."""
-    engine = create_engine(url)
+    engine = create_engine(url, json_serializer=lambda value: json.dumps(value, default=_plain, ensure_ascii=False))
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine, "connect")

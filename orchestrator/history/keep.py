@@ -18,7 +18,7 @@ from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
 
 # Files of a run folder whose change means that it is read anew.
-_TELLING = ("journal.jsonl", "manifest.json", "summary.json", "plan.json")
+_FILES = ("journal.jsonl", "manifest.json", "summary.json", "plan.json")
 _AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
 
 Tell: TypeAlias = Callable[[int, int], None]
@@ -98,37 +98,33 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
             opened.forget(name)
         if opened.about("notes") != written:
             every, troubles = noted.read_all(workspace.notes)
-            tags = {run: of.tags for run, of in every.items()}
-            opened.annotate("" if troubles else written, tags, {run: of.notes for run, of in every.items()})
+            tags = {run: written_on.tags for run, written_on in every.items()}
+            opened.annotate(
+                "" if troubles else written, tags, {run: written_on.notes for run, written_on in every.items()}
+            )
     return Update(read=len(changed), gone=len(gone), troubles=tuple(troubles))
 
 
 def folders(workspace: Workspace) -> dict[str, str]:
-    """Every run below `results`, by name, with what tells it from a changed one: inodes, sizes and times of its files."""
-    found = {}
+    """Every run below `results`, by name, with what distinguishes it from a changed one: inodes, sizes, times of files."""
+    signatures = {}
     try:
-        entries = list(os.scandir(workspace.results))
+        names = [name for name in os.listdir(workspace.results) if not name.startswith(".") and _is_text(name)]  # noqa: PTH208 - 5,000 of them
     except OSError:
         return {}
-    for entry in entries:
-        if entry.name.startswith(".") or not _is_name(entry.name):
-            continue
-        parts = [_told(f"{entry.path}/{name}") for name in _TELLING]
+    for name in names:
+        parts = [_signature(f"{workspace.results}/{name}/{file}") for file in _FILES]
         if parts[0] or parts[1]:
-            found[entry.name] = ";".join(parts)
-    return found
+            signatures[name] = ";".join(parts)
+    return signatures
 
 
-def _is_name(name: str) -> bool:
-    """Whether a folder's name can stand in a table: bytes that are no text cannot."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _is_text(name: str) -> bool:
+    """Whether a folder's name can be stored in a table: bytes that are no text cannot."""
+    return name.isascii() or name == name.encode(errors="ignore").decode()
 
 
-def _told(path: str) -> str:
+def _signature(path: str) -> str:
     try:
         status = os.lstat(path)
     except OSError:
@@ -138,7 +134,7 @@ def _told(path: str) -> str:
 
 def _read(results: Path, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
-    from orchestrator.history import read
+    from orchestrator.history import run_record
     from orchestrator.results.folder import RunFolder
 
-    return read.read_run(RunFolder(results / name))
+    return run_record.read_run(RunFolder(results / name))

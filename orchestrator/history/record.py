@@ -15,7 +15,6 @@ Interval: TypeAlias = tuple[float, float]
 VALIDITIES: tuple[Validity, ...] = ("valid", "warned", "invalid", "not judged")
 
 UNREADABLE = "unreadable"  # a state beside those of a manifest
-NEWER = "newer version"
 RUNNING = "running"
 
 
@@ -42,12 +41,7 @@ class CellRecord:
     label: str
     stack: str
     stack_label: str
-    operation: str
     placement: str
-    connection: str
-    concurrency: int | None
-    rate: float | None
-    factors: dict[str, Any]
     measures: str
     median: float | None = None
     median_interval: Interval | None = None
@@ -57,17 +51,16 @@ class CellRecord:
     throughput_interval: Interval | None = None
     requests: int = 0
     errors: int = 0
-    trials: int = 0
     failed_checks: tuple[str, ...] = ()
     evidence: Evidence = field(default_factory=Evidence)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunRecord:
-    """One run. `id` is the name of its folder, `run_id` what it says of itself; `trouble` is why it says no more.
+class RunFacts:
+    """What a listing shows of a run. `id` is the name of its folder, `run_id` that in its journal.
 
-    `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured requests. `hosts`: names, CPUs and
-    machine types. `conditions` and `settings` are those of the summary.
+    `trouble` is why no more is known. `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured
+    requests. `hosts`: names, CPUs and machine types.
     """
 
     id: str
@@ -90,6 +83,12 @@ class RunRecord:
     samples: int = 0
     is_ours: bool = False
     trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord(RunFacts):
+    """A run as it enters the index; `conditions` and `settings` are those of its summary."""
+
     matters: float = 0.05
     manifest_sha256: str = ""
     conditions: tuple[tuple[str, str], ...] = ()
@@ -106,32 +105,12 @@ class Note:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class Listed(RunFacts):
     """A run as a listing shows it; of its cells only which stacks and placements there are."""
 
-    id: str
-    run_id: str
-    name: str
-    question: str
-    started: str
-    ended: str
-    state: str
-    plan_id: str
-    orch_version: str
-    provider: str
-    hosts: tuple[str, ...]
-    verdict: str
-    passed: int
-    warned: int
-    failed: int
-    validity: Validity
-    trials: int
-    samples: int
-    is_ours: bool
-    trouble: str
-    path: str
-    stacks: tuple[str, ...]
-    placements: tuple[str, ...]
+    path: str = ""
+    stacks: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 

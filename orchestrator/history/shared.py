@@ -1,4 +1,4 @@
-"""A team's index: the tables of `tables` at a URL, into which several people publish runs."""
+"""A team's index: the tables of `index` at a URL, into which several people publish runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from orchestrator.errors import MissingError, UsageError, on_one_line
-from orchestrator.history.index import Index, engine_of
+from orchestrator.history.index import VERSION, Index, engine_of
 from orchestrator.history.record import Note, RunRecord
-from orchestrator.history.tables import VERSION
 
 VARIABLE = "ORCH_INDEX"
 _EXAMPLE = "postgresql://user@host:5432/name"

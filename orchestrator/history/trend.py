@@ -13,7 +13,7 @@ marked in at most 5 % of series, as far as the model holds (docs/history.md has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, sqrt
 from typing import Any
@@ -254,8 +254,3 @@ def against_earlier(point: Point) -> str:
     low, high = words.bounds(point.interval)
     earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
     return f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
-
-
-def changes(found: Trend) -> Iterable[Point]:
-    """The runs at which the cell changed."""
-    return (point for point in found.points if point.is_change)

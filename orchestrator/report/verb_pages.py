@@ -14,7 +14,8 @@ from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.audit import AuditFile, AuditResult
+    from orchestrator.audit.examine import AuditResult
+    from orchestrator.audit.model import AuditFile
 
 
 def render_audit_page(file: AuditFile, result: AuditResult) -> str:

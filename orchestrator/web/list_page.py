@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from orchestrator.history.filters import Filters, moment_of, require_verdict
-from orchestrator.history.live import live
 from orchestrator.history.record import VALIDITIES
 from orchestrator.web.site import Here
 
@@ -62,7 +61,7 @@ def runs(
     return site.page(
         request,
         "runs.html",
-        runs=[live(run) for run in listed],
+        runs=listed,
         total=total,
         page=page,
         pages=pages,

@@ -15,12 +15,11 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.validity import sentence
 from orchestrator.errors import OrchError
-from orchestrator.exports import judged_run
-from orchestrator.exports.formats import FORMATS, chosen
+from orchestrator.exports import findings
 from orchestrator.exports.small_table import small_table
+from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.history import noted
 from orchestrator.history.filters import Filters
-from orchestrator.history.live import live
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path, report_of
 from orchestrator.report.check_groups import QUIET, check_groups
@@ -40,7 +39,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
     written = noted.read(site.workspace.notes, run)
-    values: dict[str, Any] = {"run": live(listed[0]), "notes": written.notes, "tags": written.tags}
+    values: dict[str, Any] = {"run": listed[0], "notes": written.notes, "tags": written.tags}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:
@@ -89,10 +88,10 @@ def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = 
     rows = [_export(site.judged(run))]
     folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
     removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / f"{judged_run.file_name(rows)}{form.suffix}"
+    path = folder / f"{findings.file_name(rows)}{form.suffix}"
     form.write(rows, path, raw=False)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)
 
 
-def _export(judged: JudgedRun) -> judged_run.JudgedRun:
-    return judged_run.JudgedRun(folder=judged.folder, summary=judged.summary)
+def _export(judged: JudgedRun) -> findings.JudgedRun:
+    return findings.JudgedRun(folder=judged.folder, summary=judged.summary)

@@ -13,7 +13,8 @@ from benchmarks.published import page as pages
 from benchmarks.published.held import Figures, hold
 from benchmarks.published.kept import Cell, Events, Kept, Trial, cut, read, text_of
 from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Table
-from orchestrator.analysis.audit.claim_forms import (
+from orchestrator.analysis.summarise import summarise
+from orchestrator.audit.claim_forms import (
     Connections,
     DeliversAll,
     Faster,
@@ -23,8 +24,7 @@ from orchestrator.analysis.audit.claim_forms import (
     Size,
     Times,
 )
-from orchestrator.analysis.audit.read import read as read_audit
-from orchestrator.analysis.summarise import summarise
+from orchestrator.audit.model import read as read_audit
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan

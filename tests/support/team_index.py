@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL
 
 from orchestrator.errors import MissingError
-from orchestrator.history import noted, read, shared
+from orchestrator.history import noted, run_record, shared
 from orchestrator.hosts.local import postgresql as server
 from orchestrator.results.folder import RunFolder
 
@@ -54,5 +54,5 @@ def push(url: URL, results: Path) -> None:
     with shared.shared(url, makes=True) as index:
         for path in sorted(results.iterdir()):
             written = noted.read(results.parent / ".orch" / "notes", path.name)
-            record = read.read_run(RunFolder(path))
+            record = run_record.read_run(RunFolder(path))
             shared.publish(index, record, tags=written.tags, notes=written.notes, replace=True)

@@ -24,36 +24,6 @@ def out(monkeypatch):
     return console.out
 
 
-@pytest.mark.parametrize("file", sorted(AUDITS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_arithmetic_is_laid_out_for_a_terminal(file, out):
-    audit.command(file, figures=True)
-    arithmetic = [line for line in out.getvalue().splitlines() if line.startswith("     ")]
-    assert arithmetic
-    assert max(map(len, arithmetic)) < 80
-
-
-def test_a_claim_is_named_once_above_all_that_is_said_of_it(out):
-    audit.command(AUDITS / "flask-grpc-placements.yaml")
-    lines = out.getvalue().splitlines()
-    at = lines.index("grpc-add-cross-region: the published figures")
-    assert lines[at + 1] == "  !! impossible (below the ping)"
-    assert "min 0.394 ms / ping 35.594 ms = 0.0111" in lines[at + 3]
-    assert lines.count("grpc-add-cross-region: the published figures") == 1
-    assert lines[-1].split()[1] == "impossible,"
-
-
-def test_each_pair_says_whether_it_holds_with_units_and_on_what_a_claim_rests(out):
-    audit.command(file=Path("experiments/audits/flask-grpc-placements.yaml"))
-    lines = out.getvalue().splitlines()
-    text = " ".join(" ".join(lines).split())
-    assert "grpc-add-same-zone 0.238297 ms against rest-add-same-zone 4.22919 ms: 94.4 % less time" in text
-    assert "17.7 times the speed (holds)" in text
-    assert "28.2 % less speed (does not hold)" in text
-    assert "contradicted by what it rests on: grpc-add-same-zone" in text
-    assert "but the claim rests on impossible figures: grpc-add-same-zone is impossible (round trips)" in text
-    assert not any(line.endswith(("-", "0.238297")) for line in lines)
-
-
 def test_the_document_has_what_scripts_need(out):
     audit.command(AUDITS / "grpc-rest-database.yaml", as_json=True)
     document = json.loads(out.getvalue())

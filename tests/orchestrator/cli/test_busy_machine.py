@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import doctor, plan, run
+from orchestrator.cli import doctor, experiments, run
 from orchestrator.cli.console import console
 from orchestrator.hosts.busy import MachineNow
 
@@ -44,12 +44,12 @@ def test_doctor_warns_and_does_not_fail(now, streams):
 
 
 def test_plan_warns_in_text_and_json(now, streams):
-    plan.command(Path("example.yaml"))
+    experiments.plan(Path("example.yaml"))
     assert (f"warning: this machine is busy right now: the hypervisor took 0.50 of 2 CPUs away, and {SIGN}"
             in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
     streams.out.truncate(0)
     streams.out.seek(0)
-    plan.command(Path("example.yaml"), as_json=True)
+    experiments.plan(Path("example.yaml"), as_json=True)
     told = json.loads(streams.out.getvalue())["machine_now"]
     assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)
 
@@ -67,7 +67,7 @@ def test_plan_and_run_say_what_this_machines_kernel_lacks(streams, monkeypatch):
     monkeypatch.setattr(
         "orchestrator.hosts.plan_warnings.kernel_lacks", lambda plan: [f"{plan.name} needs what is not here"]
     )
-    plan.command(Path("example.yaml"))
+    experiments.plan(Path("example.yaml"))
     assert "warning: example needs what is not here" in streams.out.getvalue()
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
     run._start("example.yaml", [], keep=False, share=False)

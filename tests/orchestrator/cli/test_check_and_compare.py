@@ -2,18 +2,16 @@
 
 import io
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks import CHECKS
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
-from tests.support.runs import S, a_run, host_counters, write_run
+from tests.support.runs import a_run, write_run
 
 
 @pytest.fixture(autouse=True)
@@ -31,16 +29,6 @@ def a_run_called(name, **knobs):
 
 def impossible(draft):
     draft.columns["received_ns"] = draft.columns["sent_ns"] + 1_000
-
-
-def test_a_sound_run_shows_every_check_on_a_line_and_ends_well(out):
-    a_run_called("sound")
-    check.command("sound")
-    lines = out.getvalue().splitlines()
-    assert len(lines) == len(CHECKS) + 1
-    assert any(line.startswith("pass") and "floor" in line for line in lines)
-    assert any(line.startswith("not applicable") and "control" in line for line in lines)
-    assert lines[-1] == f"{len(CHECKS) - 7} passed, 7 do not apply"
 
 
 def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
@@ -69,33 +57,6 @@ def test_what_is_checked_again_is_stored_again(out):
     stored.write_text("of an older orch")
     check.command("sound", as_json=True)
     assert json.loads(stored.read_text()) == json.loads(out.getvalue())
-
-
-def test_compare_shows_a_ratio_and_a_word_per_cell(out):
-    a_run_called("old")
-    a_run_called("new", seed=2, base_us={"grpc": 300.0})
-    compare.command("new", "old")
-    rows = out.getvalue().splitlines()
-    assert rows[0] == "new against old, by median; above 1 is slower"
-    assert rows[1].startswith("the spread between runs is assumed")
-    assert any(re.search(r"regressed .* grpc \(thin\) \(\d+ µs -> \d+ µs\): ", row) for row in rows)
-    assert any("not resolved" in row and "rest (thin)" in row for row in rows)
-    assert any("above the tcp floor: regressed" in row for row in rows)
-
-
-def test_compare_says_how_its_numbers_go_with_the_reports(out):
-    a_run_called("new")
-    compare.command("new")
-    said = "The ratio is the geometric mean over blocks, and so are the numbers in brackets; of latencies the report"
-    assert said in " ".join(out.getvalue().split())
-
-
-def test_compare_by_throughput_says_that_its_ratio_is_turned_over(out):
-    a_run_called("old")
-    a_run_called("new", seed=2, base_us={"grpc": 300.0})
-    compare.command("new", "old", statistic="throughput")
-    assert "of throughput the ratio is that of times per request" in out.getvalue()
-    assert any("regressed" in row and "/s -> " in row for row in out.getvalue().splitlines())
 
 
 def compared(new, old, limit):
@@ -153,22 +114,6 @@ def test_a_margin_that_is_no_share_is_refused_before_anything_is_read(margin):
         compare.command("no such run", fail_if_slower=margin)
 
 
-def test_a_warning_of_every_cell_is_shown_by_its_three_worst(out):
-    def loud(draft):
-        draft.done["host_after"] = host_counters(10 * S, steal=50)
-
-    a_run_called("loud", spoil=loud, stacks=("rest", "grpc", "avro", "cbor", "graphql"))
-    check.command("loud")
-    lines = out.getvalue().splitlines()
-    start = next(i for i, line in enumerate(lines) if " noise " in line)
-    assert lines[start].endswith("all 5 cells")
-    assert all(": On localhost, during block " in line for line in lines[start + 1 : start + 4])
-    assert lines[start + 4].strip() == "... and 2 more cells; --all shows every cell"
-    assert lines[start + 5].strip().startswith("-> ")
-    check.command("loud", everything=True)
-    assert sum("On localhost, during block " in line for line in out.getvalue().splitlines()) == 3 + 5
-
-
 @pytest.mark.parametrize("share", ["1", "5", "5.0", "20"])
 def test_a_bare_number_from_1_on_is_refused_with_the_percent_sign_it_lacks(share):
     with pytest.raises(UsageError, match="percent sign") as refused:
@@ -185,60 +130,6 @@ def test_a_cell_of_which_every_trial_failed_ends_with_5(out):
     with pytest.raises(InvalidMeasurement, match="completeness"):
         check.command("half")
     assert "No trial of this cell gave a sample" in out.getvalue()
-
-
-def test_a_finding_names_its_cell_as_the_report_does(out):
-    a_run_called("broken", spoil=impossible)
-    with pytest.raises(InvalidMeasurement):
-        check.command("latest")
-    assert (
-        "grpc (thin) · add · local · connections kept open · 1,000 requests, 1 in flight: Impossible" in out.getvalue()
-    )
-    assert "grpc-thin__add__local__reuse__c1" not in out.getvalue()
-
-
-def test_what_differs_in_all_rows_stands_once_above_them(out):
-    def busy(draft):
-        span_s = draft.done["measured_s"]
-        draft.done["host_after"] = host_counters(int(span_s * S), pressure_us=int(span_s * 0.9e6))
-        draft.done["host_after"]["cpu_ticks"] = None  # who had it is not known
-
-    a_run_called("old", spoil=busy)
-    a_run_called("new", spoil=busy, seed=2)
-    compare.command("new", "old")
-    lines = out.getvalue().splitlines()
-    rows = [number for number, line in enumerate(lines) if re.match(r"  \w.*\(thin\)", line)]
-    assert len(rows) == 2
-    for run in ("new", "old"):
-        (said,) = (number for number, line in enumerate(lines) if f"in {run} the machine was overloaded" in line)
-        assert said < rows[0]
-        assert "90 % of a trial" in lines[said]
-
-
-def test_what_is_particular_to_a_row_stays_there(out):
-    def lost(draft):
-        if "grpc" in draft.cell.stack:
-            draft.done["wire"] |= {"retransmits": 400, "segments_sent": 2000}
-
-    a_run_called("old")
-    a_run_called("new", spoil=lost, seed=2)
-    compare.command("new", "old")
-    lines = out.getvalue().splitlines()
-    (row,) = (number for number, line in enumerate(lines) if "grpc (thin)" in line)
-    (said,) = (number for number, line in enumerate(lines) if "in new a check warns: lost packets" in line)
-    assert said > row
-
-
-def test_compare_shows_what_requests_cost_below_their_row(out):
-    a_run_called("old")
-    a_run_called("new", seed=2)
-    compare.command("new", "old")
-    rows = out.getvalue().splitlines()
-    place = next(number for number, row in enumerate(rows) if "rest (thin) (" in row)
-    below = "\n".join(rows[place + 1 : place + 9])
-    assert re.search(r" \d\.\d\d  .*CPU time of the responder \(\S+ \S+ -> \S+ \S+\): not resolved", below)
-    assert re.search(r" 1\.00  1\.00 to 1\.00 +bytes on the wire \(.* -> .*\): unchanged", below)
-    assert "what its requests cost" in rows[-1]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.answer import answer, first_sentence
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.verdicts import verdicts
-from orchestrator.cli import status
+from orchestrator.cli import hosts
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.console import console
 from orchestrator.errors import did_you_mean
@@ -37,7 +37,7 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     folder = RunFolder.create(plan(repeats=3), command=["orch", "run"], root=Path("results"))
     folder.append({"event": "stage", "stage": "measure"})
 
-    status.command()
+    hosts.status()
     during = shown.getvalue()
     assert folder.id in during
     assert "on this machine" in during
@@ -47,7 +47,7 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     assert "nothing is up" not in during
 
     folder.release()
-    status.command()
+    hosts.status()
     after = shown.getvalue().removeprefix(during).splitlines()
     assert after == [
         "nothing is up, and no run is in progress here",
@@ -62,19 +62,19 @@ def test_status_names_the_cell_that_is_measured_and_the_blocks_done(monkeypatch)
     folder = RunFolder.create(plan("tcp", "rest", repeats=2), command=["orch", "run"], root=Path("results"))
     folder.append({"event": "stage", "stage": "measure"})
     folder.append({"event": "block", "block": 0, "attempt": 0})
-    status.command()
+    hosts.status()
     assert "    now: tcp · echo 64 B" in shown.getvalue().splitlines()
     folder.append({"event": "block-end", "block": 0, "attempt": 0})
     shown.truncate(0)
     shown.seek(0)
-    status.command(as_json=True)
+    hosts.status(as_json=True)
     (found,) = json.loads(shown.getvalue())["runs"]
     keys = ("experiment", "stage", "cell", "blocks", "blocks_done")
     assert [found[key] for key in keys] == ["a test", "measure", "", 2, 1]
     folder.release()
     shown.truncate(0)
     shown.seek(0)
-    status.command(as_json=True)
+    hosts.status(as_json=True)
     left = json.loads(shown.getvalue())["unfinished"]
     assert (left["was_killed"], left["blocks_done"], left["experiment"]) == (True, 1, "a test")
 
@@ -85,7 +85,7 @@ def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(
     run, name = a_run(blocks=3), "20261121-040000-cut-cccc"
     stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
     write_run(replace(run, stored=stored), Path("results") / name)
-    status.command()
+    hosts.status()
     assert shown.getvalue().splitlines()[1:] == [
         f"run {name}  interrupted: 4 of 6 trials are stored",
         f"    continue it with: orch run --resume {name}",
@@ -93,7 +93,7 @@ def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(
     ]
     write_run(run, Path("results") / "20261121-050000-whole-dddd")
     before = shown.getvalue()
-    status.command()
+    hosts.status()
     assert shown.getvalue().removeprefix(before) == "nothing is up, and no run is in progress here\n"
 
 

@@ -229,16 +229,16 @@ def test_help_is_cheap() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
-    ours = [f"orchestrator.cli.{name}" for name in ("console", "shell", "here", "streams", "main")]
+    ours = [f"orchestrator.cli.{name}" for name in ("console", "here", "streams", "main")]
     assert done.stderr == f"[] {ours}\n"
     assert "Verbs:" in done.stdout
 
 
 def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -> None:
     program = (
-        "import sys; from orchestrator.cli import main; import orchestrator.cli.plan as plan\n"
+        "import sys; from orchestrator.cli import main; from orchestrator.cli import experiments\n"
         "def broken(): raise RuntimeError('out of cheese')\n"
-        "plan.command = broken; sys.argv = ['orch', 'plan']; main.main()"
+        "experiments.plan = broken; sys.argv = ['orch', 'plan']; main.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -258,9 +258,9 @@ def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -
 
 def test_a_verb_that_ctrl_c_ends_says_so_and_ends_with_130(folder: Path) -> None:
     program = (
-        "import sys; from orchestrator.cli import main; import orchestrator.cli.schema as schema\n"
+        "import sys; from orchestrator.cli import main; from orchestrator.cli import experiments\n"
         "def ended(): raise KeyboardInterrupt\n"
-        "schema.command = ended; sys.argv = ['orch', 'schema']; main.main()"
+        "experiments.schema = ended; sys.argv = ['orch', 'schema']; main.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -246,11 +245,10 @@ def test_where_nothing_is_predicted_that_is_why_nothing_is_confirmed(out: io.Str
     assert "not predicted: " in out.getvalue()
 
 
-def test_of_several_settings_one_with_a_winner_is_confirmed_and_the_schema_beside_it_is_named(tmp_path: Path) -> None:
-    shutil.copy(MAP.with_name("schema.json"), tmp_path)
+def test_of_several_settings_one_with_a_winner_is_confirmed(tmp_path: Path) -> None:
     predict.command("mapped", **AT, confirm=tmp_path / "confirm.yaml")
     text = (tmp_path / "confirm.yaml").read_text()
-    assert text.startswith("# yaml-language-server: $schema=schema.json\n#\n# What would refute a prediction")
+    assert text.startswith("# What would refute a prediction")
     assert "over a link of 1000 Mbit/s, a new connection for each request:" in text
     plan = make_plan(tmp_path / "confirm.yaml", needs_programs=False)
     assert {cell.connection for cell in plan.cells} == {"per-request"}

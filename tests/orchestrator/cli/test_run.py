@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator import errors
-from orchestrator.cli import run, teardown
+from orchestrator.cli import hosts, run
 from orchestrator.cli.console import console
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision.infra import Infra, Swept
@@ -124,11 +124,11 @@ def test_teardown_ends_with_a_receipt_and_says_so_when_nothing_is_up_any_more(mo
     folder = a_run()
     monkeypatch.setattr(console, "out", sys.stdout)
     receipt = f"{folder.id}  receipt (local): 0 created"
-    teardown.command(None)
+    hosts.teardown(None)
     assert capsys.readouterr().out.splitlines()[-1].startswith(receipt)
-    teardown.command(None)
+    hosts.teardown(None)
     assert capsys.readouterr().out == "nothing is up\n"
-    teardown.command(folder.id)
+    hosts.teardown(folder.id)
     assert capsys.readouterr().out.startswith(receipt)
     assert json.loads((folder.path / "receipt.json").read_text())["left"] == []
 
@@ -136,10 +136,10 @@ def test_teardown_ends_with_a_receipt_and_says_so_when_nothing_is_up_any_more(mo
 def test_teardown_of_everything_goes_through_all_runs(monkeypatch, capsys):
     monkeypatch.setattr(console, "out", sys.stdout)
     for everything in (False, True):
-        teardown.command(None, everything=everything)
+        hosts.teardown(None, everything=everything)
         assert capsys.readouterr().out == "nothing is up\n"
     ids = {a_run().id, a_run().id}
-    teardown.command(None, everything=True, as_json=True)
+    hosts.teardown(None, everything=True, as_json=True)
     assert {r["run"] for r in json.loads(capsys.readouterr().out)["receipts"]} == ids
 
 
@@ -148,17 +148,17 @@ def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(monkeypatch, cap
     damaged, whole = a_run(), a_run()
     (damaged.path / "plan.json").write_text("{")
     with pytest.raises(errors.TeardownIncomplete, match=rf"run {damaged.id}: .*plan\.json: cannot be read"):
-        teardown.command(None, everything=True)
+        hosts.teardown(None, everything=True)
     assert capsys.readouterr().out.startswith(f"{whole.id}  receipt")
 
 
 def test_a_run_that_goes_on_is_ended_only_by_its_name(monkeypatch, capsys):
     monkeypatch.setattr(console, "out", sys.stdout)
     folder = RunFolder.create(plan(), command=["orch", "run"], root=Path("results"))
-    teardown.command(None)
+    hosts.teardown(None)
     assert f"{folder.id}  is still in progress in another orch process" in capsys.readouterr().out
     assert not (folder.path / "receipt.json").exists()
-    teardown.command(folder.id)
+    hosts.teardown(folder.id)
     assert "receipt (local)" in capsys.readouterr().out
 
 
@@ -170,12 +170,12 @@ def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(monkeypatch, c
         Infra, "standing", lambda self: {"o1": {"hosts": ["a"]}} if self.provider == "lab" and not swept else {}
     )
     monkeypatch.setattr(Infra, "sweep", lambda self, identity: swept.append(identity) or Swept(removed=("orch-o1-a",)))
-    teardown.command(None)
+    hosts.teardown(None)
     told = capsys.readouterr()
     assert told.out == "nothing is up\n"
     assert "o1 (lab: a) carries our label" in told.err
     assert swept == []
-    teardown.command(None, everything=True)
+    hosts.teardown(None, everything=True)
     assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in capsys.readouterr().out
     assert swept == ["o1"]
 
@@ -190,17 +190,17 @@ def test_a_provider_that_cannot_be_asked_is_no_provider_without_hosts(monkeypatc
     monkeypatch.setattr(console, "err", sys.stderr)
     monkeypatch.setattr(Infra, "target", lambda self: {"project": "demo"})
     monkeypatch.setattr(Infra, "standing", standing)
-    teardown.command(None)
+    hosts.teardown(None)
     assert "gcp could not be asked what else is up: gcp: list failed: 403" in capsys.readouterr().err
     with pytest.raises(errors.TeardownIncomplete, match="could not be asked what else is up"):
-        teardown.command(None, everything=True)
+        hosts.teardown(None, everything=True)
 
 
 def test_teardown_of_a_run_that_never_was_says_so():
     with pytest.raises(errors.UsageError, match="no run 'never'"):
-        teardown.command("never")
+        hosts.teardown("never")
 
 
 def test_teardown_of_one_and_all_is_a_contradiction():
     with pytest.raises(errors.UsageError, match="not both"):
-        teardown.command("x", everything=True)
+        hosts.teardown("x", everything=True)

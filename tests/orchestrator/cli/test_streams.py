@@ -122,9 +122,9 @@ def _own_terminal() -> None:
 
 def test_sigterm_ends_a_verb_with_the_status_of_an_interrupt(tmp_path):
     program = (
-        "import os, signal, sys; from orchestrator.cli import main; import orchestrator.cli.plan as plan\n"
+        "import os, signal, sys; from orchestrator.cli import main; from orchestrator.cli import experiments\n"
         "def command(): os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
-        "plan.command = command; sys.argv = ['orch', 'plan']; main.main()"
+        "experiments.plan = command; sys.argv = ['orch', 'plan']; main.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model.factors import BY_NAME, COLUMNS
-from orchestrator.exports import cells, findings, samples
-from orchestrator.exports.column import Column
-from orchestrator.exports.formats import FORMATS
+from orchestrator.exports import cell_columns, findings, samples
+from orchestrator.exports.typed_table import Column
+from orchestrator.exports.writers import FORMATS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
 TYPES = {"text": "text", "whole": "whole number", "number": "number", "yes/no": "true, false"}
 BY_FACTOR = {*BY_NAME, *COLUMNS}
 
 TABLES = {
-    "## Columns: a row for each cell": [c for c in cells.COLUMNS if c.name not in BY_FACTOR],
+    "## Columns: a row for each cell": [c for c in cell_columns.COLUMNS if c.name not in BY_FACTOR],
     "## Columns: a row for each sample": [c for c in samples.COLUMNS if c.name not in COLUMNS],
     "\nChecks:": findings.CHECK_COLUMNS,
     "\nFloors:": findings.FLOOR_COLUMNS,

@@ -18,7 +18,7 @@ import orch
 from orchestrator.analysis.across import compare_runs, compare_within
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.exports.cells import COLUMNS, cell_rows
+from orchestrator.exports.cell_columns import COLUMNS, cell_table
 from orchestrator.exports.samples import COLUMNS as SAMPLE_COLUMNS
 from orchestrator.results.folder import RunFolder
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
@@ -45,7 +45,7 @@ def run(root: Path) -> orch.Run:
 def test_cells_are_those_of_the_report(root: Path, run: orch.Run) -> None:
     summary = summarise(RunFolder.open(SOUND, root=root / "results"))
     assert list(run.cells) == [column.name for column in COLUMNS]
-    for of, (_, mine) in zip(cell_rows(summary), run.cells.iterrows(), strict=True):
+    for of, (_, mine) in zip(cell_table(summary).rows, run.cells.iterrows(), strict=True):
         known = {name: value for name, value in of.items() if value is not None}
         assert {name: mine[name] for name in known} == known
     assert run.cells["median_ms"].tolist() == [cell.distribution.median for cell in summary.cells if cell.distribution]

@@ -15,7 +15,7 @@ from scipy.stats import gmean
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
-from orchestrator.exports import as_excel
+from orchestrator.exports import excel
 from orchestrator.exports.samples import COLUMNS
 from orchestrator.record_layout import KINDS
 from orchestrator.results.manifest import SAMPLE_COLUMNS
@@ -121,7 +121,7 @@ def test_excel_holds_a_sheet_of_samples_for_each_protocol(root: Path) -> None:
 def test_more_rows_than_excel_has_are_refused_before_anything_is_written(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(as_excel, "MOST_ROWS", FEW // 2)
+    monkeypatch.setattr(excel, "MOST_ROWS", FEW // 2)
     with pytest.raises(UsageError, match=r"the sheet of \w+ would have 631 rows, and Excel has 630") as refused:
         exported(root, BROKEN, format="excel", raw=True, out=root / "many.xlsx")
     assert "--format parquet" in (refused.value.hint or "")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, UsageError
-from orchestrator.exports.harmless import cell_text, tab_name
+from orchestrator.exports.excel import tab_name
+from orchestrator.exports.writers import cell_text
 from tests.support.exported import SOUND, exported
 from tests.support.folders import begun
 from tests.support.runs import a_run, write_run

@@ -13,7 +13,7 @@ import pytest
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import export, report
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.exports.cells import COLUMNS
+from orchestrator.exports.cell_columns import COLUMNS
 from orchestrator.results.folder import RunFolder
 from tests.support.event_runs import a_stream_run
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, exported, sheets, standing_in, workspace

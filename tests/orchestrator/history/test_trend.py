@@ -11,8 +11,8 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.cli import history
 from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
-from orchestrator.history.read import of_summary
 from orchestrator.history.record import Seen
+from orchestrator.history.run_record import of_summary
 from orchestrator.history.trend import trend
 from tests.support.machine import LOADS, Machine
 from tests.support.past import a_past_run, slower, under

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import teardown
+from orchestrator.cli import hosts
 from orchestrator.errors import TeardownIncomplete
 from orchestrator.hosts import processes
 from orchestrator.hosts.local import database_folders
@@ -136,5 +136,5 @@ def test_a_server_that_cannot_be_ended_is_named_by_teardown(
     monkeypatch.setattr(processes, "end", lambda find, *_steps, **_options: list(find()))
     monkeypatch.chdir(temporary)
     with pytest.raises(TeardownIncomplete, match=rf"process {server.pid} .*PostgreSQL in {data.parents[1]}, cannot be"):
-        teardown.command(None)
+        hosts.teardown(None)
     assert data.exists()

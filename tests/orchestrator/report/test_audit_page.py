@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.audit import AuditFile, examine
-from orchestrator.analysis.audit.read import read
+from orchestrator.audit import AuditFile, examine
+from orchestrator.audit.model import read
 from orchestrator.report.verb_pages import render_audit_page, write_audit_page
 
 AUDITS = sorted((Path(__file__).parents[3] / "experiments" / "audits").glob("*.yaml"))

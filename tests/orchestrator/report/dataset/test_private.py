@@ -17,13 +17,13 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import compare
 from orchestrator.cli.console import console
 from orchestrator.experiment.plan.plan import External
-from orchestrator.exports import as_json, as_markdown
-from orchestrator.exports.judged_run import JudgedRun
+from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.writers import FORMATS
+from orchestrator.history.dataset import published_run
 from orchestrator.history.noted import Annotations
 from orchestrator.report.dataset import made
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
-from orchestrator.teams.leaving import leaving
 from services.python.contract.description import Description
 from tests.support.runs import a_plan, a_run, write_run
 
@@ -102,15 +102,15 @@ def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder, most_rows: in
 
 def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
     run = JudgedRun(folder=folder, summary=summarise(folder))
-    as_json.write_summary([run], tmp_path / "x.json")
-    as_markdown.write_summary([run], tmp_path / "x.md")
+    FORMATS["json"].write([run], tmp_path / "x.json", raw=False)
+    FORMATS["markdown"].write([run], tmp_path / "x.md", raw=False)
     assert private((tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()) == []
 
 
 def test_nothing_published_has_it(folder: RunFolder):
-    run = leaving(folder, summarise(folder), Annotations())
-    samples = [table.to_pandas().astype(str).to_csv() for table in run.pieces()]
-    assert private(json.dumps([run.about(), run.cells(), asdict(run.record), samples], default=str)) == []
+    run = published_run(folder, summarise(folder), Annotations())
+    tables = [part.to_pandas().astype(str).to_csv() for _, parts in run.tables() for part in parts]
+    assert private(json.dumps([asdict(run.record), tables], default=str)) == []
 
 
 def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,89 @@
+"""What an audit says of one claim, and the rules by name: tolerance, and what an honest explanation would have to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from orchestrator.audit.model import AuditFile, Row
+
+AuditVerdict = Literal["supported", "contradicted", "impossible", "undetermined"]
+
+# From the most to the least serious; a claim that rests on a figure is no better than the figure.
+SEVERITY: tuple[AuditVerdict, ...] = ("impossible", "contradicted", "undetermined", "supported")
+
+ACCUSING: tuple[AuditVerdict, ...] = ("impossible", "contradicted")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule's name, how far figures may be off before it accuses, and what else would have to be true if it is wrong."""
+
+    name: str
+    tolerance: str
+    honest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """One claim (a sentence, or a figure of a table), the rule that examined it, and the arithmetic in words.
+
+    An accusation also carries the rule's `tolerance` and the `honest_explanation` that would refute it.
+    """
+
+    claim: str
+    verdict: AuditVerdict
+    rule: str
+    arithmetic: str
+    rows: tuple[str, ...] = ()
+    tolerance: str = ""
+    honest_explanation: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The arithmetic of each test by itself, or the steps of a single one, for reading."""
+        return tuple(self.arithmetic.split(" | " if " | " in self.arithmetic else "; "))
+
+
+def judge(
+    rule: Rule,
+    verdict: AuditVerdict,
+    arithmetic: str,
+    *,
+    claim: str,
+    rows: tuple[str, ...] = (),
+    evidence: Mapping[str, Any] | None = None,
+) -> Assessment:
+    """A rule's assessment; tolerance and honest explanation are added where it accuses."""
+    accuses = verdict in ACCUSING
+    return Assessment(
+        claim=claim,
+        verdict=verdict,
+        rule=rule.name,
+        arithmetic=arithmetic,
+        rows=rows,
+        tolerance=rule.tolerance if accuses else "",
+        honest_explanation=rule.honest if accuses else "",
+        evidence=evidence or {},
+    )
+
+
+def worst(assessments: list[Assessment]) -> Assessment:
+    """The most serious of some assessments."""
+    return min(assessments, key=lambda f: SEVERITY.index(f.verdict))
+
+
+RowRule = Callable[[Row, AuditFile], Assessment | None]
+
+
+def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Assessment:
+    """An assessment of the row's own figures, with them as evidence."""
+    figures = {
+        key: value
+        for key, value in row.model_dump(exclude_none=True).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    claim = f"{row.name}: the published figures"
+    return judge(rule, verdict, arithmetic, claim=claim, rows=(row.name,), evidence=figures)

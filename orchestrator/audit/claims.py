@@ -1,0 +1,311 @@
+"""Rules that examine what a publication claims in words, by recomputing it from the publication's own table."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, assert_never
+
+from orchestrator.analysis.words import change
+from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
+from orchestrator.audit.claim_forms import (
+    Claim,
+    Connections,
+    DeliversAll,
+    Faster,
+    Highest,
+    LargerEffect,
+    Lowest,
+    Multiple,
+    Peak,
+    Size,
+    Slower,
+    Statistic,
+    Test,
+    Times,
+    rows_of,
+)
+from orchestrator.audit.compared import check_compared, overlap
+from orchestrator.audit.load_rules import arrival_noise, surplus
+from orchestrator.audit.method import method_of
+from orchestrator.audit.model import AuditFile, Row
+from orchestrator.audit.network_rules import ROUND_TRIPS, round_trips
+from orchestrator.audit.precision import column_bounds, half_digit
+
+# Claims are rounded: "ten times" is 9 to 11, but never the other way round.
+FACTOR_SLACK = 0.10
+
+PERCENTAGES = Rule(
+    "percentages recomputed",
+    "2.5 points from 10 to 50 %, a twentieth above, a quarter (0.5 points at the least) below; the sign must agree",
+    "the sentence is about other figures than the table's, or another statistic",
+)
+ORDERED = Rule("order recomputed", "the figures' rounding", "the sentence is about other figures than the table's")
+FACTORS = Rule(
+    "factors recomputed",
+    "a tenth of the factor, half of its distance from 1 at the most",
+    "the sentence is about other figures than the table's",
+)
+EXTREME = Rule(
+    "extreme recomputed",
+    "the figures' rounding; rows of the same operation, placement and load, or those named",
+    "the sentence is about other rows, or another statistic, than the test says",
+)
+SIZE = Rule(
+    "encoded size against content",
+    "one byte; any of the codec's usual variants",
+    "the size is after compression, or keys are known to both ends beforehand, or the message is another one",
+)
+LOSS = Rule(
+    "all delivered",
+    "0.1 %, and four standard deviations of a Poisson count where arrivals are random",
+    "less was offered than the table says",
+)
+PEAK = Rule("peak throughput", "a tenth", "the sentence is about other rows than those named")
+EFFECTS = Rule("sizes of effects", "the figures' rounding", "the sentence is about other rows than those named")
+SUMS = Rule("sums recomputed", "5 % and the figures' rounding", "the sentence is about another statistic")
+
+_Outcome = tuple[AuditVerdict, Rule, str]
+
+
+def check_claim(claim: Claim, test: Test, file: AuditFile) -> Assessment:
+    """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
+    match test:
+        case Faster() | Slower():
+            rule = PERCENTAGES if test.percent or test.by else ORDERED
+            verdict, arithmetic = check_compared(test, file)
+        case Times():
+            verdict, rule, arithmetic = _times(test, file)
+        case Lowest() | Highest():
+            verdict, rule, arithmetic = _extreme(test, file)
+        case Size():
+            verdict, rule, arithmetic = _size(test)
+        case DeliversAll():
+            verdict, rule, arithmetic = _delivers_all(test, file)
+        case Peak():
+            verdict, rule, arithmetic = _peak(test, file)
+        case LargerEffect():
+            verdict, rule, arithmetic = _larger_effect(test, file)
+        case Multiple():
+            verdict, rule, arithmetic = _multiple(test, file)
+        case Connections():
+            verdict, rule, arithmetic = _connections(test, file)
+        case _:
+            assert_never(test)
+    return judge(rule, verdict, arithmetic, claim=claim.text, rows=rows_of(test))
+
+
+def _missing(file: AuditFile, names: tuple[str, ...], statistic: Statistic) -> str:
+    lacking = [n for n in dict.fromkeys(names) if file.row(n).value(statistic) is None]
+    reasons = [f"{n} ({file.row(n).missing})" if file.row(n).missing else n for n in lacking]
+    return f"no {statistic} is published for {', '.join(reasons)}" if lacking else ""
+
+
+def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float] | None:
+    """Least, published and largest ratio of two figures; None where either may be 0 for all that is published."""
+    a, b = file.row(left), file.row(right)
+    one, two = column_bounds(a, file, statistic), column_bounds(b, file, statistic)
+    if one is None or two is None or not (one.low and two.low):
+        return None
+    return one.low / two.high, (a.value(statistic) or 0) / (b.value(statistic) or math.nan), one.high / two.low
+
+
+def _times(test: Times, file: AuditFile) -> _Outcome:
+    if lacking := _missing(file, (test.row, test.of), test.statistic):
+        return "undetermined", FACTORS, lacking
+    ratios = _ratio(file, test.row, test.of, test.statistic)
+    if ratios is None:
+        return "undetermined", FACTORS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
+    least, ratio, most = ratios
+    a, b = (file.row(n).value(test.statistic) or 0 for n in (test.row, test.of))
+    arithmetic = f"{a:g} / {b:g} = {ratio:{'.1f' if ratio >= 2 else '.3g'}}; claimed {test.factor:g}"
+    distance = abs(test.factor - 1)
+    slack = min(FACTOR_SLACK * test.factor, distance / 2) if distance > 1e-9 else 0.05
+    if abs(ratio - test.factor) <= slack + 1e-12:
+        return "supported", FACTORS, arithmetic
+    digit = min(half_digit(test.factor), distance / 2)
+    if overlap((least, most), (test.factor - digit, test.factor + digit)):
+        return "undetermined", FACTORS, f"{arithmetic}; with its digits the table allows {least:.3g} to {most:.3g}"
+    return "contradicted", FACTORS, arithmetic
+
+
+def _alike(one: Row, other: Row) -> bool:
+    """Whether rows were measured in the same setting, so that one may be called lower than the other."""
+
+    def setting(row: Row) -> tuple[object, ...]:
+        return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
+
+    return setting(one) == setting(other)
+
+
+def _extreme(test: Lowest | Highest, file: AuditFile) -> _Outcome:
+    named = file.row(test.row)
+    rows = [r for r in file.results if (r.name in test.among if test.among else _alike(r, named)) or r is named]
+    values = {r.name: v for r in rows if (v := r.value(test.statistic)) is not None}
+    if test.row not in values:
+        return "undetermined", EXTREME, _missing(file, (test.row,), test.statistic)
+    lowest = test.kind == "lowest"
+    ranked = sorted(values.items(), key=lambda item: item[1], reverse=not lowest)
+    arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in ranked)}"
+    if len(values) == 1:
+        return "undetermined", EXTREME, f"{arithmetic}: no other row was measured alike"
+    own = column_bounds(named, file, test.statistic)
+    others = [found for r in rows if r is not named and (found := column_bounds(r, file, test.statistic))]
+    best = ranked[0][1]
+    if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
+        return "supported", EXTREME, arithmetic
+    if own is None or all((own.low <= o.high) if lowest else (own.high >= o.low) for o in others):
+        return "undetermined", EXTREME, f"{arithmetic}: equal as far as the published digits go"
+    if test.other is not None:
+        second = {r.name: v for r in rows if (v := r.value(test.other)) is not None}
+        if second:
+            extreme = (min if lowest else max)(second, key=lambda name: second[name])
+            arithmetic += f"; by {test.other} the {test.kind} is {extreme} at {second[extreme]:.3g}"
+    return "contradicted", EXTREME, arithmetic
+
+
+def _size(test: Size) -> _Outcome:
+    content, sizes = text_bytes(test.message), encoded_sizes(test.codec, test.message)
+    exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items() if "indent" not in name)
+    arithmetic = f"its texts alone are {content} bytes; {exact}; claimed {test.bytes}"
+    if any(abs(test.bytes - size) <= 1 for size in sizes.values()):
+        return "supported", SIZE, arithmetic
+    if test.compressed:
+        return "undetermined", SIZE, f"{arithmetic} compressed, which is not recomputed"
+    return ("impossible" if test.bytes < content else "contradicted"), SIZE, arithmetic
+
+
+def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
+    words, verdicts = [], set[AuditVerdict]()
+    for row in (file.row(name) for name in test.rows):
+        if not row.offered_per_s or row.delivered_per_s is None:
+            verdicts.add("undetermined")
+            words.append(f"{row.name}: no rates published")
+            continue
+        method = method_of(row, file)
+        lost = 1 - row.delivered_per_s / row.offered_per_s
+        random = method.arrivals == "poisson" or file.stated.mode == "open loop"
+        noise = arrival_noise(row, file) if random else 0.0
+        off = f"{lost:.1%} missing" if lost >= 0 else surplus(1 - lost)
+        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
+        if lost > 0.001 + noise:
+            verdicts.add("contradicted")
+        elif lost > 0.001:
+            verdicts.add("undetermined")
+            text += f", where random arrivals vary by {noise:.1%}"
+        elif method.delivery == "at-least-once":
+            verdicts.add("undetermined")
+            text += ", where an event counted twice hides one that was lost"
+        else:
+            verdicts.add("supported")
+        words.append(text)
+    order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
+    return next(v for v in order if v in verdicts), LOSS, "; ".join(words)
+
+
+def _peak(test: Peak, file: AuditFile) -> _Outcome:
+    words, holds = [], []
+    for group in test.groups:
+        rates = {name: rate for name in group if (rate := file.row(name).throughput_per_s)}
+        if not rates:
+            return "undetermined", PEAK, _missing(file, group, "throughput_per_s")
+        best = max(rates, key=lambda name: rates[name])
+        holds.append(abs(rates[best] / test.throughput_per_s - 1) <= FACTOR_SLACK)
+        words.append(f"{best} {rates[best]:,g}/s ({change(rates[best] / test.throughput_per_s - 1, 1)})")
+    arithmetic = f"highest of each: {'; '.join(words)}; claimed near {test.throughput_per_s:,g}/s"
+    return ("supported" if all(holds) else "contradicted"), PEAK, arithmetic
+
+
+def _larger_effect(test: LargerEffect, file: AuditFile) -> _Outcome:
+    if lacking := _missing(file, (*test.first, *test.second), test.statistic):
+        return "undetermined", EFFECTS, lacking
+    first, second = (_ratio(file, *pair, test.statistic) for pair in (test.first, test.second))
+    if first is None or second is None:
+        return "undetermined", EFFECTS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
+    (low, one, high), (below, two, above) = _away_from_one(first), _away_from_one(second)
+    arithmetic = f"{' / '.join(test.first)}: factor {one:.2f}; {' / '.join(test.second)}: {two:.2f}"
+    if one > two:
+        return "supported", EFFECTS, arithmetic
+    if overlap((low, high), (below, above)):
+        return "undetermined", EFFECTS, f"{arithmetic}: equal as far as the published digits go"
+    return "contradicted", EFFECTS, arithmetic
+
+
+def _away_from_one(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
+    low, ratio, high = ratios
+    return ratios if ratio >= 1 else (1 / high, 1 / ratio, 1 / low)
+
+
+def _multiple(test: Multiple, file: AuditFile) -> _Outcome:
+    if lacking := _missing(file, (test.row,), test.statistic):
+        return "undetermined", SUMS, lacking
+    figure = file.row(test.row).value(test.statistic) or 0.0
+    product = test.factor * figure
+    off = test.factor * half_digit(figure) if not figure else 0.0
+    fits = abs(product - test.equals) <= 0.05 * test.equals + off
+    arithmetic = f"{test.factor:g} x {figure:g} = {product:.3g} ms; claimed {test.equals:g} ms"
+    return ("supported" if fits else "contradicted"), SUMS, arithmetic
+
+
+def _connections(test: Connections, file: AuditFile) -> _Outcome:
+    assessments = []
+    for name in test.rows:
+        row = file.row(name).model_copy(update={"connection": test.policy})
+        assessment = round_trips(row, file)
+        if assessment is not None:
+            assessments.append(assessment)
+    if not assessments:
+        return "undetermined", ROUND_TRIPS, "no row gives both a distance and the same call on one host"
+    words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in assessments)
+    if any(f.verdict == "impossible" for f in assessments):
+        words = f"{words}: figures faster than a round trip say nothing about connections"
+        return "undetermined", ROUND_TRIPS, words
+    kinds = {f.verdict for f in assessments}
+    order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "undetermined")
+    return next(v for v in order if v in kinds), ROUND_TRIPS, words
+
+
+def text_bytes(value: Any) -> int:
+    """Bytes of all keys and texts of a message: no self-describing codec can take less without knowing them beforehand."""
+    if isinstance(value, dict):
+        return sum(text_bytes(k) + text_bytes(v) for k, v in value.items())
+    if isinstance(value, list):
+        return sum(text_bytes(v) for v in value)
+    return len(value.encode()) if isinstance(value, str) else 0
+
+
+def encoded_sizes(codec: str, message: dict[str, Any]) -> dict[str, int]:
+    """Sizes in bytes by variant of the codec. Text beyond ASCII is UTF-8 to most JSON encoders, and escapes to some."""
+    if codec == "json":
+        variants: dict[str, int] = {}
+        for number, values in (("", message), (" and whole numbers without .0", _whole(message))):
+            for text, ascii_only in (("", False), (" with escapes", True)):
+                for name, form in (
+                    ("JSON with spaces", {}),
+                    ("compact JSON", {"separators": (",", ":")}),
+                    ("JSON with indent 2", {"indent": 2}),
+                    ("JSON with indent 4", {"indent": 4}),
+                ):
+                    size = len(json.dumps(values, ensure_ascii=ascii_only, **form).encode())
+                    if size not in variants.values():
+                        variants[name + text + number] = size
+        return variants
+    if codec == "cbor":
+        import cbor2
+
+        return {"CBOR": len(cbor2.dumps(message)), "canonical CBOR": len(cbor2.dumps(message, canonical=True))}
+    import msgpack
+
+    return {
+        "MessagePack": len(msgpack.packb(message)),
+        "MessagePack in single precision": len(msgpack.packb(message, use_single_float=True)),
+    }
+
+
+def _whole(value: Any) -> Any:
+    """The message with 1.0 as 1, as JavaScript and Go print it."""
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value

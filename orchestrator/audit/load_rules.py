@@ -1,0 +1,177 @@
+"""Rules on load: requests in flight, Little's law, arrivals, and events delivered."""
+
+from __future__ import annotations
+
+import math
+
+from orchestrator.analysis.words import MOST_CHANGE, factor
+from orchestrator.audit.assessment import Assessment, Rule, about
+from orchestrator.audit.method import clients_of, depth_unknown, method_of, of_several_runs
+from orchestrator.audit.model import AuditFile, Row
+from orchestrator.audit.precision import bounds, half_digit, mean_bounds
+
+# Runs of our own on a loud machine, published as a pooled mean beside a median throughput, came to twice.
+EXCESS_OVER_RUNS = 3.0
+EXCESS_UNSTATED = 1.15
+
+# How long a measurement is taken to be where a publication does not say.
+ASSUMED_S = 10.0
+
+IN_FLIGHT = Rule(
+    "in flight",
+    "none: a batch of one is sequential; rows that vary the batch for one and the same protocol are left alone",
+    "all results that are compared were sent in batches of that size, and each latency is a batch's",
+)
+LITTLE = Rule(
+    "Little's law",
+    f"5 % in a single run, 15 % where runs are not spoken of, a factor of {EXCESS_OVER_RUNS:g} where several are stated",
+    "more requests were in flight than stated (pipelining, batches, several connections), latencies were corrected for "
+    "coordinated omission (wrk), or requests waited in an open loop",
+)
+TOTAL = Rule(
+    "total against rate",
+    "a tenth of the duration, the figures' rounding, and one longest request, times the runs",
+    "the rate counts successes alone, the figures are of several runs or hosts, or the duration is another one's",
+)
+GAPS = Rule("gaps are no latencies", "none", "the figure is of latencies, and the description is wrong")
+DELIVERED = Rule(
+    "delivered against offered",
+    "1 %, and four standard deviations of a Poisson count over the measurement (10 s where it is not stated)",
+    "events were delivered more than once (at-least-once delivery, several subscribers), or more was offered than stated",
+)
+
+
+def in_flight(row: Row, file: AuditFile) -> Assessment | None:
+    """Requests sent in a batch wait for each other: that is no sequential latency, and not comparable with one."""
+    if row.batch is None or file.stated.mode != "sequential":
+        return None
+    arithmetic = f"stated sequential (1 in flight), sent in batches of {row.batch}"
+    if row.mean:
+        arithmetic += f"; {row.mean:g} ms / {row.batch} = {row.mean / row.batch:.2f} ms of work a request"
+    if row.batch == 1:
+        return about(row, IN_FLIGHT, "supported", arithmetic)
+    single = {other.protocol for other in file.results if (other.batch or 1) == 1 and other.missing is None}
+    if single and row.protocol not in single:
+        words = f"{arithmetic}; other protocols of the table sent one at a time"
+        return about(row, IN_FLIGHT, "contradicted", words)
+    words = f"{arithmetic}: comparable with batches of that size only"
+    return about(row, IN_FLIGHT, "undetermined", words)
+
+
+def littles_law(row: Row, file: AuditFile) -> Assessment | None:
+    """In a closed loop, requests in flight = throughput x mean latency (Little 1961), less the client's own time.
+
+    In flight are concurrency x batch, of each load generator. Latencies can add up to less than the time there was, and
+    never to more. Over several runs a mean of all requests and a median of the runs' throughputs are often published
+    side by side, though: where several runs are stated, only a large excess tells. Where no mean is published, the
+    percentiles force a least one.
+    """
+    concurrency = row.concurrency or (1 if file.stated.mode == "sequential" else None)
+    if file.stated.mode in ("open loop", "stream") or row.measures == "gap":
+        return None
+    if not (concurrency and row.throughput_per_s):
+        return None
+    flying = concurrency * (row.batch or 1) * clients_of(row, file)
+    implied = flying / row.throughput_per_s * 1000
+    longest = flying / max(row.throughput_per_s - half_digit(row.throughput_per_s), 1e-12) * 1000
+    mean, p99 = bounds(row, file, "mean"), row.p99
+    least = mean.low if mean else mean_bounds(row, file).low
+    if not mean and not p99 and not least:
+        return None
+    arithmetic = f"{flying} in flight / {row.throughput_per_s:,g} per s = a mean of {implied:.3g} ms"
+    if row.mean is not None:
+        arithmetic += f"; published mean {row.mean:g} ms"
+    elif p99:
+        arithmetic += f"; published p99 {p99:g} ms"
+    if not mean and least > longest:
+        arithmetic += f"; its percentiles force a mean of {least:.3g} ms"
+    corrected, unknown = method_of(row, file).corrected, depth_unknown(row, file)
+    excess = 1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS if of_several_runs(row, file) else EXCESS_UNSTATED
+    if least > longest * excess and not (corrected or unknown):
+        return about(row, LITTLE, "contradicted", f"{arithmetic}: more time than there was")
+    if least > longest * 1.05:
+        why = "the correction for coordinated omission" if corrected else "runs put together in two ways"
+        why = "several requests at once on a connection" if unknown else why
+        return about(row, LITTLE, "undetermined", f"{arithmetic}: more time than there was, which {why} may explain")
+    typical = row.mean if row.mean is not None else p99
+    if typical is not None and typical < implied * 0.8:
+        words = f"{arithmetic}: the rest of the time is in no latency, which the client's own work may explain"
+        return about(row, LITTLE, "undetermined", words)
+    return about(row, LITTLE, "supported", arithmetic)
+
+
+def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
+    """No more requests are summarised than were sent at that rate for that long.
+
+    Fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated duration
+    (they wait for the last replies), so that a tenth is granted.
+    """
+    duration, rate = method_of(row, file).duration_s, row.throughput_per_s or row.delivered_per_s
+    if not (row.samples and duration and rate) or row.measures == "gap":
+        return None
+    rate = max(rate, row.offered_per_s or 0.0)
+    longest = (row.max or row.p99 or 0.0) / 1000
+    runs = file.stated.repeats or 1
+    most = (rate + half_digit(rate)) * (1.1 * (duration + half_digit(duration)) + longest) * runs * (row.batch or 1)
+    arithmetic = f"{rate:,g} per s x {duration:g} s = {rate * duration:,.0f} requests; published {row.samples:,}"
+    if row.samples <= most:
+        return about(row, TOTAL, "supported", arithmetic)
+    if of_several_runs(row, file) or clients_of(row, file) > 1 or method_of(row, file).failures == "counted":
+        words = f"{arithmetic}: more, which several runs or hosts, or failed calls, may explain"
+        return about(row, TOTAL, "undetermined", words)
+    return about(row, TOTAL, "contradicted", arithmetic)
+
+
+def gap_is_no_latency(row: Row, _: AuditFile) -> Assessment | None:
+    """The time between two arrivals of a stream follows its rate, whatever the latency."""
+    if row.measures != "gap" or not row.p99:
+        return None
+    arithmetic = f"the p99 of {row.p99:g} ms is of gaps between arrivals"
+    if row.offered_per_s and row.concurrency:
+        period = 1000 * row.concurrency / row.offered_per_s
+        arithmetic += (
+            f"; one client is sent an event every {period:g} ms, so that a gap is {row.p99 / period:.2f} periods"
+        )
+    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing about latency")
+
+
+def arrival_noise(row: Row, file: AuditFile) -> float:
+    """Four standard deviations of the count of events, as a share of it; 0 where arrivals are stated to be constant.
+
+    A Poisson count of n has a standard deviation of sqrt(n).
+    """
+    method = method_of(row, file)
+    if method.arrivals == "constant" or not row.offered_per_s:
+        return 0.0
+    count = row.samples or file.stated.requests or row.offered_per_s * (method.duration_s or ASSUMED_S)
+    return 4 / math.sqrt(max(count, 1.0))
+
+
+def surplus(share: float) -> str:
+    """What arrived beyond what was offered, as `0.8% more`; of far more, as `174 times as many`."""
+    return f"{factor(share)} times as many" if share - 1 > MOST_CHANGE else f"{share - 1:.1%} more"
+
+
+def delivered(row: Row, file: AuditFile) -> Assessment | None:
+    """Events that arrived against events that were offered. Loss is no error of a table; its latencies are of the rest."""
+    arrived = row.delivered_per_s
+    if arrived is None and file.stated.mode == "open loop":
+        arrived = row.throughput_per_s
+    if not row.offered_per_s or arrived is None:
+        return None
+    share, noise = arrived / row.offered_per_s, arrival_noise(row, file)
+    off = half_digit(arrived) / row.offered_per_s
+    missing = f"{1 - share:.1%} missing" if share <= 1 else surplus(share)
+    arithmetic = f"{arrived:,g} of {row.offered_per_s:,g} per s = {share:.1%}, {missing}"
+    if share - off > 1.01:
+        if method_of(row, file).delivery == "at-least-once":
+            words = f"{arithmetic}: at-least-once delivery may count an event twice"
+            return about(row, DELIVERED, "undetermined", words)
+        if share - off <= 1.01 + noise:
+            words = f"{arithmetic}: random arrivals vary by {noise:.1%} (four standard deviations)"
+            return about(row, DELIVERED, "undetermined", words)
+        return about(row, DELIVERED, "impossible", arithmetic)
+    if share + off < 0.999:
+        words = f"{arithmetic}: figures for the others say nothing about these"
+        return about(row, DELIVERED, "undetermined", words)
+    return about(row, DELIVERED, "supported", arithmetic)

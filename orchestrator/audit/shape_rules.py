@@ -1,0 +1,255 @@
+"""Rules on the shape of one row's distribution: what its figures force on one another."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import combinations
+from typing import TypeGuard
+
+from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, about
+from orchestrator.audit.claim_forms import Statistic
+from orchestrator.audit.method import corrected_apart, method_of, of_several_runs
+from orchestrator.audit.model import AuditFile, Percentiles, Row
+from orchestrator.audit.precision import (
+    LADDER,
+    SHARES,
+    blanks,
+    bounds,
+    exceeds,
+    half_digit,
+    mean_bounds,
+)
+
+_SAMPLES = Percentiles()
+_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
+
+ORDER = Rule(
+    "order of percentiles",
+    "half of each figure's last digit; a histogram's bucket, a sketch's error, where percentiles come from one",
+    "the figures are of different sets of requests, or percentiles were estimated in a way that is not stated",
+)
+SPREAD = Rule(
+    "SD within its bounds",
+    "2 % and rounding (5 % for percentiles); only where the SD is not stated to be over runs",
+    "the SD is of runs' means, of a trimmed set, or of other requests than the extremes",
+)
+MEAN = Rule(
+    "mean within its percentiles",
+    "2 % and rounding, and the percentiles' own error; not judged below 100 requests, or over runs",
+    "mean and percentiles are of different sets of requests (errors left out of one), or one of them was trimmed",
+)
+RAMP = Rule(
+    "uniform ramp",
+    "3 % for each figure; two of mean, median, SD and upper percentiles must fit, and none may miss",
+    "requests waited for a timer of a fixed period, or arrived faster than they were served (an overloaded open loop)",
+)
+CONSTANT = Rule(
+    "one figure for several",
+    "figures with three digits or more that are equal to the last; percentiles out of buckets are left out",
+    "the clock ticks more coarsely than the figures are printed, or all requests ended in one time-out",
+)
+DIGITS = Rule(
+    "digits of the tool",
+    "two percentiles of 100 ms or more with more digits than the tool keeps; not judged over runs",
+    "the percentiles were computed from the tool's raw samples, or put together over runs",
+)
+
+
+def order(row: Row, file: AuditFile) -> Assessment | None:
+    """The minimum <= percentiles in their order <= max, and the mean between min and max."""
+    empty, source = blanks(row), method_of(row, file).percentiles or _SAMPLES
+    exact = source.source == "samples" and source.digits is None
+    known = [(name, value) for name in LADDER if (value := row.value(name)) is not None and name not in empty]
+    wrong = []
+    for (a, x), (b, y) in combinations(known, 2):
+        alike = exact or not {"min", "max"} & {a, b}  # estimated in one way, which keeps their order
+        low, high = bounds(row, file, a), bounds(row, file, b)
+        # An average of percentiles may lie anywhere beside extremes that were put together in another way.
+        apart = low is not None and high is not None and low.low > high.high and source.source != "averaged"
+        if exceeds(x, y) and (apart or alike) and _beyond_digits(row, file, x, y):
+            wrong.append(f"{a} {x:g} > {b} {y:g}")
+    low, high = bounds(row, file, "min"), bounds(row, file, "max")
+    mean = row.mean
+    if mean is not None and ((low and mean < low.low and exceeds(row.min or 0, mean)) or (
+        high and "max" not in empty and mean > high.high and exceeds(mean, row.max or 0)
+    )):  # fmt: skip
+        wrong.append(f"mean {mean:g} outside {row.min or 0:g} to {row.max or math.inf:g}")
+    if len(known) < 2 and not wrong:
+        return None
+    if wrong:
+        return about(row, ORDER, "impossible", "; ".join(wrong[:4]))
+    steps = " <= ".join(f"{name} {value:g}" for name, value in known)
+    if empty:
+        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is a tool's blank rather than a figure"
+        return about(row, ORDER, "undetermined", words)
+    return about(row, ORDER, "supported", steps)
+
+
+def _beyond_digits(row: Row, file: AuditFile, value: float, other: float) -> bool:
+    """Whether figures differ by more than the significant digits that their tool keeps."""
+    source = method_of(row, file).percentiles
+    if source is None or source.digits is None or not value:
+        return True
+    return value - other > 10.0 ** (math.floor(math.log10(value)) - source.digits + 1)
+
+
+def spread(row: Row, file: AuditFile) -> Assessment | None:
+    """The least SD that other figures force, and the most, half the range (Popoviciu 1935).
+
+    One extreme of n requests forces (extreme - mean) / sqrt(n); a percentile p forces (p - mean) sqrt((1 - p) / p), as a
+    share 1 - p of all requests lies that far out (Cantelli 1929); the median alone |median - mean|.
+    """
+    if row.sd is None or row.mean is None:
+        return None
+    off = half_digit(row.sd) + half_digit(row.mean)
+    forced: dict[str, float] = {}
+    for name, value in (("max", row.max), ("min", row.min)):
+        if value is not None and row.samples and name not in blanks(row):
+            forced[name] = (abs(value - row.mean) - half_digit(value)) / math.sqrt(row.samples) * 0.98
+    for name, share in SHARES.items():
+        found = bounds(row, file, name)
+        if found and name not in blanks(row) and (row.samples or 1_000) * min(share, 1 - share) >= 10:
+            up = (found.low - row.mean) * math.sqrt((1 - share) / share)
+            down = (row.mean - found.high) * math.sqrt(share / (1 - share))
+            forced[name] = max(up, down) * 0.95
+    most = math.inf
+    if row.min is not None and row.max is not None and row.samples:
+        most = (row.max - row.min) / 2 * math.sqrt(row.samples / max(row.samples - 1, 1)) * 1.02
+        off += (half_digit(row.min) + half_digit(row.max)) / 2
+    if not forced:
+        return None
+    by = max(forced, key=lambda name: forced[name])
+    least = max(forced[by], 0.0)
+    half = "" if math.isinf(most) else f", half the range at most {most:.3g}"
+    arithmetic = f"SD {row.sd:g}; the {by} forces at least {least:.3g}{half}"
+    if row.sd > most + off:
+        return about(row, SPREAD, "impossible", arithmetic)
+    if row.sd < least - off:
+        if of_several_runs(row, file) or corrected_apart(row, file):
+            words = f"{arithmetic}: too small for requests, which an SD over runs would explain"
+            return about(row, SPREAD, "undetermined", words)
+        return about(row, SPREAD, "impossible", arithmetic)
+    return about(row, SPREAD, "supported", arithmetic)
+
+
+def mean_in_percentiles(row: Row, file: AuditFile) -> Assessment | None:
+    """A mean is no further out than the shares of requests between its percentiles let it be."""
+    percentiles = [name for name in SHARES if row.value(name) is not None and name not in blanks(row)]
+    if row.mean is None or not percentiles or (row.samples or 1_000) < 100:
+        return None
+    possible, off = mean_bounds(row, file), half_digit(row.mean)
+    arithmetic = f"mean {row.mean:g}; {', '.join(percentiles)} allow {possible.low:.3g} to {possible.high:.3g}"
+    if possible.low * 0.98 - off <= row.mean <= possible.high * 1.02 + off:
+        return about(row, MEAN, "supported", arithmetic)
+    if row.mean > possible.high and row.concurrency and row.throughput_per_s:
+        divided = row.concurrency * 1000 / row.throughput_per_s
+        if abs(row.mean / divided - 1) < 0.005:
+            words = f"{arithmetic}; {row.concurrency} / {row.throughput_per_s:,g} per s = {divided:.4g} ms"
+            return about(
+                row, MEAN, "undetermined", f"{words}: wall time divided by requests (ab), no mean of latencies"
+            )
+    if of_several_runs(row, file) or corrected_apart(row, file):
+        words = f"{arithmetic}: outside, which figures put together over runs, or corrected ones, may explain"
+        return about(row, MEAN, "undetermined", words)
+    return about(row, MEAN, "impossible", arithmetic)
+
+
+def uniform_ramp(row: Row, file: AuditFile) -> Assessment | None:
+    """Queue positions recorded as latencies are uniform: mean (min + max) / 2, SD (max - min) / sqrt(12).
+
+    Without the SD, the median and the percentiles show it as well: each lies at its share of the way from min to max.
+    """
+    if row.min is None or not row.max or row.max < 10 * row.min or row.measures == "gap":
+        return None
+    reach = row.max - row.min
+    expected: dict[Statistic, float] = {"mean": row.min + reach / 2, "sd": reach / math.sqrt(12)}
+    expected |= {name: row.min + share * reach for name, share in SHARES.items()}
+    published = {name: value for name in expected if (value := row.value(name)) is not None and name not in blanks(row)}
+    if len(published) < 2:
+        return None
+    off = {name: abs(value - expected[name]) for name, value in published.items()}
+    fits = all(
+        gap <= 0.03 * (expected[name] if name in ("mean", "sd") else reach) + half_digit(published[name])
+        for name, gap in off.items()
+    )
+    forms = ", ".join(f"{name} {expected[name]:.2f}" for name in published)
+    figures = ", ".join(f"{name} {value:g}" for name, value in published.items())
+    arithmetic = f"uniform from {row.min:g} to {row.max:g} has {forms}; published: {figures}"
+    if not fits:
+        return about(row, RAMP, "supported", f"{arithmetic}: no ramp")
+    words = f"{arithmetic}: the shape of places in a queue, or of waiting for a timer, not of a call's own time"
+    verdict: AuditVerdict = "contradicted"
+    if file.stated.mode == "open loop":
+        verdict, words = "undetermined", f"{words}; an overloaded open loop queues like this"
+    elif (method_of(row, file).percentiles or _SAMPLES).source == "histogram":
+        verdict, words = "undetermined", f"{words}; a single bucket interpolated looks like this"
+    return about(row, RAMP, verdict, words)
+
+
+def is_ramp(row: Row, file: AuditFile) -> bool:
+    """Whether the row's figures are those of a uniform ramp, honest or not."""
+    found = uniform_ramp(row, file)
+    return found is not None and found.verdict != "supported"
+
+
+def constant(row: Row, file: AuditFile) -> Assessment | None:
+    """Measured latencies are not equal to three digits from their middle to their tail.
+
+    Where the whole table lies on one grid, the clock ticks that coarsely (15.6 ms under Windows), and figures coincide.
+    """
+    source = method_of(row, file).percentiles or _SAMPLES
+    if on_a_grid([r for r in file.results if r.measures == "latency"]):
+        return None
+    least = 20 * (method_of(row, file).resolution_ms or 0.0)
+    if source.source != "samples" or source.digits or (row.samples or 1_000) < 100:
+        return None
+    upper = [(n, v) for n in ("p95", "p99", "p999", "max") if _telling(v := row.value(n), least)]
+    centre = [(n, v) for n in ("mean", "median") if _telling(v := row.value(n), least)]
+    same = [f"{a} = {b} = {v:g}" for a, v in centre for b, w in upper if v == w]
+    if not upper or not centre:
+        return None
+    if same:
+        return about(row, CONSTANT, "contradicted", "; ".join(same))
+    return None
+
+
+def _telling(value: float | None, least: float) -> TypeGuard[float]:
+    """Whether a figure has so many digits, of ticks that fine, that it does not meet another one by chance."""
+    return bool(value) and value is not None and value >= least and significant(value) >= 3
+
+
+def digits_of_the_tool(row: Row, file: AuditFile) -> Assessment | None:
+    """A tool that keeps two significant digits (Locust, `log_response_time` in its stats.py) prints no third one.
+
+    Figures of several runs put together have more; a single one may be a slip of the pen, so two are needed.
+    """
+    source = method_of(row, file).percentiles
+    if source is None or source.digits is None or of_several_runs(row, file):
+        return None
+    known = [(n, v) for n in SHARES if (v := row.value(n)) and v >= 100]
+    most = max(source.digits, 2)  # Goose keeps two digits up to 500 ms, and one from there on
+    longer = [f"{n} {v:g}" for n, v in known if significant(v) > most]
+    if len(longer) >= 2:
+        words = f"the tool keeps {most} significant digits of a percentile from 100 ms on: {', '.join(longer)}"
+        return about(row, DIGITS, "contradicted", words)
+    return None
+
+
+def on_a_grid(rows: list[Row]) -> bool:
+    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
+    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
+    if len(values) < 3:
+        return False
+    step = min(values)
+    off = half_digit(step)
+    return (
+        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
+        and off < step / 20
+    )
+
+
+@lru_cache(maxsize=4096)
+def significant(value: float) -> int:
+    """How many significant digits a figure is published with, zeros at its end left out."""
+    return len(f"{value:.15g}".replace(".", "").split("e")[0].strip("0"))

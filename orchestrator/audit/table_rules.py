@@ -1,0 +1,301 @@
+"""Rules that look at several published rows together: shapes that real measurements do not share, winners that change."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from statistics import fmean, median
+
+from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
+from orchestrator.audit.claim_forms import Statistic
+from orchestrator.audit.method import method_of
+from orchestrator.audit.model import AuditFile, Row
+from orchestrator.audit.shape_rules import is_ramp, on_a_grid, significant
+
+TableRule = Callable[[AuditFile], Iterator[Assessment]]
+
+TEMPLATE = Rule(
+    "tail template",
+    "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one "
+    "stack, are left out",
+    "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
+)
+REPEATED = Rule(
+    "repeated figures",
+    "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
+    "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
+    "left out",
+    "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
+)
+WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
+
+_INDEPENDENT = "the distributions of the stacks were measured independently"
+_TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
+
+# Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
+# (40 and 200 ms), and time-outs that people set; by how much above them.
+_LIMITS_MS = (
+    (40.0, 0.1),
+    (200.0, 0.05),
+    *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
+)
+_CHANCE = 1e-3
+# Extremes of normal samples vary by so much less than a tail's own scale beyond its p99 says (Gumbel 1958; drawn anew).
+_NORMAL_TAIL = 0.7
+_FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
+
+
+def tail_template(file: AuditFile) -> Iterator[Assessment]:
+    """Four stacks or more whose tails have one and the same shape, in proportion to means that differ.
+
+    In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
+    at several times the p99, by another factor for each stack. What delays all stacks alike (a network, say) adds the same
+    milliseconds to each, which is in proportion only where the means are alike. With a few hundred requests the p99 lies
+    next to the maximum in any case. There, nothing can be concluded. One result in five may have another shape: a table
+    made from a template often has an outlier. Uniform ramps (`is_ramp`), and loads of one stack, are alike for reasons of
+    their own.
+    """
+    known = [r for r in file.results if r.p99 and r.max and r.mean and r.measures == "latency" and not is_ramp(r, file)]
+    rows = [r for r in known if r.sd]
+    if len(rows) >= 4:
+        yield _thin_tails(rows, file)
+    yield from _scaled([r for r in known if r.p95], file)
+
+
+def _one_stack(rows: list[Row]) -> bool:
+    """Whether rows are loads of one stack (or of a few): beyond saturation queueing scales its latencies, shape and all."""
+    return (
+        len({(r.protocol, r.operation, r.placement) for r in rows}) < 4
+        and len({(r.concurrency, r.batch) for r in rows}) > 1
+    )
+
+
+def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
+    ratios = {r.name: (r.max or 0) / (r.p99 or 1) for r in rows}
+    shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
+    words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    arithmetic = f"max / p99: {words}; SD / mean from {min(shapes.values()):.2f} to {max(shapes.values()):.2f}"
+    kept: list[Row] = []
+    for measure in (ratios, shapes):
+        kept = kept or _without_outliers(
+            rows,
+            lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)),
+            lambda r, measure=measure: measure[r.name],  # type: ignore[misc]
+        )
+    verdict: AuditVerdict = "supported"
+    if kept:
+        means = [r.mean or 1.0 for r in kept]
+        counts = [r.samples or file.stated.requests or 0 for r in kept]
+        enough = max(means) > 2 * min(means) and min(counts) >= 1_000 and not _one_stack(kept)
+        verdict = "contradicted" if enough else "undetermined"
+        arithmetic += f"; means from {min(means):g} to {max(means):g} ms: every tail is the same template, scaled"
+        if len(kept) < len(rows):
+            arithmetic += f", but for {', '.join(r.name for r in rows if r not in kept)}"
+        if file.stated.aggregate:
+            arithmetic += f"; an {file.stated.aggregate} would thin each stack's tail by another measure"
+    return judge(
+        TEMPLATE,
+        verdict,
+        arithmetic,
+        claim=_INDEPENDENT,
+        rows=tuple(ratios),
+        evidence={"max_over_p99": ratios, "cv": shapes},
+    )
+
+
+def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float], *, all_of_them: bool) -> bool:
+    """Whether tails are thin and alike; more closely so where the one that is not has been left out."""
+    tails, spreads = [ratios[r.name] for r in rows], [shapes[r.name] for r in rows]
+    within, thin = (0.15, 1.25) if all_of_them else (0.08, 1.20)
+    return _relative_range(tails) < within and _relative_range(spreads) < 0.25 and max(tails) < thin
+
+
+def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool], shape: Callable[[Row], float]) -> list[Row]:
+    """The rows that are alike, at least four, when at most one in five (one at the least) is left out; else none.
+
+    Left out is what lies farthest from the middle `shape`, one after the other.
+    """
+    kept = list(rows)
+    for _ in range(max(1, len(rows) // 5) + 1):
+        if alike(kept):
+            return kept
+        if len(kept) <= 4:
+            return []
+        kept = _without_farthest(kept, shape)
+    return []
+
+
+def _without_farthest(rows: list[Row], shape: Callable[[Row], float]) -> list[Row]:
+    middle = median(shape(r) for r in rows)
+    farthest = max(rows, key=lambda r: abs(shape(r) - middle))
+    return [r for r in rows if r is not farthest]
+
+
+def _scaled(rows: list[Row], file: AuditFile) -> Iterator[Assessment]:
+    """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
+
+    By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
+    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared, of all three and
+    of the maxima alone; accused is a sum that chance undercuts once in 1,000 tables, each choice of an outlier counted.
+    """
+    if len(rows) < 4:
+        return
+    most_out = min(max(1, len(rows) // 5), len(rows) - 4)
+    tried = [rows]
+    for name in _TAIL:
+        some = rows
+        for _ in range(most_out):
+            some = _without_farthest(some, partial(_in_means, name=name))
+            tried.append(some)
+    # Half of the error granted is for the whole table, the other half for all choices of outliers together.
+    choices = sum(math.comb(len(rows), out) for out in range(1, most_out + 1))
+
+    def chance_of(some: list[Row]) -> float:
+        return min(1.0, 2 * _chance_of_likeness(some, file) * (1 if some is rows else choices))
+
+    kept = min(tried, key=chance_of)
+    chance = chance_of(kept)
+    means = [r.mean or 1.0 for r in kept]
+    if chance > _CHANCE or max(means) < 1.5 * min(means):
+        return
+    factors = ", ".join(f"{n} {median(_in_means(r, n) for r in kept):.3g}" for n in _TAIL)
+    arithmetic = f"in units of the mean: {factors}, alike in {', '.join(r.name for r in kept)}; by chance: {chance:.2g}"
+    few = any((r.samples or file.stated.requests or 1_000) < 1_000 for r in kept)
+    verdict: AuditVerdict = "undetermined" if few or _one_stack(kept) else "contradicted"
+    yield judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in kept))
+
+
+def _in_means(row: Row, name: Statistic) -> float:
+    return (row.value(name) or 0.0) / (row.mean or 1.0)
+
+
+def _chance_of_likeness(rows: list[Row], file: AuditFile) -> float:
+    """How likely independent samples of one shape have tails that are as alike as these."""
+    by_figure = {name: _squared_deviations(rows, name, file) for name in _TAIL}
+    together = _chi_squared_below(sum(by_figure.values()), (len(rows) - 1) * len(_TAIL))
+    if not _unbounded(rows):
+        return together
+    # Maxima vary most from sample to sample, so that they tell a template whose noise is about that of the percentiles.
+    return 2 * min(together, _chi_squared_below(by_figure["max"], len(rows) - 1))
+
+
+def _unbounded(rows: list[Row]) -> bool:
+    """Whether maxima lie as far out as in tails without an end: at least 1.5 times the way from p95 to p99 beyond p99.
+
+    It is 2.2 times in 10,000 normal samples and 2.9 in exponential ones; 0.25 in uniform ones, whose maxima all lie at the
+    same end.
+    """
+    return all((r.max or 0) - (r.p99 or 0) >= 1.5 * ((r.p99 or 0) - (r.p95 or 0)) > 0 for r in rows)
+
+
+def _squared_deviations(rows: list[Row], name: Statistic, file: AuditFile) -> float:
+    """A tail figure's squared deviations from the rows' middle, in units of what samples of a row vary by."""
+    values, errors = [_in_means(r, name) for r in rows], []
+    for row in rows:
+        count = row.samples or file.stated.requests or 1_000
+        scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
+        share = {"p95": 0.05, "p99": 0.01}.get(name)
+        if share:
+            errors.append(scale * math.sqrt((1 - share) / (share * count)))
+            continue
+        # Beyond p99 tails are thinner than exponential; normal samples' maxima vary by 0.7 of what this scale gives.
+        beyond = (_in_means(row, "max") - _in_means(row, "p99")) / max(math.log(0.01 * count), 1.0)
+        errors.append(1.28 * min(scale, max(beyond, 1e-9)) * _NORMAL_TAIL)
+    middle, error = fmean(values), fmean(errors)
+    return sum(((value - middle) / error) ** 2 for value in values)
+
+
+def _chi_squared_below(value: float, freedom: int) -> float:
+    """The distribution function of chi-squared, by the series of the incomplete gamma function (Pearson 1922)."""
+    shape, x = freedom / 2, value / 2
+    if x <= 0:
+        return 0.0
+    if x > shape + 20:
+        return 1.0
+    term = total = 1 / shape
+    for step in range(1, 500):
+        term *= x / (shape + step)
+        total += term
+    return min(1.0, total * math.exp(-x + shape * math.log(x) - math.lgamma(shape)))
+
+
+def _relative_range(values: list[float]) -> float:
+    return (max(values) - min(values)) / fmean(values) if fmean(values) else 0.0
+
+
+def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
+    """Results of different stacks, operations, places or loads with the same figures to the last digit.
+
+    A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
+    """
+    rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
+    if on_a_grid(rows):
+        return
+    named: set[str] = set()
+    for one, other in combinations(rows, 2):
+        if one.name in named:  # said of the first row that it equals
+            continue
+        same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
+        if len(same) >= 3 and _setting(one) != _setting(other):
+            words = ", ".join(f"{n} {one.value(n):g}" for n in same)
+            yield _repeated(f"{one.name} and {other.name} share {words}", [one, other])
+            named.add(other.name)
+    for name in _FIGURES:
+        by_value: dict[float, list[Row]] = defaultdict(list)
+        for row in rows:
+            if _long(row, name, 3):
+                by_value[row.value(name) or 0.0].append(row)
+        for value, some in by_value.items():
+            enough = 3 if significant(value) >= 4 else 4
+            if len({_setting(r) for r in some}) >= enough and len({r.mean or r.median for r in some}) > 1:
+                yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
+
+
+def _repeated(arithmetic: str, rows: list[Row]) -> Assessment:
+    return judge(REPEATED, "contradicted", arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in rows))
+
+
+def _exact(row: Row, file: AuditFile) -> bool:
+    source = method_of(row, file).percentiles
+    return source is None or (source.source == "samples" and source.digits is None)
+
+
+def _long(row: Row, name: Statistic, digits: int) -> bool:
+    value = row.value(name)
+    if not value or significant(value) < digits:
+        return False
+    return not any(limit <= value <= limit * (1 + above) for limit, above in _LIMITS_MS)
+
+
+def _setting(row: Row) -> tuple[object, ...]:
+    return (row.protocol, row.operation, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
+
+
+def winners(file: AuditFile) -> Iterator[Assessment]:
+    """Where one protocol wins by p99 and another by throughput, there is no winner to name."""
+    groups: dict[tuple[str | None, str | None, int | None], list[Row]] = defaultdict(list)
+    for row in file.results:
+        if row.p99 and row.throughput_per_s and row.measures == "latency" and row.protocol:
+            groups[(row.operation, row.placement, row.concurrency)].append(row)
+    for rows in groups.values():
+        if len({r.protocol for r in rows}) < 2:
+            continue
+        by_p99 = min(rows, key=lambda r: r.p99 or 0)
+        by_throughput = max(rows, key=lambda r: r.throughput_per_s or 0)
+        one = by_p99.protocol == by_throughput.protocol
+        listed = "; ".join(f"{r.name}: p99 {r.p99:g} ms, {r.throughput_per_s:,g}/s" for r in rows)
+        yield judge(
+            WINNERS,
+            "supported" if one else "undetermined",
+            f"{listed}: by p99 {by_p99.protocol}, by throughput {by_throughput.protocol}",
+            claim=f"one protocol wins among {', '.join(r.name for r in rows)}",
+            rows=tuple(r.name for r in rows),
+            evidence={"by_p99": by_p99.protocol, "by_throughput": by_throughput.protocol},
+        )
+
+
+TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures, winners)

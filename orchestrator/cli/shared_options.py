@@ -1,0 +1,239 @@
+"""The arguments and options that several verbs share, what a shell completes them with, and the index that they open.
+
+Verbs import this module, so it imports next to nothing. Only names of plain characters are completed: shells evaluate what
+they are given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+
+if TYPE_CHECKING:
+    from orchestrator.history.filters import Filters
+    from orchestrator.history.index import Index, Known
+    from orchestrator.history.keep import Update
+
+_FEW = 5  # folders that are read without a word
+_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
+_EXPERIMENT = (".yaml", ".yml")
+
+
+def plain_names(words: Iterable[str]) -> list[str]:
+    """The words that no shell evaluates."""
+    return [word for word in words if _PLAIN.fullmatch(word)]
+
+
+def complete_runs() -> list[str]:
+    """Ids of runs, the newest first, and `latest`."""
+    from orchestrator.results.names import run_folders
+
+    names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
+    return plain_names(["latest", *names] if names else [])
+
+
+def complete_experiments(incomplete: str) -> list[str]:
+    """Experiment files, and folders that may hold some, in the folder that was typed so far."""
+    before, slash, _ = incomplete.rpartition("/")
+    paths = sorted(Path(before + slash).glob("[!.]*"))
+    names = [f"{path.name}/" if path.is_dir() else path.name for path in paths]
+    return plain_names(f"{before}{slash}{name}" for name in names if name.endswith(("/", *_EXPERIMENT)))
+
+
+def complete_experiments_or_runs(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Experiment files; of a run that is to be resumed, its id."""
+    return complete_runs() if ctx.params.get("resume") else complete_experiments(incomplete)
+
+
+def complete_languages() -> list[str]:
+    """The languages that services are written in."""
+    from orchestrator.catalogue.read import catalogue
+
+    return sorted(catalogue().languages)
+
+
+def complete_providers() -> list[str]:
+    """Who makes hosts."""
+    from orchestrator.experiment.providers import PROVIDERS
+
+    return list(PROVIDERS)
+
+
+def complete_measured(condition: Known) -> Callable[[], list[str]]:
+    """The values of a condition of `orch runs`, by the index as it was last written: the prompt does not wait."""
+
+    def known() -> list[str]:
+        from orchestrator.history.keep import history
+
+        with history(WORKSPACE, look=False) as (index, _):
+            return plain_names(index.known(condition))
+
+    return known
+
+
+def complete_cells(incomplete: str) -> list[str]:
+    """Labels and ids of stacks that were measured; behind a stack's id, its cells."""
+    from orchestrator.history.keep import history
+
+    with history(WORKSPACE, look=False) as (index, _):
+        stacks = [stack for stack in index.known("stack") if stack.startswith(incomplete)]
+        return plain_names(stacks or (cell for cell, _, _, _ in index.cells()))
+
+
+def complete_formats() -> list[str]:
+    """The formats of `orch export`."""
+    from orchestrator.exports.writers import FORMATS
+
+    return list(FORMATS)
+
+
+RUN_HELP = "Run id, its beginning, a path, or `latest`."
+
+Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
+RunOrReport = Annotated[
+    str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
+]
+Experiment = Annotated[
+    Path,
+    typer.Argument(help="The experiment, a YAML file.", show_default=False, autocompletion=complete_experiments),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+ShareMachine = Annotated[
+    bool,
+    typer.Option(
+        "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--experiment",
+        help="Runs of the experiment of this name.",
+        autocompletion=complete_measured("experiment"),
+    ),
+]
+Stack = Annotated[
+    str | None,
+    typer.Option(
+        help="Runs in which this stack was measured: its id, or its label.",
+        autocompletion=complete_measured("stack"),
+    ),
+]
+Placement = Annotated[
+    str | None, typer.Option(help="Runs with this placement.", autocompletion=complete_measured("placement"))
+]
+Host = Annotated[
+    str | None, typer.Option(help="Runs on this provider, or on a host whose name, CPU or machine type has this in it.")
+]
+Since = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
+]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
+Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
+Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=complete_measured("tag"))]
+IndexAt = Annotated[
+    str | None,
+    typer.Option("--index", metavar="URL", help="A team's index in a database, without its password (docs/teams.md)."),
+]
+OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
+
+
+def filters(*, since: str | None, until: str | None, verdict: str | None, **names: str | None) -> Filters:
+    """The conditions that were given; UsageError for one that cannot be."""
+    from orchestrator.history.filters import Filters, moment_of, require_verdict
+
+    return Filters(
+        since=moment_of(since, "--since"),
+        until=moment_of(until, "--until", is_end=True),
+        verdict=require_verdict(verdict, "--verdict"),
+        experiment=names["experiment"],
+        stack=names["stack"],
+        placement=names["placement"],
+        host=names["host"],
+        tag=names["tag"],
+    )
+
+
+def nothing_here(*, is_shared: bool) -> str:
+    """That no run is there at all, in a team's index or in this folder."""
+    return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
+
+
+def nearest_to(wanted: Filters, index: Index) -> str | None:
+    """What a condition that holds for no run may stand for, as a sentence; None where each of them holds for some."""
+    from orchestrator.errors import did_you_mean
+
+    given: dict[Known, str | None] = {
+        "experiment": wanted.experiment,
+        "stack": wanted.stack,
+        "placement": wanted.placement,
+        "tag": wanted.tag,
+    }
+    for condition, word in given.items():
+        if word is None:
+            continue
+        known = index.known(condition)
+        is_known = word in known or (condition == "experiment" and word.lower() in map(str.lower, known))
+        if known and not is_known:
+            return f"no {condition} {word!r}. {did_you_mean(word, known)}"
+    return None
+
+
+@contextmanager
+def an_index(at: str | None, *, of_team: bool, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+    """A team's index where one is given; else that of the runs that are here, as `the_index`."""
+    from orchestrator.errors import UsageError
+    from orchestrator.history import shared
+    from orchestrator.history.keep import Update
+
+    url = shared.chosen(at, of_team=of_team)
+    if url is None:
+        with the_index(rebuild=rebuild) as local:
+            yield local
+        return
+    if rebuild:
+        raise UsageError(
+            "a team's index is not made from folders here", hint="`orch publish RUN --replace` writes a run anew"
+        )
+    with shared.shared(url) as index:
+        yield index, Update()
+
+
+@contextmanager
+def the_index(*, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+    """The index, up to date; warnings say what could not be kept or read."""
+    from orchestrator.history.keep import history
+
+    def tell(done: int, total: int) -> None:
+        if total > _FEW:
+            console.live(f"reading runs: {done:,} of {total:,}")
+
+    with history(WORKSPACE, rebuild=rebuild, tell=tell) as (index, update):
+        console.live("")
+        if index.trouble:
+            console.warning(f"{index.trouble}; runs are read from their folders, which takes longer")
+        for trouble in update.troubles:
+            console.warning(trouble)
+        yield index, update
+
+
+def update_index() -> None:
+    """Bring the index up to date with the folders."""
+    with the_index():
+        pass

@@ -1,0 +1,258 @@
+"""A row for each cell of a run: its columns, and their values out of the run's summary. docs/exports.md lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from orchestrator.analysis.checks import failed_names
+from orchestrator.analysis.cost import PER, PRICED, SHOWN
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.validity import failed_in
+from orchestrator.experiment.model.factors import FACTORS
+from orchestrator.experiment.plan.plan import Placement, read_plan
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.exports.typed_table import (
+    Column,
+    ReadColumn,
+    Table,
+    Value,
+    fitted,
+    number,
+    text,
+    type_of,
+    unit_of,
+    whole,
+)
+
+Read = Callable[[CellSummary], Value]
+
+BETWEEN = "; "
+"""What stands between several names in one value."""
+
+RUN = Column(name="run", type="text", meaning="id of the run")
+CELL = Column(name="cell", type="text", meaning="id of the cell, as in the run's plan")
+VALID = Column(name="valid", type="yes/no", meaning="whether no check invalidates the cell's figures")
+FAILED = Column(name="failed_checks", type="text", meaning='names of the checks that invalidate the cell, "" if none')
+RTT = Column(
+    name="emulated_rtt_ms", type="number", unit="ms", meaning="the round trip that was emulated; empty where none was"
+)
+
+_OF_RUN = (
+    RUN,
+    Column(name="experiment", type="text", meaning="name of the experiment"),
+    Column(name="state", type="text", meaning="complete, or interrupted"),
+    Column(name="started_at", type="text", meaning="when the run began, ISO 8601, UTC"),
+    Column(name="run_failed_checks", type="text", meaning='names of all checks that failed in the run, "" if none'),
+)
+_OF_DISTANCE = (
+    Column(name="distance", type="text", meaning="none, emulated, real: between the ends of the placement"),
+    RTT,
+    Column(name="emulated_jitter_ms", type="number", unit="ms", meaning="likewise, the jitter"),
+    Column(name="emulated_mbit_per_s", type="number", unit="Mbit/s", meaning="likewise, the link's rate"),
+    Column(name="emulated_loss", type="number", meaning="likewise, the share of packets that are lost"),
+)
+_OF_FACTORS = tuple(
+    Column(name=f.name, type=type_of(f), unit=unit_of(f), meaning=f"factor: {f.title}") for f in FACTORS
+)
+
+
+def _either(place: int, read: Callable[[CellSummary], Sequence[float] | None]) -> Read:
+    return lambda cell: None if (found := read(cell)) is None else found[place]
+
+
+def _bounds(
+    name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]
+) -> Iterator[ReadColumn]:
+    """Both bounds of a 95 % interval: `name` has `{}` where `low` or `high` stands."""
+    for place, bound in enumerate(("low", "high")):
+        yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
+
+
+def _counted(name: str) -> Read:
+    """A count of a stream's events, or what of them is timed."""
+    return lambda cell: None if cell.stream is None else getattr(cell.stream, name)
+
+
+def _cost(key: str) -> Read:
+    return lambda cell: cell.costs[key].value if key in cell.costs else None
+
+
+def _cost_interval(key: str) -> Callable[[CellSummary], Sequence[float] | None]:
+    return lambda cell: cell.costs[key].interval if key in cell.costs else None
+
+
+def _step(name: str) -> Read:
+    """What a step of opening a connection takes."""
+    return lambda cell: None if cell.opening is None else getattr(cell.opening, name)
+
+
+def _of(name: str) -> Read:
+    """A statistic of the cell's distribution."""
+    return lambda cell: None if cell.distribution is None else getattr(cell.distribution, name)
+
+
+def _names(name: str) -> Read:
+    """The percentiles of which something holds, in one text."""
+    return lambda cell: "" if cell.distribution is None else BETWEEN.join(getattr(cell.distribution, name))
+
+
+def _statistics() -> Iterator[ReadColumn]:
+    how = "geometric mean of the trials'"
+    yield number("median_ms", "ms", f"median latency, {how}", _of("median"))
+    yield from _bounds("median_{}_ms", "ms", "the median", lambda cell: cell.median_interval)
+    for name in ("p90", "p95", "p99", "p999"):
+        title = name.replace("p999", "p99.9")
+        yield number(f"{name}_ms", "ms", f"{title} of latency, {how}; empty with too few requests", _of(name))
+    for name in ("minimum", "mean", "maximum", "sd", "iqr"):
+        title = {"sd": "standard deviation", "iqr": "interquartile range"}.get(name, name)
+        yield number(f"{name}_ms", "ms", f"{title} of the latencies of all trials", _of(name))
+    yield number("p99_to_p50", "", "p99 over the median, of all trials' requests", _of("p99_to_p50"))
+    yield text("censored", "statistics that lie among requests without a right reply: no number", _names("censored"))
+    yield number("censored_beyond_ms", "ms", "what those are larger than", _of("limit"))
+    yield text("pooled", "percentiles that are those of all requests pooled", _names("pooled"))
+    yield number(
+        "first_request_ms", "ms", "first request of a connection, median over trials", lambda cell: cell.first_request
+    )
+
+
+def _stream() -> Iterator[ReadColumn]:
+    what = "of a stream, what its latencies are of: delivery, or gap (between two events)"
+    yield text("timed", what, _counted("timed"))
+    for name in ("offered", "delivered", "dropped"):
+        yield whole(f"events_{name}", f"of a stream: events {name}", _counted(name))
+
+
+def _rates() -> Iterator[ReadColumn]:
+    yield number(
+        "throughput_per_s", "1/s", "right replies over the measured windows, less pauses", lambda c: c.throughput_per_s
+    )
+    yield number(
+        "goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", lambda c: c.goodput_mb_per_s
+    )
+    yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", lambda cell: cell.goodput_interval)
+
+
+def _sizes() -> Iterator[ReadColumn]:
+    for place, way in enumerate(("request", "reply")):
+        yield number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.body_bytes))
+    for place, way in enumerate(("sent", "received")):
+        what = f"{way} by the requester, per request"
+        yield number(f"wire_bytes_{way}", "B", f"bytes of TCP {what}", _either(place, lambda cell: cell.wire_bytes))
+        yield number(f"packets_{way}", "", f"packets {what}", _either(place, lambda cell: cell.packets))
+
+
+_COSTS: Mapping[str, tuple[str, str, str]] = {
+    "responder_cpu": ("s", "responder_cpu_s", f"CPU time of the responder, per {PER:,} requests"),
+    "requester_cpu": ("s", "requester_cpu_s", f"CPU time of the requester, per {PER:,} requests"),
+    "responder_memory": ("B", "responder_memory_bytes", "peak memory of the responder"),
+    "requester_memory": ("B", "requester_memory_bytes", "peak memory of the requester"),
+    "responder_usd": ("USD", "responder_usd", "price of the responder's machine, per million requests"),
+    "requester_usd": ("USD", "requester_usd", "price of the requester's machine, per million requests"),
+    "traffic_usd": ("USD", "traffic_usd", "price of the traffic, per million requests"),
+}
+
+
+def _costs() -> Iterator[ReadColumn]:
+    for key in (*SHOWN, *PRICED):
+        if key not in _COSTS:
+            continue  # bytes and packets stand among the sizes, for one request
+        unit, name, meaning = _COSTS[key]
+        yield number(name, unit, meaning, _cost(key))
+        if key in SHOWN:
+            yield from _bounds(f"{name}_{{}}", unit, meaning, _cost_interval(key))
+
+
+def _floors() -> Iterator[ReadColumn]:
+    yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.ping_floor)
+    yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.tcp_floor)
+    yield number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
+    yield number(
+        "client_share", "", "of the median, what the client library adds to a bare socket", lambda c: c.client_share
+    )
+    for step, title in (("connect", "TCP's handshake"), ("tls", "that of TLS behind it")):
+        yield number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _step(step))
+
+
+_CELLS_OWN: tuple[ReadColumn, ...] = (
+    text("stack", "the stack as the report's tables name it", lambda cell: cell.stack_label),
+    text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
+    text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
+    text("load", "the load in words", lambda cell: cell.load),
+    whole("planned_trials", "trials that were planned", lambda cell: cell.planned_trials),
+    whole("trials", "trials that the figures are of", lambda cell: len(cell.trials)),
+    whole("failed_trials", "trials that failed as a whole", lambda cell: cell.failed_trials),
+    whole("requests", "measured requests (tasks, events, messages), all trials", lambda cell: cell.requests),
+    whole("errors", "of those, without a right reply", lambda cell: cell.failed),
+    whole("not_sent", "due in an open loop, and never sent", lambda cell: cell.not_sent),
+    *_statistics(),
+    *_stream(),
+    *_rates(),
+    *_sizes(),
+    *_costs(),
+    *_floors(),
+)
+
+COLUMNS: tuple[Column, ...] = (
+    *_OF_RUN,
+    CELL,
+    VALID,
+    FAILED,
+    *_CELLS_OWN[:3],
+    *_OF_FACTORS,
+    *_OF_DISTANCE,
+    *_CELLS_OWN[3:],
+)
+"""The columns of a row for each cell, in this order; the same for every run."""
+
+
+def cell_table(summary: RunSummary) -> Table:
+    """A row for each cell of the run, in the order of its plan, with every one of `COLUMNS`.
+
+    InvalidMeasurement where the run's plan has a value that no plan of orch has.
+    """
+    of_run: dict[str, Value] = {
+        "run": summary.run_id,
+        "experiment": summary.name,
+        "state": summary.state,
+        "started_at": summary.started_at,
+        "run_failed_checks": BETWEEN.join(failed_names(summary.checks)),
+    }
+    distances = distances_of(summary)
+    rows = []
+    for cell in summary.cells:
+        failed = failed_in(cell.id, summary.checks)
+        row: dict[str, Value] = {
+            **of_run,
+            "cell": cell.id,
+            "valid": not failed,
+            "failed_checks": BETWEEN.join(failed),
+            **{factor.name: cell.factors.get(factor.name, factor.default) for factor in FACTORS},
+            **distances.get(cell.placement_id, {}),
+            **{column.name: column.read(cell) for column in _CELLS_OWN},
+        }
+        rows.append(fitted(COLUMNS, row))
+    return Table(COLUMNS, tuple(rows))
+
+
+def distances_of(summary: RunSummary) -> dict[str, dict[str, Value]]:
+    """What the columns of the distance hold, by id of the placement; nothing where the summary holds no plan."""
+    if not summary.plan:
+        return {}
+    plan = read_plan(summary.plan)
+    return {placement.id: _distance(placement, plan.provider) for placement in plan.placements}
+
+
+def _distance(placement: Placement, provider: str) -> dict[str, Value]:
+    kind = "none" if placement.kind == "local" else "real"
+    if placement.kind not in ("local", "external"):
+        kind = PROVIDERS[provider].distance
+    if kind != "emulated":
+        return {"distance": kind}
+    link = placement.link
+    return {
+        "distance": kind,
+        "emulated_rtt_ms": link.rtt_ms,
+        "emulated_jitter_ms": link.jitter_ms,
+        "emulated_mbit_per_s": link.rate_mbit,
+        "emulated_loss": link.loss,
+    }

@@ -1,0 +1,163 @@
+"""Tables of typed columns, as every format and a notebook get them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.factor import Factor
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Type: TypeAlias = Literal["text", "whole", "number", "yes/no"]
+Value: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = Mapping[str, Value]
+
+_FITTING: Mapping[Type, tuple[type, ...]] = {
+    "text": (str,),
+    "whole": (int,),
+    "number": (int, float),
+    "yes/no": (bool,),
+}
+_OF_PANDAS: Mapping[Type, str] = {"text": "object", "whole": "Int64", "number": "float64", "yes/no": "boolean"}
+_INT64 = 1 << 63
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column: its name, the type and the unit of its values ("" where they have none), and what they mean.
+
+    A value is None where there is none, or where there is not enough data to say.
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    unit: str = ""
+
+    def fitting(self, value: Value) -> Value:
+        """The value, if it is one that this column may hold; text is made of anything. InvalidMeasurement else."""
+        if value is None:
+            return None
+        if self.type == "text":
+            return str(value)
+        is_odd = not isinstance(value, _FITTING[self.type]) or (isinstance(value, bool) and self.type != "yes/no")
+        if is_odd or (isinstance(value, int) and not -_INT64 <= value < _INT64):
+            raise InvalidMeasurement(
+                f"{self.name} is {str(value)[:60]!r}, which is no value of a column of type {self.type}",
+                hint="orch never writes this: do not trust the folder, and ask whoever sent it",
+            )
+        return float(value) if self.type == "number" else value
+
+    def to_dict(self) -> dict[str, str]:
+        """What a document says of it."""
+        return {"name": self.name, "type": self.type, "unit": self.unit, "meaning": self.meaning}
+
+
+def type_of(factor: Factor) -> Type:
+    """The type of a factor's values: text where they are names, or a mixture of words and numbers."""
+    if factor.levels or factor.kind in ("name", "level", "text"):
+        return "text"
+    return "whole" if factor.kind in ("count", "bytes") else "number"
+
+
+def unit_of(factor: Factor) -> str:
+    """The unit of a factor's values in an exported table."""
+    if type_of(factor) == "text":
+        return ""
+    return {"bytes": "B", "rate": "1/s", "time": "s"}.get(factor.kind, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadColumn(Column):
+    """A column with what reads its value from an item, of which the table has a row."""
+
+    read: Callable[[Any], Value]
+
+
+def text(name: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of texts."""
+    return ReadColumn(name=name, type="text", meaning=meaning, read=read)
+
+
+def whole(name: str, meaning: str, read: Callable[[Any], Value], unit: str = "") -> ReadColumn:
+    """A column of whole numbers."""
+    return ReadColumn(name=name, type="whole", unit=unit, meaning=meaning, read=read)
+
+
+def number(name: str, unit: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of numbers."""
+    return ReadColumn(name=name, type="number", unit=unit, meaning=meaning, read=read)
+
+
+def truth(name: str, meaning: str, read: Callable[[Any], Value]) -> ReadColumn:
+    """A column of true and false."""
+    return ReadColumn(name=name, type="yes/no", meaning=meaning, read=read)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values below columns, each row with every column in their order."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[dict[str, Value], ...]
+
+    def schema(self) -> pa.Schema:
+        """The columns as a schema of Arrow."""
+        return arrow_schema(self.columns)
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        import pyarrow as pa
+
+        arrays = [pa.array([row[c.name] for row in self.rows], type=arrow_type(c)) for c in self.columns]
+        return pa.Table.from_arrays(arrays, schema=self.schema())
+
+    def frame(self) -> pd.DataFrame:
+        """The rows as a data frame; `attrs["units"]` and `attrs["meanings"]` say what each column holds.
+
+        Whole numbers are of pandas' type Int64 and truth values of its type boolean, so that one may be missing; a missing
+        number is NaN, a missing text None.
+        """
+        import pandas as pd
+
+        series = {c.name: pd.Series([row[c.name] for row in self.rows], dtype=_OF_PANDAS[c.type]) for c in self.columns}
+        return described(pd.DataFrame(series), self.columns)
+
+
+def fitted(columns: Sequence[Column], row: Row) -> dict[str, Value]:
+    """A row with a value of every column, in their order; errors as `Column.fitting`."""
+    return {column.name: column.fitting(row.get(column.name)) for column in columns}
+
+
+def table_of(columns: tuple[ReadColumn, ...], items: Iterable[Any]) -> Table:
+    """A row for each item, read by the columns; errors as `Column.fitting`."""
+    return Table(columns, tuple({c.name: c.fitting(c.read(item)) for c in columns} for item in items))
+
+
+def arrow_type(column: Column) -> pa.DataType:
+    """Its type in Arrow and Parquet."""
+    import pyarrow as pa
+
+    types = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "yes/no": pa.bool_()}
+    return types[column.type]
+
+
+def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+    """The columns as a schema; unit and meaning stand in the metadata of each field."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [pa.field(c.name, arrow_type(c), metadata={"unit": c.unit, "meaning": c.meaning}) for c in columns]
+    )
+
+
+def described(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """The frame with the units and meanings of its columns in `attrs`."""
+    frame.attrs["units"] = {c.name: c.unit for c in columns if c.unit}
+    frame.attrs["meanings"] = {c.name: c.meaning for c in columns}
+    return frame

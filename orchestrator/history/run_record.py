@@ -1,0 +1,182 @@
+"""What the index keeps of a run folder, read from journal, plan and `summary.json`; nothing is written, nothing recovered.
+
+A folder that cannot be read is a record, too: it says why. No sample is read: figures are those that analysis left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orchestrator.analysis import across, environments, floors_of_runs, intervals, matching
+from orchestrator.analysis.between_runs import run_mean
+from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
+from orchestrator.analysis.compare import STATISTICS, Statistic
+from orchestrator.analysis.counts import counts
+from orchestrator.analysis.in_short import sentences
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.validity import failed_in
+from orchestrator.errors import OrchError, UsageError
+from orchestrator.history.record import CellRecord, Evidence, Interval, RunRecord, Validity
+from orchestrator.results.derive import JournalState
+from orchestrator.results.documents import Damaged, read_sealed_text
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.stored_manifest import content_of, stored
+from orchestrator.strict_json import read_own_json
+
+_AGAIN = "`orch report` makes it anew"
+_EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
+
+
+def read_run(folder: RunFolder) -> RunRecord:
+    """The record of a run folder, whatever is in it."""
+    try:
+        return _read(folder)
+    except OrchError as error:
+        return RunRecord(id=folder.path.name, trouble=error.message)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return RunRecord(id=folder.path.name, trouble=f"cannot be read: {error}")
+
+
+def _read(folder: RunFolder) -> RunRecord:
+    content = content_of(folder.path)
+    digest = hashlib.sha256(content).hexdigest() if content is not None else ""
+    summary, trouble = _summary(folder.path, digest)
+    if summary is None or summary.manifest_sha256 != digest:
+        stored(folder.path)  # what analysis has read, it has checked
+    journal = folder.journal_in_brief() if summary is not None else folder.journal_state()
+    begin = journal.begin
+    if not begin:
+        raise Damaged(folder.path / "journal.jsonl", "it does not say how the run began")
+    folder.require_as_written("plan.json", begin)
+    plan = read_own_json(folder.path / "plan.json")
+    if summary is not None and summary.run_id != begin["run_id"]:
+        summary, trouble, journal = None, _EARLIER, folder.journal_state()
+    trials = tuple(t for t in journal.trials if t.outcome == "ok")
+    figures: dict[str, Any] = {"samples": sum(part.done.requests for trial in trials for part in trial.requesters)}
+    if summary is not None:
+        figures |= of_summary(summary)
+    return RunRecord(
+        id=folder.path.name,
+        run_id=begin["run_id"],
+        name=plan["name"],
+        question=plan["question"],
+        started=moment(begin["at"]),
+        ended=moment(journal.ended_at or ""),
+        state=journal.state,
+        plan_id=begin["plan_id"],
+        orch_version=begin["orch_version"],
+        provider=plan["provider"],
+        hosts=_hosts(journal),
+        trials=len(trials),
+        is_ours=folder.is_ours,
+        trouble=trouble,
+        manifest_sha256=digest,
+        **figures,
+    )
+
+
+def of_summary(summary: RunSummary) -> dict[str, Any]:
+    """The fields of a record that come from what analysis found."""
+    by_verdict = counts(summary.checks)
+    passed, warned, failed = (by_verdict[verdict] for verdict in ("pass", "warn", "fail"))
+    validity: Validity = "invalid" if failed else "warned" if warned else "valid"
+    return {
+        "verdict": sentences(summary)[0],
+        "passed": passed,
+        "warned": warned,
+        "failed": failed,
+        "validity": validity,
+        "samples": sum(cell.requests for cell in summary.cells),
+        "matters": summary.matters,
+        "conditions": summary.conditions,
+        "settings": summary.settings,
+        "cells": tuple(_cell(summary, cell) for cell in summary.cells),
+    }
+
+
+def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
+    text = json.dumps(sorted(matching.factors(cell, run.plan).items()))
+    of = cell.distribution
+    return CellRecord(
+        cell=cell.id,
+        label=f"{cell.stack_label}, {cell.setting}",
+        stack=cell.stack,
+        stack_label=cell.stack_label,
+        placement=cell.placement,
+        measures=hashlib.sha256(text.encode()).hexdigest()[:16],
+        median=of.median if of else None,
+        median_interval=cell.median_interval,
+        p99=of.p99 if of else None,
+        p99_interval=_interval(cell, "p99"),
+        throughput=cell.throughput_per_s,
+        throughput_interval=_turned(_interval(cell, "throughput")),
+        requests=cell.requests,
+        errors=cell.failed,
+        failed_checks=failed_in(cell.id, run.checks),
+        evidence=_evidence(run, cell),
+    )
+
+
+def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
+    means: dict[str, tuple[int, float, float]] = {}
+    above: dict[str, float] = {}
+    for statistic in STATISTICS:
+        mean = across.mean_of(cell, statistic)
+        if mean is not None:
+            means[statistic] = (mean.n, mean.mean, mean.se)
+            above[statistic] = across.share_above_ping(run, cell, statistic)
+    floors = {kind: floors_of_runs.floor_of(run, kind, cell) for kind in ("tcp", "ping")}
+    return Evidence(
+        means=means,
+        above_ping=above,
+        floors={kind: floor.medians for kind, floor in floors.items() if floor is not None},
+        noise=environments.noise_of(run, cell.id),
+    )
+
+
+def _interval(cell: CellSummary, statistic: Statistic) -> Interval | None:
+    """Of the geometric mean over trials; None where a trial has no value of its own, or there are fewer than three."""
+    if censored_blocks(cell.trials, statistic) or missing_blocks(cell.trials, statistic):
+        return None
+    values = list(by_block(cell.trials, statistic).values())
+    return intervals.of_trials(values).interval() if run_mean(values) else None
+
+
+def _turned(interval: Interval | None) -> Interval | None:
+    """Times per request as requests per second."""
+    return None if interval is None else (1 / interval[1], 1 / interval[0])
+
+
+def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
+    """What analysis left, and why it is not used where it is not."""
+    try:
+        summary = RunSummary.from_dict(*read_sealed_text(folder / "summary.json"))
+    except FileNotFoundError:
+        return None, ""
+    except UsageError:
+        return None, f"summary.json is of another version of orch: {_AGAIN}"
+    except (ValueError, OSError):
+        return None, f"summary.json was changed or damaged: {_AGAIN}"
+    return (summary, "") if summary.manifest_sha256 in ("", manifest_sha256) else (None, _EARLIER)
+
+
+def _hosts(journal: JournalState) -> tuple[str, ...]:
+    """Names, CPUs and machine types of the hosts, each once."""
+    facts = (getattr(host, key, None) for host in journal.hosts.values() for key in ("cpu", "machine_type"))
+    return tuple(dict.fromkeys([*journal.hosts, *(str(fact) for fact in facts if fact)]))
+
+
+def moment(text: str) -> str:
+    """A time as ISO 8601 in UTC, to the second, so that such texts sort by time; "" for what is none.
+
+    >>> moment("2026-11-21T03:57:00.5+01:00"), moment("2026-11-21T02:57:00Z"), moment("yesterday")
+    ('2026-11-21T02:57:00+00:00', '2026-11-21T02:57:00+00:00', '')
+    """
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return ""

@@ -1,0 +1,136 @@
+"""Every publication of the collection is judged as its first lines say, and for the reason they give.
+
+`# expect: clean`, `# expect: <verdict> (<rule>)`, or `# expect: refused at <line>: <words>`, and `# because: ...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orchestrator.audit import claims, examine, load_rules, network_rules, shape_rules, table_rules
+from orchestrator.audit.assessment import ACCUSING, Assessment, Rule
+from orchestrator.audit.model import AuditFile, read
+from orchestrator.experiment.read.problems import ExperimentError
+from tests.orchestrator.audit import tools
+
+PUBLICATIONS = Path(__file__).parent / "publications"
+KINDS = ("honest", "mutated", "malformed")
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "audit.md"
+MISSED_MUTATIONS = 1 / 20
+
+
+def of_kind(kind: str) -> dict[str, str]:
+    """The publications of a kind by name: `--- # <name>` separates them in its file."""
+    _, *parts = re.split(r"^--- # (.+)\n", (PUBLICATIONS / f"{kind}.yaml").read_text(encoding="utf-8"), flags=re.M)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+HONEST, MUTATED, MALFORMED = map(of_kind, KINDS)
+
+
+def expected(text: str) -> str:
+    first, second, *_ = text.splitlines()
+    assert second.startswith("# because: ")
+    return first.removeprefix("# expect: ")
+
+
+def accusations(file: AuditFile) -> list[Assessment]:
+    return [f for f in examine(file).assessments if f.verdict in ACCUSING]
+
+
+def judged(text: str, folder: Path) -> str:
+    """What came of a publication, in the words of its expectation."""
+    path, want = folder / "published.yaml", expected(text)
+    path.write_text(text, encoding="utf-8")
+    try:
+        found = accusations(read(path))
+    except ExperimentError as error:
+        at = re.match(r"refused at (\d+): (.*)", want)
+        fits = at and f"{path}:{at[1]}:" in error.message and at[2] in error.message
+        return want if fits else f"refused: {error.message}"
+    for assessment in found:
+        assert assessment.tolerance, assessment.rule
+        assert assessment.honest_explanation, assessment.rule
+    verdicts = {f"{f.verdict} ({f.rule})" for f in found}
+    return want if want in verdicts else "; ".join(sorted(verdicts)) or "clean"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_documentation_counts_the_publications_of_each_kind(kind: str) -> None:
+    page = " ".join(DOCUMENTATION.read_text(encoding="utf-8").split())
+    assert f" {len(of_kind(kind))} *{kind}*" in page
+    assert len(of_kind(kind)) >= 50
+
+
+@pytest.mark.parametrize("text", [*HONEST.values(), *MALFORMED.values()], ids=[*HONEST, *MALFORMED])
+def test_no_honest_publication_is_accused_and_no_malformed_one_accepted(text: str, tmp_path: Path) -> None:
+    assert judged(text, tmp_path) == expected(text)
+
+
+def test_at_most_one_mutation_in_twenty_is_missed(tmp_path: Path) -> None:
+    results = {name: judged(text, tmp_path) for name, text in MUTATED.items()}
+    missed = {name: result for name, result in results.items() if result != expected(MUTATED[name])}
+    assert len(missed) <= MISSED_MUTATIONS * len(MUTATED), missed
+
+
+@pytest.mark.parametrize("tool", tools.TOOLS)
+@pytest.mark.parametrize("seed", range(10))
+def test_figures_as_a_tool_prints_them_are_not_accused(tool: str, seed: int) -> None:
+    rows = []
+    for number, (concurrency, typical_ms) in enumerate([(1, 0.4), (16, 3.0), (16, 4.1), (64, 60.0)]):
+        load = tools.closed_loop(
+            1_000 * seed + number, concurrency=concurrency, typical_ms=typical_ms, requests=3_000 + 500 * seed
+        )
+        rows.append({"name": f"r{number}", "protocol": f"p{number}", **tools.TOOLS[tool](load)})
+    stated = {"tool": tool, "mode": "closed loop", "repeats": 1}
+    assert accusations(AuditFile.model_validate({"title": tool, "stated": stated, "results": rows})) == []
+
+
+SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "log-normal": lambda rng, n: rng.lognormal(0, 0.4, n),
+    "normal": lambda rng, n: 10 + rng.standard_normal(n),
+    "exponential": lambda rng, n: 0.1 + rng.exponential(1, n),
+    "uniform": lambda rng, n: 0.2 + rng.random(n),
+    "sum of three uniform": lambda rng, n: 0.1 + rng.random((3, n)).sum(axis=0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("requests", [1_000, 10_000])
+def test_independent_samples_of_one_shape_are_rarely_called_a_template(requests: int, shape: str) -> None:
+    rng = np.random.default_rng(requests)
+    accused = 0
+    for _ in range(100):
+        rows = []
+        for number, mean in enumerate([0.8, 1.3, 1.9, 2.8, 4.4]):
+            drawn = SHAPES[shape](rng, requests) * mean
+            at = np.percentile(drawn, [50, 95, 99])
+            figures = {"mean": drawn.mean(), "sd": drawn.std(), "median": at[0], "p95": at[1], "p99": at[2]}
+            figures |= {"min": drawn.min(), "max": drawn.max()}
+            if shape not in ("log-normal", "exponential"):
+                del figures["sd"]  # thin tails in proportion, SD and all, are what "alike within 15 %" is about
+            known = {"name": f"s{number}", "protocol": f"p{number}", "samples": requests}
+            rows.append(known | {name: round(float(value), 3) for name, value in figures.items()})
+        accused += any(
+            f.verdict == "contradicted"
+            for f in table_rules.tail_template(AuditFile.model_validate({"title": "t", "results": rows}))
+        )
+    assert accused <= 2
+
+
+def every_rule() -> list[Rule]:
+    modules = (claims, load_rules, network_rules, shape_rules, table_rules)
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Rule)]
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_every_rule_stands_in_the_documentation_as_it_is_applied(rule: Rule) -> None:
+    page = " ".join(DOCUMENTATION.read_text(encoding="utf-8").split())
+    assert f"| {rule.name} |" in page
+    assert rule.tolerance in page
+    assert rule.honest in page

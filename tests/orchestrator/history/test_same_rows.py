@@ -1,0 +1,142 @@
+"""`orch runs` and `orch history` give the same rows from SQLite here and from a team's PostgreSQL."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.cli import history, runs
+from orchestrator.cli.console import console
+from orchestrator.errors import UsageError
+from tests.support.past import a_past_run, slower
+from tests.support.team_index import a_server, empty, push
+
+RESULTS = Path("results")
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with a_server() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five runs, one of them slower, one unjudged, with names that a query may trip over."""
+    root = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr(console, "out", io.StringIO())
+        for day, by in ((20, 1.0), (21, 1.0), (22, 1.0), (23, 1.6)):
+            a_past_run(
+                RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
+            )
+        a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
+        runs.tag("r21", ["release", "v1.2"])
+        runs.note("r21", "after the update: 100 % \u2713")
+    return root
+
+
+@pytest.fixture(params=["here", "team"])
+def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Calls a verb with --json and gives its document."""
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(console, "err", io.StringIO())
+    options: dict[str, Any] = {}
+    if request.param == "team":
+        dsn = request.getfixturevalue("dsn")
+        url = empty(dsn, "same")
+        push(url, RESULTS)
+        options = {"index": url.render_as_string()}
+
+    def asked(verb: Any, *words: Any, **knobs: Any) -> Any:
+        console.out = io.StringIO()
+        try:
+            verb(*words, **{**options, **knobs}, as_json=True)
+        finally:
+            console.as_json = False
+        return json.loads(console.out.getvalue())
+
+    monkeypatch.setattr(console, "out", io.StringIO())
+    return asked
+
+
+def ids(ask: Ask, **knobs: Any) -> list[str]:
+    return [run["id"] for run in ask(runs.command, **{"limit": 30, **knobs})["runs"]]
+
+
+def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) -> None:
+    assert ids(ask) == ["r23", "r22", "Ärger", "r21", "r20"]
+    assert ask(runs.command, limit=2)["of"] == 5
+
+
+def test_a_row_says_the_same_of_a_run(ask: Ask) -> None:
+    run = next(run for run in ask(runs.command, limit=30)["runs"] if run["id"] == "r21")
+    assert run["tags"] == ["release", "v1.2"]
+    assert [note["text"] for note in run["notes"]] == ["after the update: 100 % \u2713"]
+    assert (run["name"], run["state"], run["trials"], run["samples"]) == ("synthetic", "complete", 6, 6_000)
+    assert run["stacks"] == ["rest (thin)", "grpc (thin)"]
+    assert run["is_ours"] is True
+    assert run["passed"] > 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"experiment": "SYNTHETIC"}, ["r23", "r22", "r21", "r20"]),
+        ({"experiment": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
+        ({"experiment": "100%_ä'; DROP TABLE runs; --"}, []),
+        ({"experiment": "1"}, []),
+        ({"stack": "grpc (thin)", "placement": "local"}, ["r23", "r22", "r21", "r20"]),
+        ({"stack": "grpc-thin", "since": "2026-11-22"}, ["r23", "r22"]),
+        ({"until": "2026-11-20"}, ["r20"]),
+        ({"host": "SYNTHETIC 3000", "limit": 1}, ["r23"]),
+        ({"host": "local", "until": "2026-11-20"}, ["r20"]),
+        ({"host": "%"}, []),
+        ({"host": "_"}, []),
+        ({"tag": "v1.2"}, ["r21"]),
+        ({"verdict": "not judged"}, ["Ärger"]),
+        ({"stack": "' OR 1=1 --"}, []),
+    ],
+)
+def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], found: list[str]) -> None:
+    assert ids(ask, **wanted) == found
+
+
+def test_cells_that_runs_measured_are_listed_alike(ask: Ask) -> None:
+    cells = ask(history.command, None)["cells"]
+    assert {cell["stack"] for cell in cells} == {"rest-thin", "grpc-thin"}
+    assert {cell["runs"] for cell in cells} == {4}
+
+
+def test_a_trend_is_the_same(ask: Ask) -> None:
+    for word in ("grpc-thin", "grpc (thin)", ask(history.command, ["grpc-thin"])["trends"][0]["cell"].upper()):
+        (trend,) = ask(history.command, [word])["trends"]
+        assert [point["run"] for point in trend["points"]] == ["r20", "r21", "r22", "r23"]
+        assert [point["is_change"] for point in trend["points"]] == [False, False, False, True]
+    (p99,) = ask(history.command, ["grpc-thin"], statistic="p99", tag="v1.2")["trends"]
+    assert len(p99["points"]) == 1
+    with pytest.raises(UsageError, match="no run measured 'soap'"):
+        ask(history.command, ["soap"])
+
+
+def test_both_documents_are_equal_but_for_where_runs_lie(root: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    url = empty(dsn, "same")
+    push(url, RESULTS)
+    documents = []
+    for options in ({}, {"index": url.render_as_string()}):
+        monkeypatch.setattr(console, "out", io.StringIO())
+        runs.command(**options, limit=30, as_json=True)  # type: ignore[arg-type]
+        listed = json.loads(console.out.getvalue())
+        monkeypatch.setattr(console, "out", io.StringIO())
+        history.command(["grpc-thin", "rest-thin"], **options, as_json=True)  # type: ignore[arg-type]
+        documents.append(([{**run, "path": ""} for run in listed["runs"]], json.loads(console.out.getvalue())))
+    monkeypatch.setattr(console, "as_json", False)
+    assert documents[0] == documents[1]

@@ -1,0 +1,200 @@
+"""A team's index in PostgreSQL: publishing, several at once, other databases, rights, and servers that do not answer."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import URL, make_url
+
+from orchestrator.cli import runs, teams
+from orchestrator.cli.console import console
+from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.history import run_record, shared
+from orchestrator.history.filters import Filters
+from orchestrator.history.record import Note, RunRecord
+from orchestrator.results.folder import RunFolder
+from tests.support.past import a_past_run, with_samples
+from tests.support.team_index import a_server, empty, url_of
+from tests.support.wire import refusing_port
+
+SECRET = "hunter2-is-long"
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with a_server() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    root = tmp_path_factory.mktemp("one")
+    return run_record.read_run(RunFolder(a_past_run(root / "results" / "one")))
+
+
+@pytest.fixture
+def schema(request: pytest.FixtureRequest) -> str:
+    return f"t{hashlib.sha256(request.node.name.encode()).hexdigest()[:20]}"
+
+
+@pytest.fixture
+def url(dsn: str, schema: str) -> URL:
+    return empty(dsn, schema)
+
+
+def ids(url: URL) -> list[str]:
+    with shared.shared(url) as index:
+        return [run.id for run in index.runs(Filters())]
+
+
+def test_publishing_twice_changes_nothing_and_another_run_of_the_id_is_refused(url: URL, record: RunRecord) -> None:
+    other = replace(record, manifest_sha256="0" * 64, name="other")
+    with shared.shared(url, makes=True) as index:
+        assert shared.publish(index, record, tags=["a"], notes=[Note(at="", text="x")]) == "published"
+        assert shared.publish(index, record) == "there already"
+        with pytest.raises(UsageError, match="one"):
+            shared.publish(index, other)
+        (kept,) = index.runs(Filters())
+        assert (kept.name, kept.tags) == (record.name, ("a",))
+        assert shared.publish(index, other, tags=["b"], replace=True) == "replaced"
+        (kept,) = index.runs(Filters())
+        assert (kept.name, kept.tags, kept.notes) == ("other", ("b",), ())
+        assert shared.withdraw(index, "one")
+        assert not shared.withdraw(index, "one")
+        assert index.runs(Filters()) == []
+        assert index.cells() == []
+
+
+def test_people_who_publish_at_once_lose_nothing_and_make_the_tables_once(url: URL, record: RunRecord) -> None:
+    begin, errors = threading.Barrier(6), []
+
+    def publish_two(number: int) -> None:
+        begin.wait()
+        try:
+            with shared.shared(url, makes=True) as index:
+                for name in (f"own-{number}", "one-of-all"):
+                    shared.publish(index, replace(record, id=name))
+        except OrchError as error:
+            errors.append(error.message)
+
+    threads = [threading.Thread(target=publish_two, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert sorted(ids(url)) == ["one-of-all", *(f"own-{number}" for number in range(6))]
+
+
+def test_a_publication_that_fails_leaves_nothing(url: URL, record: RunRecord) -> None:
+    broken = replace(record, cells=(replace(record.cells[0], median="no number"),))  # type: ignore[arg-type]
+    with pytest.raises(MissingError), shared.shared(url, makes=True) as index:
+        shared.publish(index, broken)
+    assert ids(url) == []
+
+
+def test_names_are_bound_values(url: URL, record: RunRecord) -> None:
+    name = "<script>'; DROP TABLE runs; -- %s ? :x ä"
+    with shared.shared(url, makes=True) as index:
+        shared.publish(index, replace(record, id="../a=b%2F", name=name))
+        (kept,) = index.runs(Filters(experiment=name.upper().replace("Ä", "ä")))
+    assert (kept.id, kept.name) == ("../a=b%2F", name)
+
+
+def test_a_database_with_other_tables_is_left_as_it_is(url: URL, dsn: str, schema: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {schema}.runs (mine text)".encode())
+        for makes in (True, False):
+            with pytest.raises(UsageError), shared.shared(url, makes=makes):
+                pass
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
+    assert found == [("runs",)]
+
+
+def test_tables_of_another_version_are_refused(url: URL, dsn: str, schema: str) -> None:
+    with shared.shared(url, makes=True):
+        pass
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"UPDATE {schema}.about SET value = '99'".encode())  # noqa: S608 - a name of ours
+    for makes in (True, False):
+        with pytest.raises(UsageError, match="99"), shared.shared(url, makes=makes):
+            pass
+
+
+def test_reading_makes_nothing(url: URL, dsn: str, schema: str) -> None:
+    with pytest.raises(MissingError):
+        ids(url)
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (schema,)).fetchone() is None
+
+
+def test_a_user_without_rights_gets_an_error_without_the_password(
+    url: URL, dsn: str, schema: str, record: RunRecord
+) -> None:
+    with shared.shared(url, makes=True) as index:
+        shared.publish(index, record)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE reader LOGIN PASSWORD '{SECRET}'")
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO reader".encode())
+        theirs = url_of(dsn, schema, user="reader", password=SECRET)
+        with pytest.raises(MissingError) as refused:
+            ids(theirs)
+        assert SECRET not in str(refused.value.lines) + str(refused.value.hint)
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO reader".encode())
+        assert ids(theirs) == ["one"]
+        with pytest.raises(MissingError), shared.shared(theirs) as index:
+            shared.publish(index, replace(record, id="two"))
+        connection.execute("DROP OWNED BY reader")
+        connection.execute("DROP ROLE reader")
+
+
+def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
+    with refusing_port() as port, pytest.raises(MissingError, match=r"127\.0\.0\.1") as refused:
+        ids(make_url(f"postgresql://me:{SECRET}@127.0.0.1:{port}/x"))
+    assert SECRET not in refused.value.message + str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    "address", ["results/one", "nothing://x", "mysql+nothing://x", f"postgresql://me:{SECRET}:1:2"]
+)
+def test_what_is_no_address_is_refused_without_showing_the_password(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORCH_INDEX", address)
+    with pytest.raises(UsageError) as refused:
+        runs.command(team=True, limit=3)
+    assert SECRET not in refused.value.message + str(refused.value.hint)
+
+
+def test_a_password_is_taken_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORCH_INDEX", raising=False)
+    with pytest.raises(UsageError) as refused:
+        runs.command(index=f"postgresql://me:{SECRET}@127.0.0.1:1/x", limit=3)
+    assert SECRET not in refused.value.message + str(refused.value.hint)
+    with pytest.raises(UsageError, match="ORCH_INDEX"):
+        runs.command(team=True, limit=3)
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "sqlite"])
+def test_a_run_is_published_listed_and_unpublished_by_verbs(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "out", io.StringIO())
+    monkeypatch.setattr(console, "err", io.StringIO())
+    url = request.getfixturevalue("url") if kind == "postgresql" else make_url(f"sqlite:///{tmp_path}/team.sqlite3")
+    monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
+    with_samples(Path("results/one"))
+    teams.publish(["one"], team=True)
+    assert ids(url) == ["one"]
+    runs.command(team=True, limit=3)
+    assert "one" in console.out.getvalue()
+    teams.unpublish(["one"], team=True, yes=True)
+    assert ids(url) == []
