@@ -10,7 +10,6 @@ from math import ceil
 from orchestrator.catalogue.offers import Responder
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import (
-    BY_NAME,
     DRIVER,
     GIVEN,
     POOL,
@@ -141,7 +140,6 @@ def rounds_beyond_first(values: Values, body_bytes: float) -> int:
     return 0 if window is None else max(0, ceil(body_bytes / window) - 1)
 
 
-NO_STORE = BY_NAME[STORE].default
 _POOL = 10  # connections of a pool whose size no cell names
 _SPARE = 20  # connections beside those of a responder's pool: of who seeds, of the server's own user
 
