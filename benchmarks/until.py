@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis.intervals import ALPHA, t_quantile
-from orchestrator.analysis.stopping import SHARE
+from orchestrator.questions.until.find import SHARE
 
 RESULTS = Path(__file__).parent / "results" / "until.json"
 PAGE = Path(__file__).parents[1] / "docs" / "until.md"

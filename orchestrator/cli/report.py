@@ -69,9 +69,11 @@ def command(
     """
     from orchestrator.analysis.answer import answer
     from orchestrator.cli.answer import answer_lines
-    from orchestrator.cli.scorecard import scorecard_lines
     from orchestrator.cli.short_answer import short_lines
+    from orchestrator.cli.table_lines import tables_lines
     from orchestrator.errors import UsageError
+    from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+    from orchestrator.questions.scorecard.words import tables as scorecard_tables
     from orchestrator.report.dataset.block import is_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
@@ -98,7 +100,7 @@ def command(
         summary, dataset, path = read(name, out)
         path = write_page(page(dataset), path)
         pages.append(path)
-        card = summary.scorecard
+        card = SCORECARD.of(summary)
         entry: dict[str, Any] = {
             "run": summary.run_id,
             "report": str(path),
@@ -117,8 +119,8 @@ def command(
             found = answer(summary)
             for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
                 console.result(each)
-        if scorecard and card is not None:
-            for each in scorecard_lines(card, width=width):
+        if scorecard:
+            for each in tables_lines(scorecard_tables(summary), width):
                 console.result(each)
     console.emit({"reports": written})
     if opens:

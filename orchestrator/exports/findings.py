@@ -10,6 +10,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import sentence
 from orchestrator.exports.cells import BETWEEN, CELL, RUN
 from orchestrator.exports.column import Column, Value, fitted
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.until.find import QUESTION as UNTIL
 
 RUN_COLUMNS: tuple[Column, ...] = (
     RUN,
@@ -154,7 +156,8 @@ def floor_rows(summary: RunSummary) -> list[dict[str, Value]]:
 
 def sealed_rows(summary: RunSummary) -> list[dict[str, Value]]:
     """A row for each sealed cell of a run with a cost model; none of any other run."""
-    judged = None if summary.prediction is None else summary.prediction.judged
+    model = PREDICTION.of(summary)
+    judged = model.judged if model else None
     rows = []
     for cell in () if judged is None else judged.cells:
         row: dict[str, Value] = {
@@ -179,7 +182,7 @@ def sealed_rows(summary: RunSummary) -> list[dict[str, Value]]:
 
 def until_rows(summary: RunSummary) -> list[dict[str, Value]]:
     """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
-    stopped = summary.stopped
+    stopped = UNTIL.of(summary)
     if stopped is None:
         return []
     of_run: dict[str, Value] = {

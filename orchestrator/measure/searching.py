@@ -40,7 +40,7 @@ class Searching:
             step = self._step(record.cell, record.block)
         if find is None or step is None:
             return record
-        from orchestrator.analysis.probes import verdict  # numpy, which no other run needs here
+        from orchestrator.questions.capacity.observe import verdict
 
         by_host: dict[str, list[Path]] = {}
         for part in record.requesters:

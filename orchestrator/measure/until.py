@@ -6,13 +6,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from orchestrator.analysis import words
-from orchestrator.analysis.stopped import reach
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.manifest import DecisionRecord
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.stopping import Look
+    from orchestrator.questions.until.find import Look
 
 
 class Stopping:
@@ -35,7 +34,7 @@ class Stopping:
         until = self._context.plan.until
         if until is None or not until.may_end(blocks):
             return False
-        from orchestrator.analysis.stopping import look  # numpy, which no other run needs here
+        from orchestrator.questions.until.find import look
 
         journal_state = self._context.folder.journal_state()
         found = look(self._context.plan, journal_state.medians_by_block(), blocks)
@@ -58,8 +57,8 @@ def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
     if plan.until is None:
         return plan.blocks
     from orchestrator.analysis.power import DEFAULT_SD
-    from orchestrator.analysis.stopping import expected_blocks as usual
-    from orchestrator.analysis.stopping import still_expected
+    from orchestrator.questions.until.find import expected_blocks as usual
+    from orchestrator.questions.until.find import still_expected
 
     if decision is None:
         return usual(plan, DEFAULT_SD)
@@ -70,6 +69,8 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
     """Where such a run stands: `block 7 of at most 30, widest interval ± 4.1 % of ± 3 % wanted`."""
     if plan.until is None or decision is None:
         return ""
+    from orchestrator.questions.until.words import reach
+
     known = [reaches for reaches in decision.reaches if reaches is not None]
     place = f"block {decision.blocks} of at most {plan.until.at_most}"
     if len(known) < len(decision.reaches) or not known:

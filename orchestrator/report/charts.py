@@ -10,9 +10,10 @@ from itertools import groupby
 from operator import attrgetter
 
 from orchestrator.analysis import naming
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.analysis.sweep.grid import sweep
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.report.curves import AxisView, axis_views
 from orchestrator.report.decision_map import PredictionView, prediction_view
 from orchestrator.report.figures.base import Figure
@@ -221,9 +222,9 @@ def _sweep(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
 def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each setting in which rates were searched."""
     for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
-        rows = [row for row in summary.rate_comparisons if row.setting == setting]
+        rows = [row for row in CAPACITY.of(summary).comparisons if row.setting == setting]
         title = naming.of_rates(setting, goals, summary.cells)
-        drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
+        drawn = found_rates(f"rates-{number}", title, of, rows, colours, CAPACITY.of(summary).rates)
         if drawn:
             yield Pictured(title=title, figure=drawn)
 
@@ -231,7 +232,7 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
     """Rates that were searched by what they have in common: the setting and the goals."""
     key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
+    return [(*names, list(of)) for names, of in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
 def _forests(

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.series import Curves, Difference, Panel, Point
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import Unit
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.groups import anchor
@@ -54,7 +55,7 @@ class AxisView:
 
 def axis_views(summary: RunSummary, colours: dict[str, int]) -> tuple[AxisView, ...]:
     """The section's content, an entry for each axis of the run."""
-    return tuple(_view(curves, colours) for curves in summary.curves)
+    return tuple(_view(curves, colours) for curves in AXES.of(summary))
 
 
 def _view(curves: Curves, colours: dict[str, int]) -> AxisView:

@@ -11,10 +11,12 @@ import numpy as np
 from markupsafe import Markup
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.network import Floats
-from orchestrator.analysis.model.rules import bytes_text, name_of, rule
-from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled, SealedCell
-from orchestrator.analysis.model.surface import (
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.network import Floats
+from orchestrator.questions.prediction.rules import bytes_text, name_of, rule
+from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
+from orchestrator.questions.prediction.surface import (
     COARSE,
     EVEN,
     NONE,
@@ -27,7 +29,6 @@ from orchestrator.analysis.model.surface import (
     surface,
     ways,
 )
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.sealed import errors
 from orchestrator.report.page import pack, shown
@@ -97,7 +98,7 @@ class PredictionView:
 
 def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> PredictionView | None:
     """What a run with a model shows, or why it has none; None where nothing was to be predicted."""
-    modelled = summary.prediction
+    modelled = PREDICTION.of(summary)
     if modelled is None:
         return None
     found = ways(modelled, summary.matters)

@@ -19,6 +19,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary,
 from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
+from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
 
 
@@ -315,7 +316,7 @@ def _group(
         comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
-        spreads=tuple(_with_labels(c, called) for c in summary.spreads if c.cell in ids and c.factor == STACK),
+        spreads=tuple(_with_labels(c, called) for c in STABILITY.of(summary) if c.cell in ids and c.factor == STACK),
         references=frozenset(c.reference_cell for c in summary.comparisons),
         in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),

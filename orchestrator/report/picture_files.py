@@ -18,6 +18,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed
 from orchestrator.disk import full, is_full, whole_file
 from orchestrator.errors import UsageError
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report import palette
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.every_page import marks
@@ -67,7 +68,7 @@ def pictures(summary: RunSummary, themes: Sequence[Theme] = ("light",)) -> Pictu
         for theme in themes
         for each in drawn
     }
-    where = "of single rates that were tried" if summary.found_rates else f"beyond {MOST_OF_A_KIND} of a kind"
+    where = "of single rates that were tried" if CAPACITY.of(summary).rates else f"beyond {MOST_OF_A_KIND} of a kind"
     kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
     return Pictures(by_name=by_name, left_out=f"left out, as they are {where}: {kinds}" if kinds else "")
 

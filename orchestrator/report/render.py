@@ -6,28 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import (
-    capacity_words,
-    load_tables,
-    mixed_words,
-    native_clients,
-    requester_hosts,
-    share_words,
-    spread_tables,
-    store_tables,
-    words,
-)
+from orchestrator.analysis import requester_hosts, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
-from orchestrator.analysis.evolutions import evolutions, said
-from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.naming import in_phrases, of_rates
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
-from orchestrator.analysis.series import MOST_OFF
-from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import leading, notes
@@ -42,6 +27,26 @@ from orchestrator.analysis.words import (
     throughput,
 )
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.questions.axes import words as axis_words
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.capacity import words as capacity_words
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.clients import words as client_words
+from orchestrator.questions.clients.find import QUESTION as CLIENTS
+from orchestrator.questions.distance.find import MOST_OFF
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.questions.evolution.find import evolutions, said
+from orchestrator.questions.mix import words as mix_words
+from orchestrator.questions.registry import QUESTIONS
+from orchestrator.questions.saturation import words as saturation_words
+from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.stability import words as spread_words
+from orchestrator.questions.stability.find import QUESTION as STABILITY
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.questions.stores import words as store_words
+from orchestrator.questions.streams.words import TIMED_OF_EVENTS, of_events
+from orchestrator.questions.timing_rules import words as rule_words
 from orchestrator.report.charts import STATISTICS, charts, rate_groups
 from orchestrator.report.every_page import marks
 from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
@@ -100,6 +105,7 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         title=f"{summary.name} · {summary.run_id}",
         charts=True,
         summary=summary,
+        findings={question.name: question.of(summary) for question in QUESTIONS},
         inside=inside,
         every_page=marks(summary),
         groups=found,
@@ -116,13 +122,13 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         verdicts=told,
         folded_verdicts=of_settings,
         axes=pictures.axes,
-        links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
+        links=[link for link in DISTANCE.of(summary).links if link.wanted is not None] if AXES.of(summary) else [],
         round_trips_text=_round_trips_text,
         bytes_text=words.number,
         not_told=NOT_TOLD,
         opening_steps=STEPS,
         most_off=MOST_OFF,
-        is_folded=bool(summary.curves),
+        is_folded=bool(AXES.of(summary)),
         legend_entries=_legend(found, colours),
         colours=colours,
         cell_names=cell_names(found),
@@ -143,16 +149,20 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         timed_of_events=TIMED_OF_EVENTS,
         share_views=pictures.shares,
         share_words=share_words,
-        series_heads=load_tables.heads,
-        series_rows=load_tables.rows,
-        series_dash=load_tables.DASH,
+        series_heads=saturation_words.heads,
+        series_rows=saturation_words.rows,
+        series_dash=saturation_words.DASH,
         saturated=SATURATED,
         rate_groups=rate_groups(summary),
         in_phrases=in_phrases,
         of_rates=of_rates,
-        rate_references={row.reference_cell for row in summary.rate_comparisons},
+        rate_references={row.reference_cell for row in CAPACITY.of(summary).comparisons},
         rate_row=capacity_words.row,
         rate_path=capacity_words.path,
+        rate_sentence=capacity_words.sentence,
+        rate_why=capacity_words.why,
+        series_sentences=saturation_words.sentences,
+        gap_sentence=axis_words.sentence,
         scorecards=_scorecards(summary),
         rate_notes=capacity_words.NOTES,
         path_heads=capacity_words.PATH_HEADS,
@@ -168,33 +178,33 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         prices_words=words.PRICES,
         sizes=by_size(summary.cells),
         evolutions=evolutions(summary.cells),
-        rule_heads=figure_words.HEADS,
-        rule_row=figure_words.row,
-        rule_note=figure_words.NOTE,
-        client_share_rows=native_clients.rows(summary.client_shares),
-        client_share_heads=native_clients.HEADS,
-        client_share_note=native_clients.NOTE,
-        store_rows=store_tables.rows(summary.cells),
-        store_heads=store_tables.HEADS,
-        store_note=store_tables.NOTE,
+        rule_heads=rule_words.HEADS,
+        rule_row=rule_words.row,
+        rule_note=rule_words.NOTE,
+        client_share_rows=client_words.rows(CLIENTS.of(summary)),
+        client_share_heads=client_words.HEADS,
+        client_share_note=client_words.NOTE,
+        store_rows=store_words.rows(summary.cells),
+        store_heads=store_words.HEADS,
+        store_note=store_words.NOTE,
         goodput_words=GOODPUT,
         goodput=goodput,
         milliseconds=MILLISECONDS,
         said=said,
-        mixed_note=mixed_words.NOTE,
+        mixed_note=mix_words.NOTE,
         requester_note=requester_hosts.NOTE,
         requester_heads=requester_hosts.heads,
         requester_figures=requester_hosts.figures,
-        mixed_heads=mixed_words.heads,
-        mixed_figures=mixed_words.figures,
+        mixed_heads=mix_words.heads,
+        mixed_figures=mix_words.figures,
         spread_groups=[group for group in found if any(cell.spreads for cell in group.cells)]
         if summary.plan.get("stability")
         else [],
-        spreads_by_factors=[row for row in summary.spreads if row.factor != STACK],
+        spreads_by_factors=[row for row in STABILITY.of(summary) if row.factor != STACK],
         spread_names=SPREADS,
-        spread_heads=spread_tables.heads,
-        spread_value=spread_tables.value,
-        spread_note=spread_tables.NOTE,
+        spread_heads=spread_words.heads,
+        spread_value=spread_words.value,
+        spread_note=spread_words.NOTE,
         spread_is_vague=any(words.is_vague(of.interval) for cell in summary.cells for of in cell.spreads.values()),
     )
 
@@ -218,7 +228,8 @@ def path_of(name: str, started_at: str, run_id: str, reports: Path, origin: str 
 
 def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:
     """The tables of the settings, as what a section folds."""
-    of = summary.scorecard.settings if summary.scorecard else ()
+    card = SCORECARD.of(summary)
+    of = card.settings if card else ()
     return [
         {"slug": f"s{number}", "title": in_phrases(table.setting, summary.cells), "of": table}
         for number, table in enumerate(of, start=1)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.analysis import share_words, words
-from orchestrator.analysis.shares import QUANTITIES, Shares
+from orchestrator.analysis import words
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.shares import share_dots
 
@@ -30,7 +32,7 @@ def share_views(summary: RunSummary) -> list[ShareView]:
     return [
         ShareView(
             of=of,
-            figure=share_dots(f"shares-{number}", of, QUANTITIES),
+            figure=share_dots(f"shares-{number}", of, share_words.QUANTITIES),
             matrix=share_words.matrix(of),
             heads=tuple(f"{head[:1].upper()}{head[1:]}" for head in share_words.heads(of)),
             rows=tuple(share_words.rows(of)),
@@ -38,5 +40,5 @@ def share_views(summary: RunSummary) -> list[ShareView]:
             unit=share_words.unit_of(of),
             has_brackets=share_words.has_brackets(of),
         )
-        for number, of in enumerate(summary.shares, start=1)
+        for number, of in enumerate(SHARES.of(summary), start=1)
     ]

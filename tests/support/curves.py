@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.series import (
-    Crossing,
-    Curves,
-    Delivered,
-    Difference,
-    Gap,
-    Interval,
-    Line,
-    OpeningStep,
-    Panel,
-    Point,
-    RoundTrips,
-    WindowFit,
-)
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.summary import Interval, RunSummary
+from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
+from orchestrator.questions.distance.find import OpeningStep, RoundTrips
+from orchestrator.questions.distance.links import Delivered
+from orchestrator.questions.distance.windows import WindowFit
 from tests.support.summaries import a_run
 
 COLOURS = {"grpc": 0, "rest-fastapi": 1}

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from orchestrator.analysis.summary import Comparison, Distribution, RunSummary
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.strict_json import parse_json
 
 Figure: TypeAlias = float | str
@@ -93,7 +94,7 @@ def _all(summary: RunSummary) -> Iterator[tuple[Path, Figure]]:
     for kind in ("comparisons", "costs", "spreads"):
         for comparison in getattr(summary, kind):
             yield from _of_comparison(kind, comparison)
-    for rate in summary.found_rates:
+    for rate in CAPACITY.of(summary).rates:
         yield from _numbers(("rates", rate.cell), {"rate_per_s": rate.rate_per_s, "interval": rate.interval})
     for check in summary.checks:
         yield ("checks", check.name, check.cell or "run"), check.verdict

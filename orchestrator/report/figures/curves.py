@@ -9,8 +9,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
+from orchestrator.analysis.summary import Interval
 from orchestrator.analysis.words import Unit, significant, unit_for
+from orchestrator.questions.axes.find import Curves, Gap, Line, Panel
 from orchestrator.report.figures.base import BETTER, INK, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.figures.scales import Range, bars, range_of

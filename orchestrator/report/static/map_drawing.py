@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.model.rules import bytes_text
+from orchestrator.questions.prediction.rules import bytes_text
 from orchestrator.report.static.drawing import RIM, WIDTH_PX
 from orchestrator.report.static.map_room import Room, size_of
 from orchestrator.report.static.svg import element, number, plain, text, width_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.analysis import along
-from orchestrator.analysis.series import Crossing, Curves, Difference, Gap, Panel
+from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel
 
 
 def gap(said: str, *standings: str, crosses: bool = False) -> Gap:

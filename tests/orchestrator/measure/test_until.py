@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator import errors
-from orchestrator.analysis.stopping import require_decisions
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.until import Until
 from orchestrator.measure.in_progress import Steps, shown
 from orchestrator.measure.run import Run
 from orchestrator.measure.until import expected_blocks, status
+from orchestrator.questions.until.find import require_decisions
 from orchestrator.results.manifest import DecisionRecord
 from orchestrator.results.verification import verify
 from tests.orchestrator.measure.test_run import Lab

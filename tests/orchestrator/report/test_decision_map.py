@@ -13,16 +13,17 @@ import pytest
 
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
-from orchestrator.analysis.model.fit import fit_all
-from orchestrator.analysis.model.judged import judged
-from orchestrator.analysis.model.predict import predicted
-from orchestrator.analysis.model.rules import rules
-from orchestrator.analysis.model.shapes import INTERPOLATION, Modelled
-from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.predict import predicted
+from orchestrator.questions.prediction.rules import rules
+from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
+from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import in_text, quantities, render
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
@@ -68,10 +69,10 @@ def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> Non
 
 
 def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -> None:
-    assert summary.prediction is not None
+    assert PREDICTION.of(summary) is not None
     rule = "connections kept open: it depends."
     beginning = render(
-        replace(summary, prediction=replace(summary.prediction, rules=(rule, *summary.prediction.rules)))
+        replace(summary, prediction=replace(PREDICTION.of(summary), rules=(rule, *PREDICTION.of(summary).rules)))
     )
     assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
 
@@ -125,8 +126,8 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
 
 
 def test_what_sliders_read_is_what_predict_says_at_every_place(summary: RunSummary) -> None:
-    assert summary.prediction is not None
-    for way in ways(summary.prediction, summary.matters):
+    assert PREDICTION.of(summary) is not None
+    for way in ways(PREDICTION.of(summary), summary.matters):
         of = round_surface(way)
         grid = json.loads(json.dumps(grid_of(of, {series.stack: 0 for series in of.series})))
         for column, line in ((0, 3), (7, 11), (20, 30), (of.rtts.size // 2, of.sizes.size // 2)):
@@ -194,10 +195,10 @@ def test_of_many_settings_the_others_have_their_sentence() -> None:
 
 def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
     summary = lab_summary()
-    assert summary.prediction is not None
-    assert summary.prediction.judged is not None
-    judged = replace(summary.prediction.judged, used=INTERPOLATION, said="The model does not beat interpolation.")
-    text = render(replace(summary, prediction=replace(summary.prediction, judged=judged)))
+    assert PREDICTION.of(summary) is not None
+    assert PREDICTION.of(summary).judged is not None
+    judged = replace(PREDICTION.of(summary).judged, used=INTERPOLATION, said="The model does not beat interpolation.")
+    text = render(replace(summary, prediction=replace(PREDICTION.of(summary), judged=judged)))
     assert "interpolation (predicts)" in text
     assert "The model does not beat interpolation." in text
     assert '<div class="map"' in text
@@ -217,13 +218,15 @@ def test_a_run_that_predicts_nothing_has_no_such_part() -> None:
 
 
 def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> None:
-    assert summary.prediction is not None
-    gone = summary.prediction.fits[0].series
+    assert PREDICTION.of(summary) is not None
+    gone = PREDICTION.of(summary).fits[0].series
     text = render(
         replace(
             summary,
             prediction=replace(
-                summary.prediction, fits=summary.prediction.fits[1:], not_fitted={gone.id: "its <b>links</b> differ"}
+                PREDICTION.of(summary),
+                fits=PREDICTION.of(summary).fits[1:],
+                not_fitted={gone.id: "its <b>links</b> differ"},
             ),
         )
     )
@@ -240,7 +243,11 @@ def test_pictures_have_the_maps(summary: RunSummary) -> None:
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     found = answer(summary)
-    assert found.prediction == found.to_dict()["prediction"] == (summary.prediction and summary.prediction.rules)
+    assert (
+        PREDICTION.of(found)
+        == found.to_dict()["prediction"]
+        == (PREDICTION.of(summary) and PREDICTION.of(summary).rules)
+    )
     assert "Prediction: From a round trip of" in " ".join(short_lines(found))
     assert " ".join(answer_lines(found)).count("Prediction: ") == 3
 

@@ -15,6 +15,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts import chromium
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report import palette, render
 from orchestrator.report.charts import MOST_OF_A_KIND
 from orchestrator.report.picture_files import Pictures, pictures, write_pictures
@@ -77,7 +78,7 @@ def test_rates_that_were_searched_come_first_with_what_was_found():
     assert name == "rates-1.svg"
     assert "p50 < 10 ms" in "".join(parsed(text).itertext())
     said = ["".join(line.itertext()) for line in parsed(text).iter(TEXT)]
-    for found in run.found_rates:
+    for found in CAPACITY.of(run).rates:
         assert any(format_rate(found.rate_per_s or 0) in line for line in said)
 
 

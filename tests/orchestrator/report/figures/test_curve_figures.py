@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.series import Crossing, Difference, Gap
+from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.questions.axes.find import Difference, Gap
 from orchestrator.report import in_text
 from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.figures.labels import apart
