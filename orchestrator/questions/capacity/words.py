@@ -24,7 +24,7 @@ HEADS = (
     "against the reference",
     "requester CPU",
     "responder CPU",
-    "",
+    "remarks",
 )
 NOTES = (
     "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates"

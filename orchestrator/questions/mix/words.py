@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import MixedSummary, RunSummary
 from orchestrator.analysis.table import Table, text_table
@@ -62,11 +64,16 @@ def _interval(of: MixedSummary, unit: words.Unit) -> str:
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
-    """Return the operations of a mix, a table for each cell."""
-    found = []
+    """Return the operations of a mix, a table for each setting."""
+    settings: dict[str, list[tuple[str, MixedSummary]]] = {}
     for cell in summary.cells:
-        unit = words.unit_for(m.distribution.median for m in cell.mixed if m.distribution and m.distribution.median)
-        rows = [(mixed.label, *figures(mixed, unit)) for mixed in cell.mixed]
-        title = f"operations of the mix · {cell.stack_label} · {cell.setting}"
-        found += [text_table(title, ("operation", *heads(unit)), rows, (NOTE,))] if rows else []
-    return tuple(found)
+        for mixed in cell.mixed:
+            settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
+    return tuple(_table(setting, rows) for setting, rows in settings.items())
+
+
+def _table(setting: str, rows: Sequence[tuple[str, MixedSummary]]) -> Table:
+    medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
+    unit = words.unit_for(median for median in medians if median is not None)
+    texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
+    return text_table(f"operations of the mix · {setting}", ("operation", "with", *heads(unit)), texts, (NOTE,))

@@ -17,7 +17,7 @@ DASH = (
 
 
 def heads(series: LoadSeries) -> tuple[str, ...]:
-    """What stands above the columns; the last one, of remarks, has no head."""
+    """What stands above the columns."""
     unit = _unit(series).name
     offered = ("offered/s", "answered", "not sent") if series.is_open else ()
     return (
@@ -31,7 +31,7 @@ def heads(series: LoadSeries) -> tuple[str, ...]:
         *(("client's share",) if series.has_client_shares else ()),
         "requester CPU",
         "responder CPU",
-        "",
+        "remarks",
     )
 
 

@@ -27,6 +27,7 @@ from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import in_text, quantities, render
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
+from tests.support.findings import with_findings
 from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
@@ -72,7 +73,7 @@ def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -
     assert PREDICTION.of(summary) is not None
     rule = "connections kept open: it depends."
     beginning = render(
-        replace(summary, prediction=replace(PREDICTION.of(summary), rules=(rule, *PREDICTION.of(summary).rules)))
+        with_findings(summary, prediction=replace(PREDICTION.of(summary), rules=(rule, *PREDICTION.of(summary).rules)))
     )
     assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
 
@@ -102,7 +103,7 @@ def lab_summary(**lab: Any) -> RunSummary:
         for number, stack in enumerate(stacks)
     ]
     found = fitted(Lab(truths=tuple(truths), **lab))
-    return replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    return with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
 
 
 def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
@@ -117,7 +118,7 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
     series = tuple(truth.series for truth in truths)
     fits, not_fitted = fit_all(series, cells)
     found = Modelled(series=series, fits=fits, judged=judged(fits, cells), refusals=(), not_fitted=not_fitted)
-    view = prediction_view(replace(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
+    view = prediction_view(with_findings(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
     assert view is not None
     assert [map_.title.split(", ")[-1] for map_ in view.maps] == ["200 Mbit/s", "1000 Mbit/s"]
     for rate, map_ in zip((200.0, 1000.0), view.maps, strict=True):
@@ -170,7 +171,7 @@ def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
     ]
     found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
     assert sum(len(fit.cells) for fit in found.fits) + len(found.judged.cells if found.judged else ()) == 500
-    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    modelled = with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
     added = len(render(modelled).encode()) - len(render(base).encode())
     assert 0 < added <= MOST_ADDED
     view = prediction_view(modelled, {stack: number for number, stack in enumerate(stacks)})
@@ -188,7 +189,7 @@ def test_of_many_settings_the_others_have_their_sentence() -> None:
         for number, stack in enumerate(stacks)
     ]
     found = fitted(Lab(truths=tuple(truths), sizes=(100, 10_000, 1_000_000), blocks=3))
-    text = render(replace(base, prediction=found, matters=0.1))
+    text = render(with_findings(replace(base, matters=0.1), prediction=found))
     assert text.count('<div class="map"') == MOST_MAPS
     assert f"<strong>Setting {MOST_MAPS + 1}:</strong>" in text
 
@@ -198,7 +199,7 @@ def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
     assert PREDICTION.of(summary) is not None
     assert PREDICTION.of(summary).judged is not None
     judged = replace(PREDICTION.of(summary).judged, used=INTERPOLATION, said="The model does not beat interpolation.")
-    text = render(replace(summary, prediction=replace(PREDICTION.of(summary), judged=judged)))
+    text = render(with_findings(summary, prediction=replace(PREDICTION.of(summary), judged=judged)))
     assert "interpolation (predicts)" in text
     assert "The model does not beat interpolation." in text
     assert '<div class="map"' in text
@@ -221,7 +222,7 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
     assert PREDICTION.of(summary) is not None
     gone = PREDICTION.of(summary).fits[0].series
     text = render(
-        replace(
+        with_findings(
             summary,
             prediction=replace(
                 PREDICTION.of(summary),
@@ -245,7 +246,7 @@ def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     found = answer(summary)
     assert (
         PREDICTION.of(found)
-        == found.to_dict()["prediction"]
+        == found.to_dict()["findings"]["prediction"]
         == (PREDICTION.of(summary) and PREDICTION.of(summary).rules)
     )
     assert "Prediction: From a round trip of" in " ".join(short_lines(found))

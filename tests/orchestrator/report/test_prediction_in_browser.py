@@ -16,6 +16,7 @@ from orchestrator.questions.prediction.rules import bytes_text, rules
 from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import palette, write_report
 from tests.support.browser import PROGRAM, browser
+from tests.support.findings import with_findings
 from tests.support.modelled import NEW, Lab, Truth, fitted
 from tests.support.modelled_runs import a_map, a_mapped_run
 from tests.support.summaries import a_run
@@ -75,7 +76,7 @@ def five_stacks(tmp_path_factory):
         for own in (0.3 + 0.13 * place if opening else 0.9 - 0.13 * place,)
     ]
     found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
-    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    modelled = with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
     return write_report(modelled, tmp_path_factory.mktemp("five") / "report.html")
 
 

@@ -6,20 +6,22 @@ import re
 from dataclasses import replace
 
 import pytest
-from orchestrator.cli.scorecard import scorecard_lines
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
+from orchestrator.cli.table_lines import tables_lines
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.find import Find
 from orchestrator.questions.scorecard.card import Scorecard
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
 from orchestrator.questions.scorecard.properties import properties
+from orchestrator.questions.scorecard.words import tables as scorecard_tables
 from orchestrator.report import render
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
+from tests.support.findings import with_findings
 from tests.support.pages import Document
 from tests.support.runs import a_plan, a_run
 from tests.support.searched import a_search_run, searching
@@ -39,9 +41,10 @@ def with_real_stacks(summary: RunSummary) -> RunSummary:
         p.Stack(id=protocol, protocol=protocol, responder=responder, client=client, label=f"{protocol} (thin)")
         for protocol, responder, client in (("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
     )
-    assert SCORECARD.of(summary) is not None
+    card = SCORECARD.of(summary)
+    assert card is not None
     table, lines = properties(replace(a_plan(), stacks=stacks), (), catalogue())
-    return replace(summary, scorecard=Scorecard(settings=SCORECARD.of(summary).settings, properties=table, lines=lines))
+    return with_findings(summary, scorecard=Scorecard(settings=card.settings, properties=table, lines=lines))
 
 
 RUNS = {
@@ -88,7 +91,7 @@ def test_a_summary_of_an_earlier_orch_has_no_such_section() -> None:
 def test_the_terminal_shows_every_criterion_with_its_leader_and_marks_judgements() -> None:
     summary = RUNS["calls"]()
     assert SCORECARD.of(summary) is not None
-    lines = list(scorecard_lines(SCORECARD.of(summary), width=100))
+    lines = list(tables_lines(scorecard_tables(summary), 100))
     text = "\n".join(lines)
     for table in (*SCORECARD.of(summary).settings, SCORECARD.of(summary).properties):
         for row in table.rows:

@@ -15,6 +15,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.words import sentence
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from tests.support.drafts import Draft
 from tests.support.runs import US, a_plan, a_run
@@ -212,12 +213,12 @@ def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() ->
     assert [point.at for point in panel.lines[0].points] == [100, 1_000, 10_000, 100_000]
     (gap,) = panel.gaps
     assert [point.standing for point in gap.points] == ["slower", "tie", "faster", "faster"]
-    assert gap.said.startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is ahead by ")
-    assert "; at 1 kB there is nothing to choose; from 10 kB on grpc (thin) is ahead, by " in gap.said
+    assert sentence(curves.axis, gap).startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is ahead by ")
+    assert "; at 1 kB there is nothing to choose; from 10 kB on grpc (thin) is ahead, by " in sentence(curves.axis, gap)
     assert gap.crossing is not None
     assert 600 < gap.crossing.at < 1_500
     assert gap.crossing.low <= gap.crossing.at <= gap.crossing.high
-    assert "the medians cross at " in gap.said
+    assert "the medians cross at " in sentence(curves.axis, gap)
     assert DISTANCE.of(summary).round_trips == ()
 
 
@@ -263,12 +264,13 @@ def test_where_every_stack_has_its_own_way_to_call_they_stand_in_one_panel() -> 
     assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
     (gap,) = panel.gaps
     assert [round(point.difference) for point in gap.points] == [-round(rtt) for rtt in RTTS]
-    assert "from 1.02 ms to 100 ms grpc (thin) is ahead, by " in gap.said
-    assert re.search(r" at 1\.02 ms and by \S+ ms to \S+ ms at 100 ms", gap.said)  # where it grows, both its ends
+    assert "from 1.02 ms to 100 ms grpc (thin) is ahead, by " in sentence(curves.axis, gap)
+    # Where the difference grows, the sentence has both its ends.
+    assert re.search(r" at 1\.02 ms and by \S+ ms to \S+ ms at 100 ms", sentence(curves.axis, gap))
 
 
 def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_settings(far: RunSummary) -> None:
-    said = [f"{panel.title}: {gap.said}" for panel in AXES.of(far)[0].panels for gap in panel.gaps]
+    said = [f"{panel.title}: {sentence('distance', gap)}" for panel in AXES.of(far)[0].panels for gap in panel.gaps]
     assert len(said) == 2
     places = [far.verdicts.index(text) for text in said]
     settings = [n for n, text in enumerate(far.verdicts) if text.startswith(tuple(c.group for c in far.comparisons))]

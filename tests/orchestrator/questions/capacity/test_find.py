@@ -20,6 +20,7 @@ from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.searches import bounds, next_step
+from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import Search, interval_of, median_of
 from orchestrator.report.render import render
@@ -82,7 +83,7 @@ def test_the_found_rates_are_compared_with_the_words_there_are():
 def test_what_limits_just_above_is_named_by_cpu_evidence():
     limits = {found.stack_label: found.limit for found in CAPACITY.of(summary()).rates}
     assert limits == {"rest (thin)": "responder", "grpc (thin)": "both"}
-    (rest, _) = (found.sentence for found in CAPACITY.of(summary()).rates)
+    rest = rate_words.sentence(CAPACITY.of(summary()).rates[0])
     assert "above that the responder's CPU limits it (responder 97 %, requester 50 % of a core)" in rest
 
 
@@ -101,9 +102,13 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
     found = summarise(a_search_run(a_search(), capacity(rest=40.0, grpc=9000.0)))
     rest, grpc = CAPACITY.of(found).rates
     assert (rest.rate_per_s, rest.side, rest.interval) == (100.0, "below", None)
-    assert "p50 < 10 ms does not hold at 100/s, the lowest rate tried: below 100/s (5 searches)" in rest.sentence
+    assert "p50 < 10 ms does not hold at 100/s, the lowest rate tried: below 100/s (5 searches)" in rate_words.sentence(
+        rest
+    )
     assert (grpc.rate_per_s, grpc.side, grpc.interval) == (1600.0, "at least", None)
-    assert "p50 < 10 ms holds at 1600/s, the highest rate tried: at least 1600/s (5 searches)." in grpc.sentence
+    assert "p50 < 10 ms holds at 1600/s, the highest rate tried: at least 1600/s (5 searches)." in rate_words.sentence(
+        grpc
+    )
     (comparison,) = CAPACITY.of(found).comparisons
     assert comparison.standing == "more", "one side is below, the other above"
     assert found.verdicts[0].startswith(
@@ -114,9 +119,10 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
 
 @pytest.mark.slow
 def test_two_stacks_beyond_the_highest_rate_are_not_told_apart():
-    (comparison,) = CAPACITY.of(summarise(a_search_run(a_search(), capacity(rest=9000.0, grpc=9000.0)))).comparisons
+    found = CAPACITY.of(summarise(a_search_run(a_search(), capacity(rest=9000.0, grpc=9000.0))))
+    (comparison,) = found.comparisons
     assert (comparison.standing, comparison.ratio) == ("cannot tell", None)
-    assert comparison.why == (
+    assert rate_words.why(comparison, found) == (
         "grpc (thin) reaches 1600/s, the highest rate tried; rest (thin) reaches 1600/s, the highest rate tried"
     )
 
@@ -127,10 +133,9 @@ def test_a_rate_that_the_requester_limits_says_nothing_of_its_responder():
     found = summarise(a_search_run(a_search(), capacity(), cpu=cpu))
     rest, _ = CAPACITY.of(found).rates
     assert rest.limit == "requester"
-    assert "its responder may do more, which this requester cannot tell" in rest.sentence
+    assert "its responder may do more, which this requester cannot tell" in rate_words.sentence(rest)
     (comparison,) = CAPACITY.of(found).comparisons
     assert comparison.standing == "cannot tell"
-    assert comparison.why == "the requester's CPU limits rest (thin), whose responder may do more"
     slow = summarise(a_search_run(a_search(), capacity(grpc=200.0), cpu=cpu))
     assert [c.standing for c in CAPACITY.of(slow).comparisons] == ["less"], "the reference may only be further ahead"
 
@@ -140,7 +145,7 @@ def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
     (rest,) = CAPACITY.of(summarise(run)).rates
     assert rest.rate_per_s == pytest.approx(400, rel=0.08)
     missed = [probe for search in rest.searches for probe in search.probes if probe.verdict == "not held"]
-    assert all("of the rate was sent (the requester could not keep up)" in probe.why for probe in missed)
+    assert not any(probe.is_offered for probe in missed)
     assert all(probe.not_sent > 0 for probe in missed)
 
 
@@ -200,8 +205,7 @@ def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil
     found = summarise(a_search_run(planned, capacity(0.0), spoil=spoil))
     rest, grpc = CAPACITY.of(found).rates
     assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
-    assert words in rest.sentence
-    assert rest.sentence.endswith("its responder may do more, which this requester cannot tell.")
+    assert words in rate_words.sentence(rest)
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
     assert found.verdicts[0].count("(the requester's limit)") == 2
 
@@ -220,24 +224,24 @@ def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
     assert comparison.interval is not None
     bound = f"at least {comparison.interval[0]:.1f}"
     assert f"grpc (thin) answers {bound} times as many a second as rest (thin) (95 % confidence)" in found.verdicts[0]
-    assert comparison.why.startswith(f"{bound} times as much, as grpc (thin) reaches 1600/s")
+    assert rate_words.why(comparison, CAPACITY.of(found)).startswith(f"{bound} times as much, as grpc (thin) reaches")
     assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
 
 
 @pytest.mark.slow
 def test_searches_that_disagree_are_counted_and_their_range_is_told():
     most = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 9000.0 if repeat < 3 else 400.0))
-    assert "at least 1600/s (3 of 5 searches)" in CAPACITY.of(most).rates[0].sentence
+    assert "at least 1600/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(most).rates[0])
     few = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 40.0 if repeat < 3 else 400.0))
-    assert "below 100/s (3 of 5 searches)" in CAPACITY.of(few).rates[0].sentence
+    assert "below 100/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(few).rates[0])
     one = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 800.0 if repeat else 200.0))
-    assert "5 searches, which found 200/s to 800/s" in CAPACITY.of(one).rates[0].sentence
+    assert "5 searches, which found 200/s to 800/s" in rate_words.sentence(CAPACITY.of(one).rates[0])
 
 
 def test_the_interval_holds_the_rate_that_is_shown_where_searches_fall_into_groups():
     found = [replace(NONE, held_per_s=rate, missed_per_s=rate * 1.07) for rate in [800.0] * 13 + [200.0] * 7]
     assert median_of(FIND, found) == (800.0, "")
-    interval, _ = interval_of(FIND, found)
+    interval = interval_of(FIND, found)
     assert interval is not None
     assert interval[0] <= 800.0 <= interval[1]
 
@@ -247,14 +251,14 @@ def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
     found = summarise(cut(a_search_run(planned, capacity()), 4 * planned.rounds + 2))
     rest, _ = CAPACITY.of(found).rates
     assert (len(rest.searches), len(rest.ended)) == (5, 4)
-    assert "4 searches, and 1 without a result" in rest.sentence
+    assert "4 searches, and 1 without a result" in rate_words.sentence(rest)
     assert rest.searches[-1].why_none == "the run was cut"
 
 
 def test_fewer_than_three_searches_have_no_interval():
     found = summarise(a_search_run(a_search(repeats=2), capacity()))
     assert [one.interval for one in CAPACITY.of(found).rates] == [None, None]
-    assert CAPACITY.of(found).rates[0].why_no_interval == "2 of at least 3 searches that an interval needs"
+    assert rate_words.why_no_interval(CAPACITY.of(found).rates[0]) == "2 of at least 3 searches that an interval needs"
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
 
 
@@ -301,7 +305,7 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
     lines = [*answer_lines(answer(summary()), width=1000)]
     start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
-    heads = "stack highest rate 95 % interval against the reference requester CPU responder CPU"
+    heads = "stack highest rate 95 % interval against the reference requester CPU responder CPU remarks"
     assert " ".join(lines[start + 1].split()) == heads
     grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
     assert "more, " in grpc
@@ -328,9 +332,9 @@ def test_the_report_has_a_section_with_every_search():
 
 def test_the_json_has_them_and_is_read_back():
     assert summary_of_json(summary().to_json()) == summary()
-    raw = json.loads(json.dumps(answer(summary()).to_dict()))
-    assert [one["side"] for one in raw["found_rates"]] == ["", ""]
-    assert raw["rate_comparisons"][0]["standing"] == "more"
+    raw = json.loads(json.dumps(answer(summary()).to_dict()))["findings"]["capacity"]
+    assert [one["side"] for one in raw["rates"]] == ["", ""]
+    assert raw["comparisons"][0]["standing"] == "more"
 
 
 # ---- how well a search finds: its error, and the coverage of its interval
@@ -369,7 +373,7 @@ def test_the_median_is_near_the_truth_and_the_interval_covers_it(repeats, width,
         rate, side = median_of(find, searches)
         assert rate is not None
         errors.append(abs(log(rate) - log_true) if side == "" else np.inf)
-        interval, _ = interval_of(find, searches)
+        interval = interval_of(find, searches)
         if interval is not None:
             told += 1
             covered += log(interval[0]) <= log_true <= log(interval[1])

@@ -11,7 +11,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Load
-from orchestrator.questions.clients import find as clients
+from orchestrator.questions.clients import words as client_words
 from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.report.render import render
 from tests.orchestrator.analysis.test_invalid_controls import halved
@@ -49,19 +49,19 @@ def test_each_client_of_the_same_stack_is_held_against_the_native_one():
 
 def test_terminal_report_and_json_say_it():
     summary = run_of("rest-quick")
-    said = clients.sentence(CLIENTS.of(summary))
+    said = client_words.sentence(CLIENTS.of(summary))
     assert said.startswith("The client's own share of the median latency: rest (plain) against quick: thin ")
     assert said in summary.verdicts
     told = answer(summary)
     assert said in told.headline()
-    assert told.to_dict()["client_shares"][0]["share"] == CLIENTS.of(summary)[0].share
+    assert told.to_dict()["findings"]["clients"][0]["share"] == CLIENTS.of(summary)[0].share
     lines = "\n".join(answer_lines(told, width=500))
     page = render(summary)
-    (row, _) = clients.rows(CLIENTS.of(summary))
+    (row, _) = client_words.rows(CLIENTS.of(summary))
     thin = CLIENTS.of(summary)[0]
     assert row[3].startswith(f"{words.ms(thin.median)} (")
     assert row[7].startswith(f"{words.percent(thin.share)} (")
-    for text in (row[3], row[6], row[7], clients.NOTE.split(";")[0]):
+    for text in (row[3], row[6], row[7], client_words.NOTE.split(";")[0]):
         assert text in " ".join(lines.split())
         assert text in page.replace("&#39;", "'")
     assert '<section id="clients">' in page
@@ -91,21 +91,21 @@ def test_a_client_as_quick_as_the_native_one_is_a_tie_whose_interval_holds_none(
 def test_an_invalid_cell_has_no_share_and_the_reason_stands_there():
     summary = run_of("rest-quick", spoil=halved("rest-quick"))
     assert {(of.share, of.difference, of.standing) for of in CLIENTS.of(summary)} == {(None, None, "cannot tell")}
-    assert "failed" in clients.rows(CLIENTS.of(summary))[0][-1]
-    assert "thin not known (" in clients.sentence(CLIENTS.of(summary))
+    assert "failed" in client_words.rows(CLIENTS.of(summary))[0][-1]
+    assert "thin not known (" in client_words.sentence(CLIENTS.of(summary))
 
 
 def test_too_few_blocks_give_a_share_without_an_interval():
     summary = run_of("rest-quick", blocks=2)
     thin = CLIENTS.of(summary)[0]
     assert (thin.share is not None, thin.share_interval, thin.difference_interval) == (True, None, None)
-    assert clients.rows(CLIENTS.of(summary))[0][7] == words.percent(thin.share)
+    assert client_words.rows(CLIENTS.of(summary))[0][7] == words.percent(thin.share)
 
 
 def test_an_interval_that_says_next_to_nothing_is_cut_and_not_spelled_out():
     summary = run_of("rest-quick")
     wide = replace(CLIENTS.of(summary)[0], share_interval=(-35_042_738.0, 1.0), difference_interval=(-9e9, 0.4))
-    said, row = clients.sentence([wide]), clients.rows([wide])[0]
+    said, row = client_words.sentence([wide]), client_words.rows([wide])[0]
     assert said.endswith(" (under -1,000 to 100 %).")
     assert "(under -" in row[6]
     assert not any("35042738" in text or "00000" in text for text in (said, *row))
@@ -115,4 +115,4 @@ def test_several_settings_are_told_by_their_range():
     ways = [{"connection": "reuse"}, {"connection": "per-request"}]
     summary = run_of("rest-quick", calls=ways, load=Load(concurrency=1, requests=300))
     assert len(CLIENTS.of(summary)) == 4
-    assert " in 2 settings" in clients.sentence(CLIENTS.of(summary))
+    assert " in 2 settings" in client_words.sentence(CLIENTS.of(summary))

@@ -16,6 +16,7 @@ from orchestrator.analysis.validity import invalid_cells
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.report.render import render
 from services.python.contract.lines import STATUSES, Load
@@ -87,8 +88,8 @@ def test_the_overloaded_rate_is_a_point_of_its_series_and_beyond_capacity(summar
     assert rest.points[3].offered_per_s == pytest.approx(4000, rel=0.1)
     assert rest.points[3].not_sent == BLOCKS * REQUESTS * 3 // 4
     assert (rest.keeps_up_to, grpc.keeps_up_to) == (2, 3)
-    assert rest.sentences[0] == "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s."
-    assert grpc.sentences[0] == "grpc (thin) keeps up to 4000/s, the greatest rate measured."
+    assert next(saturation_words.sentences(rest)) == "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s."
+    assert next(saturation_words.sentences(grpc)) == "grpc (thin) keeps up to 4000/s, the greatest rate measured."
 
 
 def test_offered_is_counted_over_the_time_in_which_requests_were_due(summary: RunSummary) -> None:
@@ -123,5 +124,5 @@ def test_the_report_has_a_section_and_a_row_for_each_rate(summary: RunSummary) -
 
 def test_the_json_has_the_series(summary: RunSummary) -> None:
     assert SATURATION.of(summary_of_json(summary.to_json())) == SATURATION.of(summary)
-    (rest, _) = json.loads(json.dumps(answer(summary).to_dict()))["saturation"]
+    (rest, _) = json.loads(json.dumps(answer(summary).to_dict()))["findings"]["saturation"]
     assert [point["keeps_up"] for point in rest["points"]] == [True, True, True, False]

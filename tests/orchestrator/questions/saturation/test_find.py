@@ -66,6 +66,10 @@ def only(cells: Sequence[CellSummary], checks: Sequence[CheckResult] = (), *, ma
     return series
 
 
+def said(series: LoadSeries) -> str:
+    return " ".join(saturation_words.sentences(series))
+
+
 def load_at(series: LoadSeries, place: int | None) -> float | None:
     return None if place is None else series.points[place].load
 
@@ -91,8 +95,8 @@ def test_the_knee_is_the_smallest_load_within_the_margin_of_the_highest() -> Non
     assert knee.of_highest_interval == pytest.approx((0.96, 0.96))  # drift is common to a block, and cancels
     assert knee.interval is not None
     assert knee.interval[1] > 1.2 * knee.interval[0]  # but not of the throughput itself
-    assert series.remarks(1) == ("knee",)
-    assert series.remarks(2) == ("highest",)
+    assert saturation_words.remarks(series, 1) == ("knee",)
+    assert saturation_words.remarks(series, 2) == ("highest",)
 
 
 def test_the_margin_is_the_experiments_and_loads_may_come_in_any_order() -> None:
@@ -105,8 +109,8 @@ def test_the_margin_is_the_experiments_and_loads_may_come_in_any_order() -> None
 def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it() -> None:
     series = only(closed({1: 100.0, 10: 500.0, 50: 1000.0}, cpu=(0.99, 0.99)))
     assert (series.knee, series.is_reached, series.limit) == (2, False, None)
-    assert "Its knee is not reached up to 50 in flight" in " ".join(series.sentences)
-    assert "knee" not in series.remarks(2)
+    assert "Its knee is not reached up to 50 in flight" in said(series)
+    assert "knee" not in saturation_words.remarks(series, 2)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +129,7 @@ def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
 ) -> None:
     series = only(closed({1: 300.0, 10: 1000.0, 50: 1000.0, 100: 1000.0}, cpu=cpu))
     assert series.limit == limit
-    assert said in " ".join(series.sentences)
+    assert said in said(series)
 
 
 def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
@@ -135,8 +139,8 @@ def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
         replace(failed(cells[n], "noise"), verdict="warn", severity="note", evidence=loud) for n in (1, 2)
     )
     told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
-    assert f"{told}, but the machine was busy" in " ".join(only(cells, [at_the_knee]).sentences)
-    assert f"{told}." in " ".join(only(cells, [elsewhere]).sentences)
+    assert f"{told}, but the machine was busy" in said(only(cells, [at_the_knee]))
+    assert f"{told}." in said(only(cells, [elsewhere]))
 
 
 def test_a_short_window_says_nothing_of_the_responders_cpu() -> None:
@@ -160,7 +164,7 @@ def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     assert series.knee_from < series.knee_by
     first, last = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
     beyond = ", or is not reached" if series.knee_by == len(means) - 1 else ""
-    assert f"By the intervals it lies from {first} to {last}{beyond}." in " ".join(series.sentences)
+    assert f"By the intervals it lies from {first} to {last}{beyond}." in said(series)
 
 
 def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
@@ -175,7 +179,7 @@ def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
     series = only(cells)
     assert (load_at(series, series.knee), series.is_reached, load_at(series, series.knee_by)) == (50, True, 100)
     told = "By the intervals it lies from 50 in flight to 100 in flight, or is not reached."
-    assert told in " ".join(series.sentences)
+    assert told in said(series)
 
 
 @pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])
@@ -188,7 +192,7 @@ def test_with_two_blocks_there_is_a_knee_and_no_interval() -> None:
     cells = [a_cell(drifting(v, 2), concurrency=n) for n, v in {1: 300.0, 10: 1000.0, 50: 1010.0}.items()]
     series = only(cells)
     assert (load_at(series, series.knee), series.knee_from, series.points[1].of_highest_interval) == (10, None, None)
-    assert "Fewer than three blocks: no interval." in " ".join(series.sentences)
+    assert "Fewer than three blocks: no interval." in said(series)
 
 
 def test_only_blocks_that_every_load_was_measured_in_count() -> None:
@@ -228,9 +232,9 @@ def test_a_stack_keeps_up_to_the_last_rate_that_it_answers_and_beyond_it_lies_be
     series = only(a_ladder())
     assert [point.keeps_up for point in series.points] == [True, True, True, False, False]
     assert (load_at(series, series.keeps_up_to), load_at(series, series.knee)) == (1000, 1000)
-    assert series.sentences[0].endswith("keeps up to 1000/s; beyond capacity: 2000/s and 4000/s.")
-    assert series.remarks(3) == ("highest", "beyond capacity")
-    assert series.remarks(4) == ("beyond capacity",)
+    assert (*saturation_words.sentences(series),)[0].endswith("keeps up to 1000/s; beyond capacity: 2000/s and 4000/s.")
+    assert saturation_words.remarks(series, 3) == ("highest", "beyond capacity")
+    assert saturation_words.remarks(series, 4) == ("beyond capacity",)
 
 
 def test_what_was_sent_late_or_not_at_all_is_not_kept_up_with() -> None:
@@ -245,13 +249,13 @@ def test_answered_is_held_against_what_was_drawn_not_against_the_rate() -> None:
     """Of few random arrivals 10 % fewer come than the rate says: answering all of those is keeping up."""
     series = only([a_cell([0.9 * rate] * 3, rate=rate, offered=0.9 * rate) for rate in (10.0, 20.0, 40.0)])
     assert series.keeps_up_to == 2
-    assert series.sentences[0].endswith("keeps up to 40/s, the greatest rate measured.")
+    assert (*saturation_words.sentences(series),)[0].endswith("keeps up to 40/s, the greatest rate measured.")
 
 
 def test_a_stack_that_answers_no_rate_is_said_so() -> None:
     series = only([a_cell([100.0] * 3, rate=rate, not_sent=9) for rate in (500.0, 1000.0, 2000.0)])
     assert series.keeps_up_to is None
-    assert "does not keep up even with 500/s" in series.sentences[0]
+    assert "does not keep up even with 500/s" in (*saturation_words.sentences(series),)[0]
 
 
 def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_the_load_out() -> None:
@@ -261,7 +265,7 @@ def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_th
     series = only(cells, [*over, failed(cells[3], "reply")])
     assert [point.left_out for point in series.points] == ["", "", "", "reply failed", ""]
     assert load_at(series, series.highest) == 1000
-    assert "Left out at 2000/s: reply failed." in series.sentences
+    assert "Left out at 2000/s: reply failed." in (*saturation_words.sentences(series),)
     moved = only(cells, [failed(cells[0], "offered load")])
     assert moved.points[0].left_out == "offered load failed"
 
@@ -282,9 +286,9 @@ def test_a_knee_between_the_last_two_rates_is_said_to_lie_there() -> None:
     cells = [a_cell([of] * 3, rate=rate, cpu=(0.97, 0.3)) for rate, of in told.items()]
     series = only(cells)
     assert (series.knee, series.is_reached, series.limit) == (2, False, "responder")
-    said = " ".join(series.sentences)
-    assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in said
-    assert "the responder's CPU limits it" in said
+    text = said(series)
+    assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in text
+    assert "the responder's CPU limits it" in text
 
 
 def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
@@ -296,7 +300,7 @@ def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
     assert load_at(series, series.highest) == 50
     assert [point.left_out for point in series.points[3:]] == ["2 trials failed", "a trial without a right reply"]
     assert only(cells[2:]).knee is None
-    assert "no knee can be told" in only(cells[2:]).sentences[0]
+    assert "no knee can be told" in (*saturation_words.sentences(only(cells[2:])),)[0]
 
 
 def test_a_bound_that_was_varied_beside_the_rate_makes_a_series_each() -> None:
@@ -313,7 +317,7 @@ def test_a_row_of_the_table_has_every_figure_below_its_head() -> None:
     assert (of["rate"], of["offered/s"], of["not sent"]) == ("2000/s", "2,000", "4,000")
     assert of["answered"] == "50 % (50 to 50 %)"
     assert of["responder CPU"] == "50 %"
-    assert of[""] == "highest, beyond capacity"
+    assert of["remarks"] == "highest, beyond capacity"
     assert "not sent" not in saturation_words.heads(only(closed({1: 1.0, 2: 2.0, 4: 4.0})))
 
 

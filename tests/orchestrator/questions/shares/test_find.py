@@ -17,6 +17,7 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.shares.estimates import Estimate
 from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.shares.words import sentence
 from orchestrator.report.render import render
 from orchestrator.report.shares import share_views
 from tests.support.matrices import LANGUAGES, Key, a_matrix_plan, a_matrix_run
@@ -81,7 +82,7 @@ def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
 
 def test_the_answer_begins_with_who_carries_more(whole: RunSummary) -> None:
     first = answer(whole).headline()[0]
-    assert first == whole.verdicts[0] == SHARES.of(whole)[0].sentence
+    assert first == whole.verdicts[0] == sentence(SHARES.of(whole)[0])
     assert "at both ends language matters more than protocol (a change of the responder's language 2." in first
     assert "the responder's language carries 7" in first
 
@@ -89,7 +90,7 @@ def test_the_answer_begins_with_who_carries_more(whole: RunSummary) -> None:
 def test_where_the_protocol_matters_more_that_is_said() -> None:
     (of,) = SHARES.of(told(lambda key: {"rest": 4.0, "grpc": 1.0}[key[0]] * TIMES[key[1]] ** 0.1))
     assert [change.beyond for change in of.of_latency.changes] == [None, "less", "less"]
-    assert "protocol matters more than the language of either end" in of.sentence
+    assert "protocol matters more than the language of either end" in sentence(of)
 
 
 def test_one_end_may_matter_more_and_the_other_less() -> None:
@@ -97,18 +98,18 @@ def test_one_end_may_matter_more_and_the_other_less() -> None:
     assert [change.beyond for change in of.of_latency.changes] == [None, "more", "less"]
     assert (
         "the responder's language matters more than the protocol; the requester's language matters less than the protocol"
-    ) in of.sentence
+    ) in sentence(of)
 
 
 def test_where_nothing_matters_it_cannot_be_told() -> None:
     (of,) = SHARES.of(told(lambda _: 1.0))
     assert of.of_latency.shares == ()
-    assert "whether language or protocol matters more cannot be told: its cells are not told apart" in of.sentence
+    assert "whether language or protocol matters more cannot be told: its cells are not told apart" in sentence(of)
 
 
 def test_two_blocks_give_no_share() -> None:
     (of,) = SHARES.of(told(blocks=2))
-    assert "all cells have a value in 2 blocks, and an interval takes 3" in of.sentence
+    assert "all cells have a value in 2 blocks, and an interval takes 3" in sentence(of)
 
 
 def test_of_a_matrix_with_gaps_the_largest_complete_part_is_told(with_gaps: RunSummary) -> None:
@@ -123,7 +124,7 @@ def test_of_a_matrix_with_gaps_the_largest_complete_part_is_told(with_gaps: RunS
     assert all("Rust" in left.stack and "Rust" in left.why for left in of.left_out)
     entries = [entry for medians in of.medians for row in medians.rows for entry in row if entry is not None]
     assert sum(not entry.is_counted for entry in entries) == 7
-    assert "7 cells left out" in of.sentence
+    assert "7 cells left out" in sentence(of)
 
 
 def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> None:
@@ -156,7 +157,7 @@ def test_without_a_complete_part_the_reason_is_told() -> None:
     missing = [("rest", "Go", "Python"), ("rest", "Python", "Go"), ("grpc", "Go", "Go"), ("grpc", "Python", "Python")]
     (of,) = SHARES.of(told(missing=missing))
     assert (of.cells, of.factors) == (0, ())
-    assert "cannot be told: no part of the matrix is complete" in of.sentence
+    assert "cannot be told: no part of the matrix is complete" in sentence(of)
 
 
 def test_what_cannot_be_told_stands_behind_the_answer(whole: RunSummary) -> None:
@@ -164,8 +165,8 @@ def test_what_cannot_be_told_stands_behind_the_answer(whole: RunSummary) -> None
     for summary, leads in ((whole, True), (told(missing=missing), False)):
         (of,), given = SHARES.of(summary), answer(summary)
         assert of.is_told is leads
-        assert (of.sentence in given.headline()) is leads
-        assert (summary.verdicts.index(of.sentence) < given.answer_at) is leads
+        assert (sentence(of) in given.headline()) is leads
+        assert (summary.verdicts.index(sentence(of)) < given.answer_at) is leads
 
 
 def test_of_one_protocol_the_languages_alone_are_told_apart() -> None:
@@ -173,11 +174,11 @@ def test_of_one_protocol_the_languages_alone_are_told_apart() -> None:
     (of,) = SHARES.of(told(missing=missing))
     assert [factor.name for factor in of.factors] == ["responder", "requester"]
     assert [change.beyond for change in of.of_latency.changes] == [None, None]
-    assert of.sentence.startswith(
+    assert sentence(of).startswith(
         f"{of.setting}: of the spread between the median latencies of 2 languages that answer × 2"
     )
     (of,) = SHARES.of(told(lambda _: 1.0, missing=missing))
-    assert "whose language matters more cannot be told" in of.sentence
+    assert "whose language matters more cannot be told" in sentence(of)
 
 
 def test_stacks_of_one_language_are_no_matrix() -> None:

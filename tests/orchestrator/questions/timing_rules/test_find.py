@@ -263,7 +263,7 @@ def test_a_run_without_such_rules_has_no_table() -> None:
 
 def test_terminal_page_and_json_have_the_table(judged: RunSummary) -> None:
     told = answer(judged)
-    assert told.to_dict()["timing_rules"][0]["rule"] == RULES[0].name
+    assert told.to_dict()["findings"]["timing_rules"][0]["rule"] == RULES[0].name
     text, page = "\n".join(answer_lines(told)), render(judged)
     for rule in RULES:
         assert rule.name in text

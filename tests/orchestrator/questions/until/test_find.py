@@ -12,8 +12,9 @@ from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.until import Until
-from orchestrator.questions.until import find as until
 from orchestrator.questions.until.find import QUESTION as UNTIL
+from orchestrator.questions.until.find import SHARE, alpha, ends_after, expected_blocks, look, still_expected
+from orchestrator.questions.until.words import sentence
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 WIDE, NARROW = 0.5, 0.02
@@ -43,16 +44,16 @@ def cut(run: MemoryRun, blocks: int, *, state: str = "complete") -> MemoryRun:
 def test_it_ends_at_the_first_look_at_which_each_interval_is_narrow_enough():
     plan = until(0.10, blocks=8)
     values = medians(plan, 2.0, 2.4, 2.0, 2.2, 2.2, 2.2, 2.2, 2.2)
-    looks = [until.look(plan, values, blocks) for blocks in range(3, 8)]
-    first = next(look.blocks for look in looks if look.reached)
+    looks = [look(plan, values, blocks) for blocks in range(3, 8)]
+    first = next(each.blocks for each in looks if each.reached)
     assert 3 < first < 8
-    assert until.ends_after(plan, values, 8) == first
-    assert [look.widest for look in looks] == sorted((look.widest for look in looks), reverse=True)
+    assert ends_after(plan, values, 8) == first
+    assert [each.widest for each in looks] == sorted((each.widest for each in looks), reverse=True)
 
 
 def test_no_look_before_the_fewest_blocks():
     plan = until(0.10, blocks=8, at_least=5)
-    assert until.ends_after(plan, medians(plan, *[2.0] * 8), 8) == 5
+    assert ends_after(plan, medians(plan, *[2.0] * 8), 8) == 5
 
 
 def test_a_pair_without_three_values_is_never_narrow_enough():
@@ -60,24 +61,24 @@ def test_a_pair_without_three_values_is_never_narrow_enough():
     values = medians(plan, *[2.0] * 6)
     for block in range(4):
         values[block].popitem()
-    assert until.look(plan, values, 5).widest is None
-    assert until.ends_after(plan, values, 6) == 6
+    assert look(plan, values, 5).widest is None
+    assert ends_after(plan, values, 6) == 6
 
 
 def test_only_an_end_before_the_last_block_is_corrected_for():
     plan = until(0.10, blocks=8)
-    assert until.alpha(plan, 7) == pytest.approx(ALPHA * until.SHARE)
-    assert until.alpha(plan, 8) == ALPHA
-    assert until.alpha(replace(plan, until=None), 3) == ALPHA
+    assert alpha(plan, 7) == pytest.approx(ALPHA * SHARE)
+    assert alpha(plan, 8) == ALPHA
+    assert alpha(replace(plan, until=None), 3) == ALPHA
 
 
 def test_a_narrower_interval_is_expected_to_take_more_blocks():
-    few, many = (until.expected_blocks(until(within, blocks=100), 0.05) for within in (0.10, 0.03))
+    few, many = (expected_blocks(until(within, blocks=100), 0.05) for within in (0.10, 0.03))
     assert 3 <= few < many < 100
-    assert until.expected_blocks(until(0.001, blocks=30), 0.05) == 30
+    assert expected_blocks(until(0.001, blocks=30), 0.05) == 30
     plan = until(0.03, blocks=100)
-    assert 10 < until.still_expected(plan, [0.06], 10) < 100
-    assert until.still_expected(plan, [None], 10) == 100
+    assert 10 < still_expected(plan, [0.06], 10) < 100
+    assert still_expected(plan, [None], 10) == 100
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,10 @@ def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole)
     assert {cell.planned_trials for cell in summary.cells} == {3}
     assert UNTIL.of(summary) is not None
     assert UNTIL.of(summary).blocks < UNTIL.of(summary).at_most
-    assert UNTIL.of(summary).sentence.startswith("3 of at most 6 blocks: each interval is as narrow as wanted (± 50 %)")
+    assert UNTIL.of(summary).narrow == len(UNTIL.of(summary).widths)
+    assert sentence(UNTIL.of(summary)).startswith(
+        "3 of at most 6 blocks: each interval is as narrow as wanted (± 50 %)"
+    )
     assert "3 blocks of at most 6" in dict(summary.conditions)["Repeats"]
     again = summary_of(json.loads(json.dumps(summary.to_dict())))
     assert UNTIL.of(again) == UNTIL.of(summary)
@@ -135,4 +139,4 @@ def test_the_limit_is_told_with_how_many_intervals_reached_the_width():
     summary = summarise(a_run(until(0.001, blocks=4)))
     assert UNTIL.of(summary) is not None
     assert UNTIL.of(summary).blocks == UNTIL.of(summary).at_most
-    assert "4 of at most 4 blocks: the limit; 0 of" in UNTIL.of(summary).sentence
+    assert "4 of at most 4 blocks: the limit; 0 of" in sentence(UNTIL.of(summary))

@@ -148,7 +148,6 @@ def test_two_references_are_told_apart_by_the_names_of_their_lines():
         reference_label="tcp",
         points=points,
         crossing=Crossing(at=3, low=2, high=4),
-        said="x",
     )
     curves = replace(DISTANCE, panels=(replace(DISTANCE.panels[0], gaps=(one, other)),))
     notes = [note["text"].rpartition("<br>")[0] for note in gaps(curves)[0]["layout"]["annotations"]]
