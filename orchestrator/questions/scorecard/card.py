@@ -8,7 +8,7 @@ from typing import Literal
 Bounds = tuple[float, float]
 Basis = Literal["measured", "counted", "judgement", "not measured"]
 """Where an entry comes from: this run, the source of both ends, a declaration that nobody measures, or nowhere."""
-Evidence = Literal["", "cell", "cost", "rate", "load", "events", "lines", "judgements"]
+Evidence = Literal["", "cell", "cost", "rate", "events", "lines", "judgements"]
 """What part of the report an entry leads to: a row of the table (`cell`), of the costs, of the rates found, of a series of
 loads, or of the events, what was counted, or what was judged."""
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import log
+from operator import attrgetter
 from typing import Final
 
 from orchestrator.analysis import compare, intervals, leading, words
@@ -20,15 +22,19 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.read.units import format_rate
 from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.saturation.find import QUESTION as SATURATION
-from orchestrator.questions.scorecard.capacities import Capacities, of_rates
+from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
 from orchestrator.questions.scorecard.card import Evidence, Score, Scorecard, ScoreRow, ScoreTable
 from orchestrator.questions.scorecard.properties import properties
 from orchestrator.questions.streams.words import DROPPED
 
 SIX = "experiments/six_protocols.yaml"
+SEARCH = "experiments/capacity.yaml"
+_CAPACITY, _HIGHEST = "capacity", "Highest capacity"
+_MOST_LESS = {"more": "faster", "less": "slower"}  # a higher rate is a smaller time
 SPREAD: Final = "p99_to_p50"  # what the most predictable stack is known by
 _OF_A_MIX = "its p99 over its median is how far its operations lie apart"
 
@@ -62,14 +68,13 @@ def scorecard(plan: Plan, summary: RunSummary, catalogue: Catalogue) -> Scorecar
     table, lines = properties(plan, summary.cells, catalogue)
     capacity = CAPACITY.of(summary)
     if capacity.rates:
-        rates = of_rates(capacity)
+        rates = _of_rates(capacity)
         unmeasured = {c.name: (c.title, c.unit) for c in CRITERIA}
         settings = tuple(replace(of, rows=(*_none_measured(of.stacks, unmeasured), *of.rows)) for of in rates)
         return Scorecard(settings=settings, properties=table, lines=lines)
     invalid = invalid_cells(summary.cells, summary.checks)
     spreads = withhold(compare.compare_by((SPREAD,), plan, summary.cells, contrasts.pairs(plan), invalid), invalid)
     compared = [c for c in (*summary.comparisons, *spreads, *summary.costs) if c.factor == STACK]
-    capacities = Capacities(plan, summary.cells, SATURATION.of(summary), invalid)
     return Scorecard(
         settings=tuple(
             ScoreTable(
@@ -77,7 +82,7 @@ def scorecard(plan: Plan, summary: RunSummary, catalogue: Catalogue) -> Scorecar
                 stacks=tuple(cell.stack_label for cell in setting.cells),
                 rows=(
                     *(_row(criterion, setting, compared, invalid, plan.matters) for criterion in CRITERIA),
-                    capacities.row(setting.cells),
+                    _not_searched([cell.stack_label for cell in setting.cells]),
                 ),
             )
             for setting in _settings(plan, summary)
@@ -296,6 +301,110 @@ CRITERIA = (
     _of_cost("requester_cpu", "Cheapest in CPU, requester"),
 )
 """What every setting of a run is judged by, besides its capacity."""
+
+
+# ---- capacity
+
+
+def _not_searched(stacks: Sequence[str]) -> ScoreRow:
+    """Return the row of capacity where no rate was searched for."""
+    scores = tuple(Score(stack=stack, text="not measured", basis="not measured") for stack in stacks)
+    best = f"not measured here; {SEARCH} searches for it"
+    return ScoreRow(
+        name=_CAPACITY, title=_HIGHEST, unit="requests per second", best=best, is_resolved=False, scores=scores
+    )
+
+
+def _of_rates(capacity: Capacity) -> tuple[ScoreTable, ...]:
+    """A table of capacity alone for each setting and its goals; controls are left out."""
+    key = attrgetter("setting", "goals")
+    return tuple(
+        _of_rates_in(setting, goals, [found for found in of if not found.is_control], capacity)
+        for (setting, goals), of in groupby(capacity.rates, key=key)
+    )
+
+
+def _of_rates_in(setting: str, goals: str, found: Sequence[FoundRate], capacity: Capacity) -> ScoreTable:
+    ids, compared, margin = {one.cell for one in found}, capacity.comparisons, capacity.margin
+    here = [c for c in compared if c.cell in ids and c.reference_cell in ids and not c.is_control]
+    labels = {one.cell: one.stack_label for one in found}
+    envelope = max(
+        (abs(log(c.ratio)) for c in compared if c.is_control and c.ratio and c.reference_cell in ids), default=0.0
+    )
+    sides = [side for c in here if (side := _side(c)) is not None]
+    ahead: tuple[str, ...] = ()
+    if not here:
+        best = "one stack alone" if len(found) == 1 else "stacks were not compared in this run"
+    elif len(sides) < len(here):
+        why = next(rate_words.why(c, capacity) for c in here if _side(c) is None)
+        best = f"not resolved: {why}"
+    else:
+        reference = here[0].reference_cell
+        ahead = leading.leaders(sides, reference, max(log(1 + margin), envelope))
+        best, ahead = _named(ahead, labels, sides, reference, envelope, margin)
+    scores = tuple(replace(_rate(one), is_best=one.cell in ahead) for one in found)
+    row = ScoreRow(
+        name=_CAPACITY,
+        title=_HIGHEST,
+        unit=f"highest rate per second at which {goals}",
+        best=best,
+        is_resolved=bool(ahead),
+        scores=scores,
+    )
+    return ScoreTable(setting=f"{setting}, {goals}", stacks=tuple(labels.values()), rows=(row,))
+
+
+def _side(of: RateComparison) -> leading.Side | None:
+    if of.interval is None or of.ratio is None or of.standing == "cannot tell":
+        return None
+    return leading.Side(
+        cell=of.cell,
+        ratio=1 / of.ratio,
+        interval=(1 / of.interval[1], 1 / of.interval[0]),
+        standing=_MOST_LESS.get(of.standing, of.standing),
+    )
+
+
+def _named(
+    ahead: tuple[str, ...],
+    labels: Mapping[str, str],
+    sides: Sequence[leading.Side],
+    reference: str,
+    envelope: float,
+    margin: float,
+) -> tuple[str, tuple[str, ...]]:
+    """Who leads in words, and their cells: none where it is not resolved."""
+    names = [labels[cell] for cell in ahead]
+    if len(ahead) == 1:
+        return names[0], ahead
+    if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, reference, margin):
+        return f"{words.listed(names)}: less than {words.margin(margin)} apart", ahead
+    return f"not resolved: {leading.any_of(names)}", ()
+
+
+def _rate(found: FoundRate) -> Score:
+    if found.rate_per_s is None:
+        return Score(
+            stack=found.stack_label,
+            text="not known",
+            basis="not measured",
+            evidence="rate",
+            cell=found.cell,
+            why=rate_words.why_no_interval(found) or "no search ended",
+        )
+    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
+    invalid = f"invalid: {', '.join(found.invalid)} failed" if found.invalid else ""
+    return Score(
+        stack=found.stack_label,
+        text=f"{side}{format_rate(found.rate_per_s)}",
+        basis="measured",
+        evidence="rate",
+        cell=found.cell,
+        value=found.rate_per_s,
+        interval=found.interval,
+        interval_text="" if found.interval is None else " to ".join(words.rate(bound) for bound in found.interval),
+        why=invalid or ("the requester's limit" if found.is_requesters else ""),
+    )
 
 
 def _find(basis: Basis) -> Scorecard:
