@@ -9,11 +9,10 @@ from typing import cast
 import numpy as np
 
 from orchestrator.experiment.plan.series import Member, seal
-from orchestrator.questions.prediction.crowded import with_crowded
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import network_ms, on_the_wire
-from orchestrator.questions.prediction.predict import in_flight_ms
+from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
 from orchestrator.questions.prediction.shapes import ModelCell, Modelled, Series, Windows
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)

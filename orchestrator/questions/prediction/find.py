@@ -11,9 +11,9 @@ from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered, floors_by_block
 from orchestrator.questions.prediction import cells as model_cells
-from orchestrator.questions.prediction.crowded import with_crowded
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.predict import with_crowded
 from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import Modelled
 

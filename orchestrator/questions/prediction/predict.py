@@ -7,7 +7,8 @@ was measured per request; by the utilisation law no more requests pass than the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import log, sqrt
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from orchestrator.analysis.intervals import from_log, t_quantile
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
-from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Predicted
+from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, ModelCell, Predicted
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
@@ -158,3 +159,22 @@ def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> 
     blocks = drift(by_block, means, [each.hosts for each in fitted.unsure])
     whole = hosts * float(blocks.std(ddof=1)) / sqrt(by_block.shape[0])
     return np.sqrt(beside), np.sqrt(beside + whole**2)
+
+
+def with_crowded(fits: Sequence[Fit], cells: Sequence[ModelCell]) -> tuple[Fit, ...]:
+    """The fits, each with how far it is off where several requests were in flight."""
+    return tuple(
+        replace(
+            fitted, off_in_flight=_off_in_flight(fitted, [cell for cell in cells if cell.series == fitted.series.id])
+        )
+        for fitted in fits
+    )
+
+
+def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
+    errors = []
+    for cell in cells:
+        if cell.in_flight > 1:
+            place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
+            errors.append(abs(float(at(fitted, place).latency) / float(np.mean(cell.median)) - 1))
+    return float(np.percentile(errors, 90)) if errors else None

@@ -47,21 +47,6 @@ class Stopped:
     within: float
     widths: tuple[Width, ...]
 
-    @property
-    def narrow(self) -> int:
-        """Return how many intervals are as narrow as wanted."""
-        return sum(w.reaches is not None and w.reaches <= self.within * (1 + _TINY) for w in self.widths)
-
-    @property
-    def widest(self) -> float | None:
-        """Return how far the widest interval reaches; None where one cannot be computed."""
-        return _widest(self.widths)
-
-
-def _widest(widths: Sequence[Width]) -> float | None:
-    reaches = [width.reaches for width in widths]
-    return None if None in reaches else max((r for r in reaches if r is not None), default=None)
-
 
 SHARE = 0.6
 """Of the error, at each look before the last block; chosen by simulation."""
@@ -83,7 +68,8 @@ class Look:
     @property
     def widest(self) -> float | None:
         """How far the widest interval reaches; None where one cannot be computed."""
-        return _widest(self.widths)
+        reaches = [width.reaches for width in self.widths]
+        return None if None in reaches else max((r for r in reaches if r is not None), default=None)
 
 
 def alpha(plan: Plan, blocks: int | None = None) -> float:

@@ -305,7 +305,7 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
     lines = [*answer_lines(answer(summary()), width=1000)]
     start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
-    heads = "stack highest rate 95 % interval against the reference requester CPU responder CPU remarks"
+    heads = "highest rate 95 % interval against the reference requester CPU responder CPU remarks"
     assert " ".join(lines[start + 1].split()) == heads
     grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
     assert "more, " in grpc

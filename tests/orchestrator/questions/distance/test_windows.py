@@ -125,7 +125,7 @@ def test_a_run_holds_what_passes_against_the_smallest_window_that_it_sets() -> N
     assert row.expected_mb_per_s == pytest.approx(65_536 / row.rtt / 1000)
     assert (row.is_off, row.said) == (False, "as the window has it; no more passes where no window is set")
     assert found[None].of_window is None
-    assert DISTANCE.of(summary_of_json(summary.to_json())).windows == DISTANCE.of(DISTANCE.of(summary)).windows
+    assert DISTANCE.of(summary_of_json(summary.to_json())).windows == DISTANCE.of(summary).windows
 
 
 def test_more_than_the_window_is_explained_by_what_the_stack_declares_of_it() -> None:

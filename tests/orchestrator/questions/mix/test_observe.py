@@ -147,7 +147,7 @@ def test_an_operation_is_held_to_the_floor_of_its_own_bodies() -> None:
 
 
 def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> None:
-    lines = "\n".join(answer_lines(answer(summary)))
+    lines = "\n".join(answer_lines(answer(summary), width=1000))
     assert "share (drawn)" in lines
     row = next(line for line in lines.splitlines() if line.strip().startswith("echo 1 kB") and "rest" in line)
     assert "20 % (" in row

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from orchestrator.questions.prediction.answer import answer
-from orchestrator.questions.prediction.crowded import with_crowded
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms, wire_ms
-from orchestrator.questions.prediction.predict import in_flight_ms, predicted
+from orchestrator.questions.prediction.predict import in_flight_ms, predicted, with_crowded
 from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,

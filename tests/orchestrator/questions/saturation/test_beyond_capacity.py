@@ -102,7 +102,7 @@ def test_offered_is_counted_over_the_time_in_which_requests_were_due(summary: Ru
 
 def test_the_terminal_says_so(summary: RunSummary) -> None:
     lines = [*answer_lines(answer(summary), width=1000)]
-    start = lines.index("saturation · add, local, reuse")
+    start = lines.index("saturation · add, local, reuse · rest (thin)")
     text = "\n".join(lines[start:])
     assert "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s." in text
     rows = [line for line in lines[start:] if line.startswith("  4000/s")]

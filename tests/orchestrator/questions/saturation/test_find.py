@@ -66,7 +66,7 @@ def only(cells: Sequence[CellSummary], checks: Sequence[CheckResult] = (), *, ma
     return series
 
 
-def said(series: LoadSeries) -> str:
+def text_of(series: LoadSeries) -> str:
     return " ".join(saturation_words.sentences(series))
 
 
@@ -109,7 +109,7 @@ def test_the_margin_is_the_experiments_and_loads_may_come_in_any_order() -> None
 def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it() -> None:
     series = only(closed({1: 100.0, 10: 500.0, 50: 1000.0}, cpu=(0.99, 0.99)))
     assert (series.knee, series.is_reached, series.limit) == (2, False, None)
-    assert "Its knee is not reached up to 50 in flight" in said(series)
+    assert "Its knee is not reached up to 50 in flight" in text_of(series)
     assert "knee" not in saturation_words.remarks(series, 2)
 
 
@@ -129,7 +129,7 @@ def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
 ) -> None:
     series = only(closed({1: 300.0, 10: 1000.0, 50: 1000.0, 100: 1000.0}, cpu=cpu))
     assert series.limit == limit
-    assert said in said(series)
+    assert said in text_of(series)
 
 
 def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
@@ -139,8 +139,8 @@ def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
         replace(failed(cells[n], "noise"), verdict="warn", severity="note", evidence=loud) for n in (1, 2)
     )
     told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
-    assert f"{told}, but the machine was busy" in said(only(cells, [at_the_knee]))
-    assert f"{told}." in said(only(cells, [elsewhere]))
+    assert f"{told}, but the machine was busy" in text_of(only(cells, [at_the_knee]))
+    assert f"{told}." in text_of(only(cells, [elsewhere]))
 
 
 def test_a_short_window_says_nothing_of_the_responders_cpu() -> None:
@@ -164,7 +164,7 @@ def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     assert series.knee_from < series.knee_by
     first, last = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
     beyond = ", or is not reached" if series.knee_by == len(means) - 1 else ""
-    assert f"By the intervals it lies from {first} to {last}{beyond}." in said(series)
+    assert f"By the intervals it lies from {first} to {last}{beyond}." in text_of(series)
 
 
 def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
@@ -179,7 +179,7 @@ def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
     series = only(cells)
     assert (load_at(series, series.knee), series.is_reached, load_at(series, series.knee_by)) == (50, True, 100)
     told = "By the intervals it lies from 50 in flight to 100 in flight, or is not reached."
-    assert told in said(series)
+    assert told in text_of(series)
 
 
 @pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])
@@ -192,7 +192,7 @@ def test_with_two_blocks_there_is_a_knee_and_no_interval() -> None:
     cells = [a_cell(drifting(v, 2), concurrency=n) for n, v in {1: 300.0, 10: 1000.0, 50: 1010.0}.items()]
     series = only(cells)
     assert (load_at(series, series.knee), series.knee_from, series.points[1].of_highest_interval) == (10, None, None)
-    assert "Fewer than three blocks: no interval." in said(series)
+    assert "Fewer than three blocks: no interval." in text_of(series)
 
 
 def test_only_blocks_that_every_load_was_measured_in_count() -> None:
@@ -286,7 +286,7 @@ def test_a_knee_between_the_last_two_rates_is_said_to_lie_there() -> None:
     cells = [a_cell([of] * 3, rate=rate, cpu=(0.97, 0.3)) for rate, of in told.items()]
     series = only(cells)
     assert (series.knee, series.is_reached, series.limit) == (2, False, "responder")
-    text = said(series)
+    text = text_of(series)
     assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in text
     assert "the responder's CPU limits it" in text
 

@@ -215,7 +215,7 @@ def test_whether_they_are_found_out_is_what_the_answer_begins_with(judged: RunSu
     told = answer(judged)
     assert told.headline()[0].startswith("Checks find out 5 of 6 misleading timing rules")
     assert "by the median, grpc (thin) takes" in told.verdicts[told.answer_at]
-    assert sum(told.rules[0] == text for text in told.headline()) == 1
+    assert sum(told.leading[0] == text for text in told.headline()) == 1
 
 
 def test_samples_hold_no_row_of_a_rule() -> None:
