@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.simulated import print_table
-from orchestrator.analysis.model.fit import fit_all
-from orchestrator.analysis.model.judged import judged
-from orchestrator.analysis.model.predict import Places, at
-from orchestrator.analysis.model.shapes import MODEL, ModelCell, Windows
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.predict import Places, at
+from orchestrator.questions.prediction.shapes import MODEL, ModelCell, Windows
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, paced, sealed_as_planned
 
 TARGET = Path(__file__).parents[1] / "docs" / "model.md"

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from benchmarks.simulated import print_table
 from orchestrator.analysis import intervals
-from orchestrator.analysis.share_estimates import Decomposition, Effect, Estimate, decompose
+from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate, decompose
 
 TARGET = Path(__file__).parents[1] / "docs" / "languages.md"
 BEGIN = "<!-- shares: made by python -m benchmarks.shares --write -->"

@@ -19,11 +19,13 @@ import numpy.typing as npt
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis import intervals, predictability, spreads
+from orchestrator.analysis import intervals
 from orchestrator.analysis.compare import compare_spreads
-from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName, TrialSpread
 from orchestrator.analysis.summary import CellSummary, Interval
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.stability import find as stability
+from orchestrator.questions.stability import observe as spreads
+from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName, TrialSpread
 
 TARGET = Path(__file__).parents[1] / "docs" / "stability.md"
 BEGIN = "<!-- spread: made by python -m benchmarks.spread --write -->"
@@ -170,7 +172,7 @@ def _winners(
     for run in range(runs):
         cells = measured(plan, schedule(plan.cells, blocks, run), effects, dict.fromkeys(places, 1.0), rng)
         cells = [_with_spreads(cell, rng, shape, ratio if place == 0 else 1.0) for place, cell in enumerate(cells)]
-        found = predictability.least(compare_spreads(plan, cells), {cell.id: cell for cell in cells})
+        found = stability.least(compare_spreads(plan, cells), {cell.id: cell for cell in cells})
         yield {least.by: places[least.cells[0]] for least in found if len(least.cells) == 1}
 
 

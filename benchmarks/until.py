@@ -1,10 +1,9 @@
 """Whether intervals cover what they say where a run ends as soon as they are narrow enough, and how many blocks that saves.
 
-`python -m benchmarks.until` simulates runs whose blocks spread in a known way, ends each by the rule of
-`orchestrator/analysis/stopping.py`, and counts how often the interval that is reported then holds the true ratio. It prints
-a table and writes every figure to `benchmarks/results/until.json`; `--page` puts what that file holds into docs/until.md.
-Many runs are computed at once, with numpy; that the rule is the one of orch, run for run, is held by
-`tests/benchmarks/test_until.py`.
+`python -m benchmarks.until` simulates runs whose blocks spread in a known way, and ends each by the rule of
+`orchestrator/questions/until/find.py`. It counts how often the interval that is reported then holds the true ratio, prints a
+table and writes every figure to `benchmarks/results/until.json`; `--page` puts what that file holds into docs/until.md.
+Many runs are computed at once, with numpy. `tests/benchmarks/test_until.py` holds its rule to that of orch, run for run.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis.intervals import ALPHA, t_quantile
-from orchestrator.analysis.stopping import SHARE
+from orchestrator.questions.until.find import SHARE
 
 RESULTS = Path(__file__).parent / "results" / "until.json"
 PAGE = Path(__file__).parents[1] / "docs" / "until.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.checks.realistic import FAR
-from orchestrator.analysis.streams import due
+from orchestrator.questions.streams.observe import due
 from services.python.contract.lines import STATUSES
 from tests.support.event_runs import EVENT, without
 from tests.support.runs import BOOT_NS, Draft, S

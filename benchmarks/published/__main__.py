@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.published.kept import cut, text_of
 from benchmarks.published.page import NOT_RUN, kept, page
 from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, Spec
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.results.documents import read_sealed
 
 _ORCH = (sys.executable, "-c", "from orchestrator.cli.main import main; main()")
@@ -105,7 +105,7 @@ def _run(spec: Spec, options: argparse.Namespace) -> None:
         if code not in (0, _CHECK_FAILED):
             sys.exit(f"orch run ended with {code}")
         (found,) = (p for p in (Path(folder) / "results").iterdir() if p.is_dir() and not p.is_symlink())
-        summary = RunSummary.from_dict(read_sealed(found / "summary.json"))
+        summary = summary_of(read_sealed(found / "summary.json"))
     result = cut(
         summary,
         name=spec.name,

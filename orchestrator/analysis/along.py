@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis.series import Curves, Gap
+from orchestrator.questions.axes import words as axis_words
+from orchestrator.questions.axes.find import Curves, Gap
 
 MOST = 4  # sentences that stand beside the answer; all of them stand beside their pictures
 _UNRESOLVED = 2  # the rank of those with no resolved difference at any point
@@ -57,7 +58,7 @@ def _told(curves: Sequence[Curves]) -> list[tuple[str, Gap]]:
                 (
                     *([f"By {each.title}"] if len(curves) > 1 else []),
                     *([panel.title] if len(each.panels) > 1 else []),
-                    gap.said,
+                    axis_words.sentence(each.axis, gap),
                 )
             ),
             gap,

@@ -7,37 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import (
-    along,
-    contrasted,
-    differing,
-    evolutions,
-    naming,
-    native_clients,
-    store_tables,
-    transferred,
-    unresolved,
-    validity,
-    words,
-)
+from orchestrator.analysis import along, contrasted, differing, naming, transferred, unresolved, validity, words
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median, percentile_text
-from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.conclusion.shapes import Figure
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
-from orchestrator.analysis.evolutions import Evolutions
-from orchestrator.analysis.found_rates import FoundRate, RateComparison
-from orchestrator.analysis.load_series import LoadSeries
-from orchestrator.analysis.misleading import figure_words
-from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.requester_host import RequesterHost
-from orchestrator.analysis.scores import Scorecard
-from orchestrator.analysis.shares import Shares
-from orchestrator.analysis.spread import CellSpread
-from orchestrator.analysis.store_tables import StoreRow
 from orchestrator.analysis.summary import (
     CellSummary,
     Comparison,
@@ -55,6 +33,19 @@ from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.experiment.plan import contrasts, documents
 from orchestrator.experiment.plan.plan import stack_of
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.find import FoundRate
+from orchestrator.questions.clients import words as client_words
+from orchestrator.questions.clients.find import QUESTION as CLIENTS
+from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.sentences import leading as question_sentences
+from orchestrator.questions.stability.spread import CellSpread
+from orchestrator.questions.stores import words as store_words
+from orchestrator.questions.tables import tables as question_tables
+from orchestrator.questions.timing_rules import words as rule_words
+from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from services.python.contract.limits import Kind
 
 
@@ -155,23 +146,14 @@ class Answer:
     busy: str = ""
     crossings: tuple[str, ...] = ()  # from where along an axis on which of two is ahead; also among the verdicts
     client_share: str = ""  # what of latencies is the client's, held against a native one; likewise
-    client_shares: tuple[ClientShare, ...] = ()  # what that rests on
     given: str = ""  # who answered that orch did not start; also among the verdicts
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
-    evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
-    timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish: no latencies, and in no comparison
     stored: str = ""  # what limits requests to a store: the database, the pool, the responder; also among the verdicts
     queries: str = ""  # how many queries to the store a sample takes, where that differs; likewise
-    stores: tuple[StoreRow, ...] = ()  # where the handling time of requests to a store went
-    saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
-    rate_comparisons: tuple[RateComparison, ...] = ()
-    shows_spreads: bool = False  # where it is asked which stack is the most predictable
-    stability: tuple[str, ...] = ()  # which one is; also among the verdicts
-    shares: tuple[Shares, ...] = ()  # whose the spread is, of protocol and languages; their sentences are verdicts, too
-    rules: tuple[str, ...] = ()  # how many misleading timing rules checks find out; also among the verdicts
-    spreads: tuple[Comparison, ...] = ()  # what they rest on: every two stacks, by each spread
-    scorecard: Scorecard | None = None
+    leading: tuple[str, ...] = ()  # sentences of questions that lead the answer; also among the verdicts
+    findings: dict[str, Any] = field(default_factory=dict)  # of every question, by its name
+    question_tables: tuple[Table, ...] = ()  # what questions found, as tables
     sentence: str = ""  # the short answer, and what stands behind it: see `conclusion.shapes`
     figures: tuple[Figure, ...] = ()
     left_out: str = ""
@@ -201,9 +183,8 @@ class Answer:
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
-        answering = (*self.rules, *(of.sentence for of in self.shares if of.is_told), *self.stability)
-        warned = self.answer_at - bool(self.busy) - len(answering)
-        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *answering)
+        warned = self.answer_at - bool(self.busy) - len(self.leading)
+        before = (*self.verdicts[: min(warned, 2 if is_invalid else 1)], *self.leading)
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         if self.found_rates:
             return (*before, *([self.busy] if self.busy else []), *told)
@@ -244,7 +225,9 @@ def answer(summary: RunSummary) -> Answer:
     settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
     labels = naming.in_tables(summary)
-    rules = figure_words.sentences(summary.timing_rules)
+    rules = rule_words.sentences(TIMING_RULES.of(summary))
+    leading = question_sentences(summary)[0] if summary.verdicts else ()
+    prediction = PREDICTION.of(summary)
     short = summary.conclusion or conclude(summary, rules)
     table = tuple(
         replace(
@@ -262,41 +245,28 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=table,
         reference=common_reference(table),
-        answer_at=_before(summary)
-        + len(rules)
-        + sum(of.is_told for of in summary.shares)
-        + len(summary.stability)
-        + bool(summary.busy),
+        answer_at=_before(summary) + len(leading) + bool(summary.busy),
         busy=summary.busy,
-        crossings=along.crossings(summary.curves),
+        crossings=along.crossings(AXES.of(summary)),
         answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
-        evolved=evolutions.sentence(summary.cells),
+        evolved=evolution.sentence(summary.cells),
         sizes=transferred.sentences(
             [cell for cell in cells if cell.id not in invalid], summary.comparisons, summary.matters
         ),
         clients=unlike_clients(summary.cells, summary.comparisons),
-        client_share=native_clients.sentence(summary.client_shares),
-        client_shares=summary.client_shares,
+        client_share=client_words.sentence(CLIENTS.of(summary)),
         given=_given(summary),
         by_size=by_size(summary.cells),
-        evolutions=evolutions.evolutions(summary.cells),
-        timing_rules=summary.timing_rules,
-        stored=store_tables.sentence(summary.cells),
-        queries=store_tables.queries(summary.cells),
-        stores=store_tables.rows(summary.cells),
-        saturation=summary.saturation,
-        found_rates=summary.found_rates,
-        rate_comparisons=summary.rate_comparisons,
+        stored=store_words.sentence(summary.cells),
+        queries=store_words.queries(summary.cells),
+        found_rates=CAPACITY.of(summary).rates,
         axis_tables=tables(summary),
-        shows_spreads=bool(summary.plan.get("stability")),
-        stability=summary.stability,
-        shares=summary.shares,
-        rules=rules,
-        spreads=summary.spreads,
-        scorecard=summary.scorecard,
+        leading=leading,
+        findings=summary.findings,
+        question_tables=question_tables(summary),
         sentence=short.sentence,
         figures=short.figures,
         left_out=short.left_out,
@@ -305,22 +275,22 @@ def answer(summary: RunSummary) -> Answer:
         sure=short.sure,
         advice=short.advice,
         invalid_because=short.invalid_because,
-        prediction=summary.prediction.rules if summary.prediction and not short.cannot_answer else (),
+        prediction=prediction.rules if prediction and not short.cannot_answer else (),
     )
 
 
 def _before(summary: RunSummary) -> int:
     """How many sentences stand before the answer, but for the one that the machine was busy."""
-    if summary.found_rates:  # what failed or was not sent at a rate that is too high is no news
+    if CAPACITY.of(summary).rates:  # what failed or was not sent at a rate that is too high is no news
         return bool(validity.sentence(summary.cells, summary.checks))
     return count_before_answer(summary.cells, summary.checks)
 
 
 def _answers(summary: RunSummary, otherwise: int) -> int:
     """How many sentences answer: of searches one for each setting, and one for each stack in it."""
-    if not summary.found_rates:
+    if not CAPACITY.of(summary).rates:
         return otherwise
-    return len({(found.setting, found.goals) for found in summary.found_rates}) + len(summary.found_rates)
+    return len({(found.setting, found.goals) for found in CAPACITY.of(summary).rates}) + len(CAPACITY.of(summary).rates)
 
 
 def _row(
@@ -399,7 +369,7 @@ def _row(
         payload_bytes=cell.payload_bytes,
         goodput_mb_per_s=cell.goodput_mb_per_s,
         goodput_interval=cell.goodput_interval,
-        outcome=evolutions.said(cell),
+        outcome=evolution.said(cell),
         mixed=cell.mixed,
         requester_hosts=cell.requester_hosts,
         spreads=cell.spreads,

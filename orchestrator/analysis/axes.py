@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.series import Scale
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, CALLS, FACTORS, OF_THE_CALL, is_in_pieces, of_load, phrases
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
+from orchestrator.questions.axes.crossing import Scale
 
 DISTANCE = "distance"
 _EFFORT = ("requests", "duration_s")  # of a load: how much was measured, not what

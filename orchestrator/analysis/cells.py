@@ -7,26 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import (
-    content,
-    costing,
-    host_noise,
-    intervals,
-    openings,
-    requester_hosts,
-    spreads,
-    stopping,
-    store_times,
-    words,
-)
+from orchestrator.analysis import content, costing, host_noise, intervals, openings, requester_hosts, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
-from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY, CellOpening
-from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
+from orchestrator.questions.stability import observe as spreads
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.streams.words import DROPPED
+from orchestrator.questions.until import find as until
 from services.python.contract.requester_lines import Wire
 
 RAW_CLIENT = "raw"
@@ -67,7 +59,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         trials=trials,
         failed_trials=len(cell.failed),
-        median_interval=intervals.of_trials(medians).interval(stopping.alpha(run.plan))
+        median_interval=intervals.of_trials(medians).interval(until.alpha(run.plan))
         if medians and is_median_known
         else None,
         throughput_per_s=_throughput(cell.trials),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import censored_blocks, missing_blocks
 from orchestrator.analysis.cost import COSTS
-from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import CellSummary, Standing
+from orchestrator.questions.stability.spread import SPREADS
 
 
 def by_schedule(sides: Sequence[CellSummary], statistic: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, openings, requester_hosts, responder_workers, spreads, streams, words
+from orchestrator.analysis import costing, openings, requester_hosts, responder_workers, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
@@ -27,12 +27,9 @@ from orchestrator.analysis.evidence import (
     TrialEvidence,
     parts_of,
 )
-from orchestrator.analysis.expanded import expanded
 from orchestrator.analysis.load_shares import Share, shares_of
-from orchestrator.analysis.mixed import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.analysis.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.strips import StripMaker
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
@@ -41,6 +38,11 @@ from orchestrator.experiment.plan.cells import in_all
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, read_plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
+from orchestrator.questions.stability import observe as spreads
+from orchestrator.questions.streams import observe as streams
+from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import rests

@@ -13,19 +13,20 @@ from math import log
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis import equivalence, intervals, naming, stopping, words
+from orchestrator.analysis import equivalence, intervals, naming, words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.censored import beyond, by_schedule, lost, moved
 from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
 from orchestrator.analysis.disturbed import Disturbed, Reason, both, corrected
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.documents import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
+from orchestrator.questions.until import find as until
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
@@ -138,7 +139,7 @@ def _compare(
             for pair in asked
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(of, statistic, plan.matters, invalid, stopping.alpha(plan))
+        yield from _judge(of, statistic, plan.matters, invalid, until.alpha(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:

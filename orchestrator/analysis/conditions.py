@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from orchestrator.analysis import congestion, store_times, words
+from orchestrator.analysis import congestion, words
 from orchestrator.analysis.environments import PROGRAMS
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.catalogue.builds import in_words
+from orchestrator.experiment.model.factors import DRIVER, STORE
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
@@ -62,7 +63,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     lines += [
         *congestion.lines(run),
         *_quic(plan),
-        *store_times.lines(run),
+        *_databases(run),
         *_programs(manifest.programs),
         ("Repeats", f"{repeats} in balanced random order, seed {plan.seed}"),
         ("orch", manifest.orch_version),
@@ -168,3 +169,13 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
                 told["client_settings"] = record.requesters[0].done.settings
         found[stack.label] = told
     return found
+
+
+def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
+    """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
+    told = [
+        trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
+    ]
+    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
+    if found:
+        yield "Databases", "; ".join(sorted(found))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis.spread import SPREADS
+from orchestrator.questions.stability.spread import SPREADS
 
 Interval: TypeAlias = tuple[float, float]
 Reason: TypeAlias = Literal["disturbed unequally"]

@@ -19,7 +19,6 @@ from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.requester_host import OfTrial
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.stream_trial import StreamTrial
 from orchestrator.analysis.summary import (
     Distribution,
     FloorSummary,
@@ -31,6 +30,7 @@ from orchestrator.analysis.summary import (
 )
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.topology import Limit
+from orchestrator.questions.streams.trial import StreamTrial
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.contract.requester_lines import Done

@@ -20,6 +20,7 @@ from orchestrator.analysis.cells import by_block, censored_blocks, missing_block
 from orchestrator.analysis.compare import STATISTICS
 from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.environments import are_alike
+from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder, runs
@@ -111,7 +112,7 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
     found = []
     for run in alike:
         with suppress(ValueError):
-            found.append(EqualRun(run_id=run["run_id"], means=_means(RunSummary.from_dict(run))))
+            found.append(EqualRun(run_id=run["run_id"], means=_means(summary_of(run))))
     return found
 
 

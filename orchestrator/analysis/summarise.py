@@ -7,45 +7,35 @@ import shlex
 from dataclasses import asdict, replace
 from typing import Any
 
-from orchestrator.analysis import (
-    along,
-    capacity,
-    capacity_words,
-    congestion,
-    native_clients,
-    predictability,
-    probes,
-    sharing,
-    stopping,
-    store_tables,
-    unresolved,
-    validity,
-)
-from orchestrator.analysis.cells import by_block, summarise_cells
+from orchestrator.analysis import along, congestion, unresolved, validity
+from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
-from orchestrator.analysis.compare import compare_cells, compare_costs, compare_spreads
+from orchestrator.analysis.compare import compare_cells, compare_costs
 from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.conditions import conditions, settings
-from orchestrator.analysis.curves import curves, round_trips
-from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.excused import excused
-from orchestrator.analysis.misleading import figure_words
-from orchestrator.analysis.misleading.judge import rule_figures
-from orchestrator.analysis.model.of_run import modelled
-from orchestrator.analysis.saturation import find_series
-from orchestrator.analysis.scorecard import scorecard
-from orchestrator.analysis.series import Delivered
-from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.analysis.warned_once import warned_once
-from orchestrator.analysis.window_fit import window_fits
-from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import contrasts, documents
 from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.questions import registry
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.base import Basis, Sampled
+from orchestrator.questions.capacity import observe as probes
+from orchestrator.questions.capacity import words as capacity_words
+from orchestrator.questions.capacity.excuse import excused
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.clients import words as client_words
+from orchestrator.questions.clients.find import QUESTION as CLIENTS
+from orchestrator.questions.distance.links import Delivered, delivered
+from orchestrator.questions.sentences import leading as question_sentences
+from orchestrator.questions.stores import words as store_words
+from orchestrator.questions.timing_rules import words as rule_words
+from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.results.manifest import Manifest, is_shared
 
 
@@ -62,11 +52,6 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     checks = run_checks(evidence)
     if searched is not None:
         checks = excused(searched, manifest, checks)
-    cells = summarise_cells(evidence, checks)
-    rates = capacity.found_rates(searched, run.manifest(), evidence, cells, checks) if searched is not None else ()
-    links = delivered(plan, evidence.readings)
-    floors = floors_by_block(evidence.readings)
-    invalid = invalid_cells(cells, checks)
     measured = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -76,42 +61,54 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         state=manifest.state,
         verdicts=(),
         conditions=conditions(evidence),
-        cells=cells,
+        cells=summarise_cells(evidence, checks),
         floors=evidence.floors,
         comparisons=(),
         checks=checks,
-        warnings=(*warned_once(manifest.warnings), *_off(links), *congestion.remarks(evidence)),
+        warnings=(
+            *warned_once(manifest.warnings),
+            *_off(delivered(plan, evidence.readings)),
+            *congestion.remarks(evidence),
+        ),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),
         plan=manifest.plan,
-        stopped=stopping.told(plan, _medians(cells), plan.blocks),
         matters=plan.matters,
-        found_rates=rates,
-        round_trips=round_trips(plan, cells, floors, invalid),
-        windows=window_fits(plan, cells, floors, invalid),
-        links=links,
-        timing_rules=rule_figures(run, evidence, checks, cells, observers),
-        prediction=(
-            modelled(evidence, cells, links, floors, invalid)
-            if searched is None and (plan.hold_out or is_modelled)
-            else None
-        ),
         manifest_sha256=_manifest_sha256(run),
     )
-    return judged(measured, manifest, plan, searched)
+    sampled = Sampled(run=run, evidence=evidence, observers=observers, is_modelled=is_modelled)
+    return judged(measured, manifest, plan, searched, sampled)
 
 
-def judged(measured: RunSummary, manifest: Manifest, plan: Plan, searched: Plan | None = None) -> RunSummary:
-    """What follows from a run's cells, checks and rates: comparisons, curves, every sentence, the answer.
+def judged(
+    measured: RunSummary,
+    manifest: Manifest,
+    plan: Plan,
+    searched: Plan | None = None,
+    sampled: Sampled | None = None,
+) -> RunSummary:
+    """What follows from a run's cells and checks: comparisons, findings, every sentence, the answer.
 
-    Whatever `measured` has there is made anew. `searched`: the plan of a run that searched for rates, as it was made.
+    Whatever `measured` has there is made anew, but for what is read from samples and was not read just now (`sampled`).
+    `searched`: the plan of a run that searched for rates, as it was made.
     """
-    cells, checks, rates = measured.cells, measured.checks, measured.found_rates
+    cells, checks = measured.cells, measured.checks
     invalid = invalid_cells(cells, checks)
-    comparisons = withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else ()
-    rate_comparisons = capacity.compare_rates(searched, rates) if searched is not None else ()
-    compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons} or {cell.id for cell in cells}
+    compared = replace(
+        measured,
+        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
+        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
+    )
+    findings = registry.find(Basis(plan=plan, searched=searched, summary=compared, invalid=invalid, sampled=sampled))
+    summary = replace(compared, findings=findings)
+    return _worded(summary, manifest, plan, searched)
+
+
+def _worded(summary: RunSummary, manifest: Manifest, plan: Plan, searched: Plan | None) -> RunSummary:
+    cells, checks, comparisons = summary.cells, summary.checks, summary.comparisons
+    used = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons} or {cell.id for cell in cells}
+    shared = is_shared(manifest.warnings)
     why = unresolved.sentences(
         cells,
         comparisons,
@@ -119,50 +116,29 @@ def judged(measured: RunSummary, manifest: Manifest, plan: Plan, searched: Plan 
         manifest.hosts,
         matters=plan.matters,
         is_complete=manifest.state == "complete",
-        is_shared=is_shared(manifest.warnings),
+        is_shared=shared,
     )
-    drawn = curves(plan, cells, comparisons, invalid)
-    client_shares = native_clients.client_shares(plan, cells, invalid) if searched is None else ()
-    of_clients = tuple(text for text in (native_clients.sentence(client_shares),) if text)
-    busy = (
-        ""
-        if why
-        else unresolved.caveat(
-            unresolved.busy(checks, manifest.hosts, compared, is_shared=is_shared(manifest.warnings))
-        )
-    )
+    of_clients = tuple(text for text in (client_words.sentence(CLIENTS.of(summary)),) if text)
+    busy = "" if why else unresolved.caveat(unresolved.busy(checks, manifest.hosts, used, is_shared=shared))
     if searched is None:
         found, before = verdicts(cells, comparisons, checks, plan.matters), count_before_answer(cells, checks)
     else:
         not_valid = [text for text in (validity.sentence(cells, checks),) if text]
-        found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
+        found, before = (*not_valid, *capacity_words.verdicts(CAPACITY.of(summary))), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
-    said = along.placed(
-        said, drawn, {c.group for c in comparisons}, before + bool(why or busy) + 1, store_tables.sentence(cells)
-    )
-    is_asked = plan.stability and searched is None
-    spreads = withhold(compare_spreads(plan, cells, invalid), invalid) if is_asked else ()
-    stability = predictability.sentences(spreads, cells) if said else ()
-    rules = figure_words.sentences(measured.timing_rules) if said else ()
-    shares = sharing.shares(plan, cells, invalid) if said and searched is None else ()
-    leading = (*rules, *(of.sentence for of in shares if of.is_told), *stability)
-    said = (*said[:before], *leading, *said[before:], *(of.sentence for of in shares if not of.is_told))
+    groups = {c.group for c in comparisons}
+    behind = before + bool(why or busy) + 1
+    said = along.placed(said, AXES.of(summary), groups, behind, store_words.sentence(cells))
+    if said:
+        leading, others = question_sentences(summary)
+        said = (*said[:before], *leading, *said[before:], *others)
     summary = replace(
-        measured,
+        summary,
         verdicts=(*said, *of_clients, *_besides(plan, manifest.plan)) if said else (),
-        comparisons=comparisons,
-        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
-        spreads=spreads,
-        stability=stability,
-        saturation=find_series(cells, checks, matters=plan.matters) if searched is None else (),
-        rate_comparisons=rate_comparisons,
         busy=busy if said else "",
-        shares=shares,
-        curves=drawn,
-        client_shares=client_shares,
     )
     return replace(
-        summary, scorecard=scorecard(searched or plan, summary, catalogue()), conclusion=conclude(summary, rules)
+        summary, conclusion=conclude(summary, rule_words.sentences(TIMING_RULES.of(summary)) if said else ())
     )
 
 
@@ -172,15 +148,6 @@ def _searched(run: Run) -> Plan | None:
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
         return None
     return read_plan(document)
-
-
-def _medians(cells: tuple[CellSummary, ...]) -> dict[int, dict[str, float]]:
-    """The trials' medians by block and cell."""
-    found: dict[int, dict[str, float]] = {}
-    for cell in cells:
-        for block, median in by_block(cell.trials, "median").items():
-            found.setdefault(block, {})[cell.id] = median
-    return found
 
 
 def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:

@@ -11,29 +11,17 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.client_share import ClientShare
 from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.disturbed import Disturbed, Reason
-from orchestrator.analysis.found_rates import FoundRate, RateComparison
-from orchestrator.analysis.load_series import LoadSeries
-from orchestrator.analysis.misleading.figures import RuleFigure
-from orchestrator.analysis.model.shapes import Modelled
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.requester_host import RequesterHost
-from orchestrator.analysis.scores import Scorecard
-from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
-from orchestrator.analysis.shares import Shares
-from orchestrator.analysis.spread import CellSpread, SpreadName, TrialSpread
-from orchestrator.analysis.stopped import Stopped
-from orchestrator.analysis.store_time import StoreTimes
-from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
+from orchestrator.questions.stability.spread import CellSpread, SpreadName, TrialSpread
+from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.results.documents import sealed
-from orchestrator.shapes import decode_json
-from orchestrator.strict_json import parse_json
 from services.python.contract.limits import Kind
 
 SCHEMA_VERSION = 1
@@ -394,23 +382,9 @@ class RunSummary:
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
-    spreads: tuple[Comparison, ...] = ()  # every two stacks by `spread.SPREADS`, where stability is asked
-    stability: tuple[str, ...] = ()  # sentences on them; also among the verdicts, ahead of all other answers
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
-    saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
-    shares: tuple[Shares, ...] = ()  # of protocol and languages, where stacks form a matrix of them
-    curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
-    round_trips: tuple[RoundTrips, ...] = ()
-    windows: tuple[WindowFit, ...] = ()  # of transfers over a distance, where cells set a window
-    found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
-    rate_comparisons: tuple[RateComparison, ...] = ()
-    timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish; none of it is a latency
-    client_shares: tuple[ClientShare, ...] = ()  # where the same stack was asked by a native client, too
-    links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
-    stopped: Stopped | None = None  # of a run that measures until intervals are narrow enough
-    scorecard: Scorecard | None = None  # None in a summary that an earlier orch made
-    conclusion: Conclusion | None = None  # the short answer; likewise
-    prediction: Modelled | None = None  # the cost model, where the plan asks for it (`predict`)
+    findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
+    conclusion: Conclusion | None = None  # the short answer; None in a summary that an earlier orch made
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:
@@ -421,28 +395,6 @@ class RunSummary:
         """What analysis leaves in a run folder, by file name."""
         return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
-    @classmethod
-    def from_dict(cls, raw: Any, text: str | None = None) -> RunSummary:
-        """The summary in what `summary.json` holds, without its seal; `text` is the same as JSON, where it is at hand.
-
-        UsageError names another version; ValueError a key that is missing, unknown, or of another type.
-        """
-        version = raw.get("schema_version") if isinstance(raw, dict) else None
-        if type(version) is not int:
-            raise ValueError("not the summary of a run: it has no schema_version")
-        if version != SCHEMA_VERSION:
-            raise UsageError(
-                f"a summary of version {version}; this orch reads version {SCHEMA_VERSION}",
-                hint="`orch report RUN` makes it anew from the samples",
-            )
-        summary: RunSummary = decode_json(cls, raw, text)
-        return summary
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> RunSummary:
-        """What `to_json` gave; errors as `from_dict`, and ValueError for what is no JSON."""
-        return cls.from_dict(parse_json(text))
-
     def to_json(self) -> str:
-        """The summary as compact JSON; `from_json` reads it back."""
+        """The summary as compact JSON; `summary_of_json` reads it back."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

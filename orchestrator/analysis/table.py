@@ -12,10 +12,11 @@ RowKind = Literal["stack", "floor"]
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column's head, and a second line below it."""
+    """A column's head, and a second line below it; `is_text`: its entries are no figures."""
 
     head: str
     detail: str = ""
+    is_text: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,21 +34,36 @@ class Row:
     """A row with an entry for each column. `series` is the id of its stack, or the kind of its floor."""
 
     label: str
-    detail: str
-    kind: RowKind
-    series: str
+    detail: str = ""
+    kind: RowKind = "stack"
+    series: str = ""
     entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows below columns; `unit` is that of all values, `notes` are sentences below the table."""
+    """Rows below columns; `unit` is that of all values, `label` the head of the rows, `notes` are sentences below."""
 
     title: str
-    unit: str
+    unit: str = ""
+    label: str = "stack"
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+
+
+def text_table(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = (), *, texts: int = 0
+) -> Table:
+    """Return a table of texts, the first column of which labels the rows; the last so many columns are no figures."""
+    first_text = len(heads) - texts
+    return Table(
+        title=title,
+        label=heads[0],
+        columns=tuple(Column(head=head, is_text=n >= first_text) for n, head in enumerate(heads[1:], start=1)),
+        rows=tuple(Row(label=row[0], entries=tuple(Entry(text=text) for text in row[1:])) for row in rows),
+        notes=tuple(notes),
+    )
 
 
 def notes(tables: Iterable[Table]) -> tuple[str, ...]:

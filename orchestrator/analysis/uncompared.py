@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 
 
 def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
@@ -12,7 +13,7 @@ def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
 
     A setting is an operation, a placement, a load and how requests are made.
     """
-    if summary.found_rates:
+    if CAPACITY.of(summary).rates:
         return "rates that a search tried are not compared, but the rates that were found"
     if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
         return ""

@@ -9,23 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log
 
-from orchestrator.analysis import (
-    contrasted,
-    differing,
-    equivalence,
-    evolutions,
-    leading,
-    store_tables,
-    transferred,
-    validity,
-    words,
-)
+from orchestrator.analysis import contrasted, differing, equivalence, leading, transferred, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
 from orchestrator.analysis.summary import CellSummary, Comparison, Standing
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.stores import words as store_words
 
 _MOST_FAILURES = 4
 _KINDS = {
@@ -69,8 +61,8 @@ def verdicts(
                 if c.group == group and (c.control or c.reference_label == reference) and c not in members
             ]
             sentences.append(_of_group(group, members, beside, by_id, matters))
-    sentences += [evolved] if (evolved := evolutions.sentence(cells)) else []
-    sentences += [said for said in (store_tables.sentence(cells), store_tables.queries(cells)) if said]
+    sentences += [evolved] if (evolved := evolution.sentence(cells)) else []
+    sentences += [said for said in (store_words.sentence(cells), store_words.queries(cells)) if said]
     sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]

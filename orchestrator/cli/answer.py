@@ -6,34 +6,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import (
-    event_words,
-    mixed_words,
-    native_clients,
-    requester_hosts,
-    spread_tables,
-    store_tables,
-    words,
-)
+from orchestrator.analysis import requester_hosts, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
-from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.table import notes
 from orchestrator.cli.answer_tables import (
     by_size_lines,
-    client_share_lines,
-    evolution_lines,
-    store_lines,
-    timing_rule_lines,
 )
-from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
-from orchestrator.cli.mixed import mixed_of
 from orchestrator.cli.requester_hosts import requester_hosts_of
-from orchestrator.cli.saturation import saturation_lines
-from orchestrator.cli.shares import share_lines
-from orchestrator.cli.stability import spreads_of
-from orchestrator.cli.table_lines import table_lines
+from orchestrator.cli.table_lines import table_lines, tables_lines
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
@@ -65,16 +47,10 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from ("", rows[0].setting)
         yield from beside
     yield from by_size_lines(answer.by_size, aligned)
-    yield from evolution_lines(answer.evolutions, aligned)
-    yield from timing_rule_lines(answer.timing_rules, aligned)
-    yield from store_lines(answer.stores, aligned)
-    yield from client_share_lines(answer.client_shares, aligned)
     yield from _notes(shown, answer, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {words.count(len(answer.table) - len(shown), 'more row')} in the report"
-    yield from share_lines(answer.shares, width=width)
-    yield from saturation_lines(answer.saturation, width=width)
-    yield from capacity_lines(answer.found_rates, answer.rate_comparisons, width=width)
+    yield from tables_lines(answer.question_tables, width)
 
 
 def _setting(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
@@ -98,10 +74,8 @@ def _beside(rows: Sequence[Row], unit: words.Unit, answer: Answer, width: int) -
     for row in rows:
         if row.parts and row.kind != "codec":
             yield from (f"  {line}" for line in wrapped(_parts(row, unit), width - 2))
-    yield from _streams(rows)
     yield from _bytes(rows, is_asked=bool(answer.sizes))
-    spreads = spreads_of(rows, unit) if answer.shows_spreads else None
-    for table in (mixed_of(rows, unit), requester_hosts_of(rows, unit), spreads, costs_of(rows)):
+    for table in (requester_hosts_of(rows, unit), costs_of(rows)):
         if table is not None:
             yield ""
             yield from aligned(*table)
@@ -113,16 +87,9 @@ def _beside(rows: Sequence[Row], unit: words.Unit, answer: Answer, width: int) -
 
 def _notes(shown: Sequence[Row], answer: Answer, width: int) -> Iterator[str]:
     """What the marks and columns of the tables mean."""
-    texts = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown, answer))
+    texts = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown))
     texts += [words.GOODPUT] if answer.by_size else []
-    texts += [figure_words.NOTE] if answer.timing_rules else []
-    texts += [store_tables.NOTE] if answer.stores else []
-    texts += [native_clients.NOTE] if answer.client_shares else []
-    timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
-    texts += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
-    texts += [mixed_words.NOTE] if any(row.mixed for row in shown) else []
     texts += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
-    texts += [spread_tables.NOTE] if answer.shows_spreads else []
     counted = [cost for row in shown for cost in row.costs.values()]
     texts += [words.COSTS] if counted else []
     texts += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
@@ -132,8 +99,8 @@ def _notes(shown: Sequence[Row], answer: Answer, width: int) -> Iterator[str]:
     yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
 
 
-def _notes_on_settings(shown: Sequence[Row], answer: Answer) -> Iterator[str]:
-    if any(_has_star(row, answer) for row in shown):
+def _notes_on_settings(shown: Sequence[Row]) -> Iterator[str]:
+    if any(_has_star(row) for row in shown):
         yield f"*: {words.VAGUE}."
     if any(row.pooled for row in shown):
         yield f"{_POOLED}: of all requests pooled."
@@ -230,9 +197,8 @@ def _cells(row: Row, unit: words.Unit, reference: str) -> tuple[str, ...]:
     )
 
 
-def _has_star(row: Row, answer: Answer) -> bool:
-    spreads = [of.interval for of in row.spreads.values()] if answer.shows_spreads else []
-    return row.is_interval_vague or any(map(words.is_vague, (row.goodput_interval, *spreads)))
+def _has_star(row: Row) -> bool:
+    return row.is_interval_vague or words.is_vague(row.goodput_interval)
 
 
 def _has_dash(row: Row) -> bool:
@@ -281,16 +247,3 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         yield f"  {'  '.join(cells)}".rstrip()
-
-
-def _streams(rows: Sequence[Row]) -> Iterator[str]:
-    """What came of the events, a line per stack."""
-    of = [(row.label, row.stream) for row in rows if row.stream is not None]
-    if not of:
-        return
-    unit = words.unit_for(ms for _, stream in of for ms in (stream.interval, stream.delivery_p99) if ms is not None)
-    yield ""
-    yield from aligned(
-        ("stack", *(head.format(unit=unit.name) for head in event_words.HEADS_OF_EVENTS), ""),
-        [(stack, *event_words.of_events(stream, unit), "") for stack, stream in of],
-    )

@@ -11,8 +11,6 @@ from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
-from orchestrator.analysis.spread import SPREADS
-from orchestrator.analysis.stopping import expected_blocks
 from orchestrator.analysis.words import count, difference, listed, margin, percent, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
@@ -38,6 +36,8 @@ from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
 

@@ -15,9 +15,10 @@ from orchestrator.cli.keeping import judged_with_model
 from orchestrator.cli.shared_options import AsJson, Run, complete_measured
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.model.answer import Answer
-    from orchestrator.analysis.model.refusals import Asked
     from orchestrator.analysis.summary import RunSummary
+    from orchestrator.questions.prediction.answer import Answer
+    from orchestrator.questions.prediction.refusals import Asked
+    from orchestrator.questions.prediction.shapes import Modelled
 
 
 T = TypeVar("T")
@@ -62,12 +63,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print latencies with 90 % intervals, their causes, and who is ahead; exit status 2 where nothing can be said."""
-    from orchestrator.analysis.model.answer import answer
-    from orchestrator.analysis.model.refusals import Asked
     from orchestrator.cli.predict_files import would_fill
     from orchestrator.cli.predict_text import lines
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
+    from orchestrator.questions.prediction.answer import answer
+    from orchestrator.questions.prediction.refusals import Asked
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -89,10 +90,9 @@ def command(
         console.progress(f"pinging {to}")
         asked = replace(asked, rtt=round_trip_to(to))
     summary = judged_with_model(folder)
-    _require_model(summary, asked)
-    assert summary.prediction is not None  # noqa: S101 - just required
+    model = _required_model(summary, asked)
     asked = replace(asked, stacks=_stacks(summary, stack or ()))
-    found = answer(summary.prediction, asked, summary.matters if share is None else share)
+    found = answer(model, asked, summary.matters if share is None else share)
     written = _write(summary, found, plan, confirm)
     missing = would_fill(summary, found) if found.refused and plan is None else ""
     for line in lines(summary, found, missing if found.settings else ""):
@@ -137,11 +137,12 @@ def _number(text: str) -> str | float:
         return text
 
 
-def _require_model(summary: RunSummary, asked: Asked) -> None:
+def _required_model(summary: RunSummary, asked: Asked) -> Modelled:
     """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is asked."""
     from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
+    from orchestrator.questions.prediction.find import QUESTION
 
-    modelled = summary.prediction
+    modelled = QUESTION.of(summary)
     if modelled is None:
         raise UsageError(
             f"run {summary.run_id} searched for rates: it has no latencies to fit",
@@ -165,6 +166,7 @@ def _require_model(summary: RunSummary, asked: Asked) -> None:
             f"run {summary.run_id} measured several operations: say which one, with --operation",
             hint=f"known: {', '.join(operations)}",
         )
+    return modelled
 
 
 def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.answer import Answer, answer
-from orchestrator.analysis.model.refusals import Asked, rate_of
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.experiments import schema_from
 from orchestrator.cli.predict_drafts import Draft, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
@@ -17,6 +15,9 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.experiment.plan.schedule import series_id
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.questions.prediction.answer import Answer, answer
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.refusals import Asked, rate_of
 from services.python.contract.knobs import CONGESTION, TCP_WINDOW
 
 
@@ -48,20 +49,21 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     """The two stacks that the prediction tells apart, or that it says are alike, at the pair of zones that is nearest."""
     compared = sorted((each for each in found.settings if len(each.rows) > 1), key=lambda each: each.outcome != "ahead")
     setting = next(iter(compared), None)
-    if setting is None or summary.prediction is None:
+    model = PREDICTION.of(summary)
+    if setting is None or model is None:
         raise UsageError("--confirm needs two stacks that are predicted: there is nothing to refute")
     plan = read_plan(summary.plan)
     chosen = {setting.rows[0].predicted.series, setting.rows[1].predicted.series}
     near, far, rtt = nearest_pair(found.asked.rtt)
     asked = Asked(rtt=rtt, size=found.asked.size, rate_mbit=found.asked.rate_mbit, in_flight=found.asked.in_flight)
-    there = answer(summary.prediction, asked, summary.matters)
+    there = answer(model, asked, summary.matters)
     rows = [row for each in there.settings for row in each.rows if row.predicted.series in chosen]
     if len(rows) < len(chosen):
         raise UsageError(
             f"nothing is predicted for the {words.ms(rtt)} between {near} and {far}, the nearest pair of zones",
             hint="`--plan FILE` writes the experiment that measures nearer to it",
         )
-    fitted = next((fit for fit in summary.prediction.fits if fit.series.id in chosen), None)
+    fitted = next((fit for fit in model.fits if fit.series.id in chosen), None)
     rate = None if fitted is None else rate_of(fitted, asked)
     over = "" if rate is None else f" over a link of {rate:g} Mbit/s"
     said = [
@@ -77,7 +79,7 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
         "It is refuted where a median lies outside, at the round trip that was measured; hosts of another type take"
     )
     said.append("another time of their own.")
-    under = sorted({fit.series.congestion for fit in summary.prediction.fits if fit.series.id in chosen} - {""})
+    under = sorted({fit.series.congestion for fit in model.fits if fit.series.id in chosen} - {""})
     if under:
         said.append(
             f"It was measured with congestion control by {words.listed(under)}: hosts with another one refute nothing."
@@ -127,10 +129,10 @@ def _wanted(asked: Asked, factors: dict[str, Value]) -> Draft:
 
 
 def _cells(plan: Plan, summary: RunSummary, asked: Asked) -> list[Cell]:
-    assert summary.prediction is not None  # noqa: S101 - the verb has required it
+    model = PREDICTION.of(summary)
     if _not_measured(plan, asked):
         asked = replace(asked, stacks=())  # beside those that were
-    wanted = {series.id for series in summary.prediction.series if asked.is_of(series)}
+    wanted = {series.id for series in (model.series if model else ()) if asked.is_of(series)}
     return [cell for cell in plan.cells if _series(plan, cell) in wanted]
 
 

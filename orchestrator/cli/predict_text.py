@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Iterator
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.answer import Answer, Setting
-from orchestrator.analysis.model.predict import CAUSES
-from orchestrator.analysis.model.refusals import rate_of
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.tables import table
+from orchestrator.questions.prediction.answer import Answer, Setting
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.predict import CAUSES
+from orchestrator.questions.prediction.refusals import rate_of
 
 _WIDTH = 100
 
@@ -47,7 +48,8 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
 
 def _where(summary: RunSummary, found: Answer) -> str:
     asked = found.asked
-    rates = {rate_of(fit, asked) for fit in (summary.prediction.fits if summary.prediction else ())}
+    model = PREDICTION.of(summary)
+    rates = {rate_of(fit, asked) for fit in (model.fits if model else ())}
     rate = [f"{value:g} Mbit/s" for value in rates if value is not None] if len(rates) == 1 else []
     place = [f"a round trip of {words.ms(asked.rtt)}", words.size(asked.size), *rate]
     return ", ".join([*place, f"{asked.in_flight} in flight"])
@@ -75,7 +77,7 @@ def _cause(value: float | None) -> str:
 
 def _conditions(summary: RunSummary) -> str:
     """Under which conditions it holds, and under no other ones."""
-    series = summary.prediction.series if summary.prediction else ()
+    series = model.series if (model := PREDICTION.of(summary)) else ()
     congestion = words.listed(sorted({each.congestion for each in series if each.congestion}))
     machine = words.listed(sorted({each.machine for each in series if each.machine}))
     on = f" on {machine}" if machine else ""

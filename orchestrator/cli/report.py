@@ -69,6 +69,7 @@ def command(
 
     What was asked for with `--line` or `--markdown -` is the result alone; where the page is then stands on stderr.
     """
+    from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
     from orchestrator.report.dataset.block import is_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
@@ -85,11 +86,12 @@ def command(
         summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
         pages.append(write_page(page(dataset), path))
         (console.progress if line or markdown == STDOUT else console.result)(str(pages[-1]))
+        card = SCORECARD.of(summary)
         entry: dict[str, Any] = {
             "run": summary.run_id,
             "report": str(pages[-1]),
             "samples": {"inside": dataset.inside, "of": dataset.of},
-            "scorecard": summary.scorecard and asdict(summary.scorecard),
+            "scorecard": card and asdict(card),
         }
         shown = dataset.summary()
         if pictures is not None:
@@ -123,16 +125,17 @@ def _print(summary: RunSummary, *, is_full: bool, has_scorecard: bool) -> None:
     """The whole answer, and the scorecard, where they are wanted."""
     from orchestrator.analysis.answer import answer
     from orchestrator.cli.answer import answer_lines
-    from orchestrator.cli.scorecard import scorecard_lines
     from orchestrator.cli.short_answer import short_lines
+    from orchestrator.cli.table_lines import tables_lines
+    from orchestrator.questions.scorecard.words import tables as scorecard_tables
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 120)
     if is_full:
         found = answer(summary)
         for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
             console.result(each)
-    if has_scorecard and summary.scorecard is not None:
-        for each in scorecard_lines(summary.scorecard, width=width):
+    if has_scorecard:
+        for each in tables_lines(scorecard_tables(summary), width):
             console.result(each)
 
 

@@ -8,11 +8,11 @@ from itertools import groupby
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Answer, Row
 from orchestrator.analysis.conclusion.shapes import Figure
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.cli.answer import aligned, wrapped
 from orchestrator.cli.table_lines import table_lines
+from orchestrator.questions.capacity.find import FoundRate
 
 _MOST_LINES = 14  # of the table, captions and heads among them
 _MOST_ROWS = 14  # of tables along an axis

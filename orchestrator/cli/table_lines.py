@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.analysis.table import Entry, Row, Table
+from orchestrator.analysis import words
+from orchestrator.analysis.table import Entry, Table
 
 _GAP = 2  # columns between two of the table
 _INDENT = "  "
 
 
+def tables_lines(tables: Iterable[Table], width: int) -> Iterator[str]:
+    """Yield the lines of tables below one another, each with its notes; a note that stands above already is left out."""
+    seen: set[str] = set()
+    for table in tables:
+        yield ""
+        yield from table_lines(table, width)
+        for note in table.notes:
+            yield from () if note in seen else (f"{_INDENT}{line}" for line in _wrapped(note, width - len(_INDENT)))
+        seen |= {*table.notes}
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    for line in textwrap.wrap(words.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
+        yield line.replace("\u00a0", " ")
+
+
 def table_lines(table: Table, width: int) -> Iterator[str]:
     """The title, then the table in as many parts as its columns need at this width."""
-    yield f"{table.title}, {table.unit}"
-    labels = max(len(text) for row in table.rows for text in (row.label, f"{_INDENT}{row.detail}"))
+    yield ", ".join(filter(None, (table.title, table.unit)))
+    labels = max(len(text) for row in table.rows for text in (row.label, f"{_INDENT}{row.detail}".rstrip()))
     columns = [_column(table, number) for number in range(len(table.columns))]
     for part in _parts([max(map(len, column)) for column in columns], width - labels - len(_INDENT)):
-        yield from _part(table.rows, labels, [columns[number] for number in part])
+        yield from _part(table, labels, part)
 
 
 def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
@@ -41,10 +59,17 @@ def _below(entry: Entry) -> str:
     return ", ".join((*filter(None, (entry.detail,)), *entry.flags))
 
 
-def _part(rows: Sequence[Row], labels: int, columns: Sequence[Sequence[str]]) -> Iterator[str]:
-    heads = ["", "", *(text for row in rows for text in (row.label, f"{_INDENT}{row.detail}"))]
+def _part(table: Table, labels: int, part: Sequence[int]) -> Iterator[str]:
+    """Yield the lines of some columns; second lines only where a head or a row has one."""
+    heads = ["", "", *(text for row in table.rows for text in (row.label, f"{_INDENT}{row.detail}"))]
+    columns = []
+    for number in part:
+        texts = _column(table, number)
+        wide = max(map(len, texts))
+        is_text = table.columns[number].is_text
+        columns.append([f"{'':{_GAP}}{text:{'<' if is_text else '>'}{wide}}" for text in texts])
+    has_details = any(row.detail or any(map(_below, row.entries)) for row in table.rows)
     for number, head in enumerate(heads):
-        texts = [column[number].rjust(max(map(len, column)) + _GAP) for column in columns]
-        line = f"{_INDENT}{head.ljust(labels)}{''.join(texts)}".rstrip()
-        if line or number != 1:
+        line = f"{_INDENT}{head.ljust(labels)}{''.join(column[number] for column in columns)}".rstrip()
+        if line or (number != 1 and (has_details or number % 2 == 0)):
             yield line

@@ -37,7 +37,7 @@ def command(
 
 def _verify_run(folder: RunFolder) -> None:
     """InvalidMeasurement names a file that is not as it was written, or figures that do not follow from the samples."""
-    from orchestrator.analysis.stopping import require_decisions
+    from orchestrator.questions.until.find import require_decisions
     from orchestrator.results import verification
 
     files = verification.verify(folder)
@@ -61,14 +61,14 @@ def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
 
     None where it left none, or those of an earlier state of the run.
     """
+    from orchestrator.analysis.stored_summary import summary_of
     from orchestrator.analysis.summarise import summarise
-    from orchestrator.analysis.summary import RunSummary
     from orchestrator.report.dataset.figures import differences, figures
     from orchestrator.results.documents import read_sealed
 
     path = folder.path / "summary.json"
     try:
-        stored = RunSummary.from_dict(read_sealed(path))
+        stored = summary_of(read_sealed(path))
     except FileNotFoundError:
         return {}, ()
     except (ValueError, OSError) as error:

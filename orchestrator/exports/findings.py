@@ -17,6 +17,8 @@ from orchestrator.analysis.validity import sentence
 from orchestrator.errors import UsageError
 from orchestrator.exports.cell_columns import BETWEEN, cell_table
 from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder
 
 RUN_COLUMNS = (
@@ -183,13 +185,15 @@ def floor_table(summary: RunSummary) -> Table:
 
 def sealed_table(summary: RunSummary) -> Table:
     """A row for each sealed cell of a run with a cost model; none of any other run."""
-    sealed = None if summary.prediction is None else summary.prediction.judged
+    model = PREDICTION.of(summary)
+    sealed = model.judged if model else None
     return table_of(SEALED_COLUMNS, [(summary.run_id, cell) for cell in (sealed.cells if sealed else ())])
 
 
 def until_table(summary: RunSummary) -> Table:
     """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
-    return table_of(UNTIL_COLUMNS, [(summary, width) for width in (summary.stopped.widths if summary.stopped else ())])
+    stopped = UNTIL.of(summary)
+    return table_of(UNTIL_COLUMNS, [(summary, width) for width in (stopped.widths if stopped else ())])
 
 
 def comparison_table(comparison: RunComparison) -> Table:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.analysis.collect import is_one_machine, last_attempts
-from orchestrator.analysis.expanded import expanded
-from orchestrator.analysis.streams import StreamSamples
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import UsageError
@@ -22,6 +20,8 @@ from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.typed_table import Column, Value, arrow_type, type_of, unit_of
+from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants
 from orchestrator.results.folder import RunFolder

@@ -17,6 +17,7 @@ from orchestrator.analysis.cells import by_block, censored_blocks, missing_block
 from orchestrator.analysis.compare import STATISTICS, Statistic
 from orchestrator.analysis.counts import counts
 from orchestrator.analysis.in_short import sentences
+from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
@@ -154,7 +155,7 @@ def _turned(interval: Interval | None) -> Interval | None:
 def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
     """What analysis left, and why it is not used where it is not."""
     try:
-        summary = RunSummary.from_dict(*read_sealed_text(folder / "summary.json"))
+        summary = summary_of(*read_sealed_text(folder / "summary.json"))
     except FileNotFoundError:
         return None, ""
     except UsageError:

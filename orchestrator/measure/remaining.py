@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.analysis import words
-from orchestrator.analysis.stopped import reach
 from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.run_context import RunContext
+from orchestrator.questions.until.words import reach
 from orchestrator.results.manifest import DecisionRecord, Probe, TrialRecord
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.stopping import Look
+    from orchestrator.questions.until.find import Look
 
 
 class Searching:
@@ -47,7 +47,7 @@ class Searching:
             step = self._step(record.cell, record.block)
         if find is None or step is None:
             return record
-        from orchestrator.analysis.probes import verdict  # numpy, which no other run needs here
+        from orchestrator.questions.capacity.observe import verdict
 
         by_host: dict[str, list[Path]] = {}
         for part in record.requesters:
@@ -86,7 +86,7 @@ class Stopping:
         until = self._context.plan.until
         if until is None or not until.may_end(blocks):
             return False
-        from orchestrator.analysis.stopping import look  # numpy, which no other run needs here
+        from orchestrator.questions.until.find import look
 
         journal_state = self._context.folder.journal_state()
         found = look(self._context.plan, journal_state.medians_by_block(), blocks)
@@ -109,8 +109,8 @@ def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
     if plan.until is None:
         return plan.blocks
     from orchestrator.analysis.power import DEFAULT_SD
-    from orchestrator.analysis.stopping import expected_blocks as usual
-    from orchestrator.analysis.stopping import still_expected
+    from orchestrator.questions.until.find import expected_blocks as usual
+    from orchestrator.questions.until.find import still_expected
 
     if decision is None:
         return usual(plan, DEFAULT_SD)
@@ -121,6 +121,7 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
     """Where such a run stands: `block 7 of at most 30, widest interval ± 4.1 % of ± 3 % wanted`."""
     if plan.until is None or decision is None:
         return ""
+
     known = [reaches for reaches in decision.reaches if reaches is not None]
     place = f"block {decision.blocks} of at most {plan.until.at_most}"
     if len(known) < len(decision.reaches) or not known:

@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orchestrator.analysis import naming, share_words, words
+from orchestrator.analysis import naming, words
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.series import Curves, Difference, Panel, Point
-from orchestrator.analysis.shares import QUANTITIES, Shares
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.analysis.sweep.grid import sweep
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.floor import floor_bars
@@ -268,9 +272,9 @@ def _sweep(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
 def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each setting in which rates were searched."""
     for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
-        rows = [row for row in summary.rate_comparisons if row.setting == setting]
+        rows = [row for row in CAPACITY.of(summary).comparisons if row.setting == setting]
         title = naming.of_rates(setting, goals, summary.cells)
-        drawn = found_rates(f"rates-{number}", title, of, rows, colours, summary.found_rates)
+        drawn = found_rates(f"rates-{number}", title, of, rows, colours, CAPACITY.of(summary).rates)
         if drawn:
             yield Pictured(title=title, figure=drawn)
 
@@ -317,7 +321,7 @@ def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int], *,
 
 def _axis_views(summary: RunSummary, colours: dict[str, int]) -> tuple[AxisView, ...]:
     """The section's content, an entry for each axis of the run."""
-    return tuple(_view(curves, colours) for curves in summary.curves)
+    return tuple(_view(curves, colours) for curves in AXES.of(summary))
 
 
 def _view(curves: Curves, colours: dict[str, int]) -> AxisView:
@@ -369,7 +373,7 @@ def _share_views(summary: RunSummary) -> list[ShareView]:
     return [
         ShareView(
             of=of,
-            figure=share_dots(f"shares-{number}", of, QUANTITIES),
+            figure=share_dots(f"shares-{number}", of, share_words.QUANTITIES),
             matrix=share_words.matrix(of),
             heads=tuple(f"{head[:1].upper()}{head[1:]}" for head in share_words.heads(of)),
             rows=tuple(share_words.rows(of)),
@@ -377,5 +381,5 @@ def _share_views(summary: RunSummary) -> list[ShareView]:
             unit=share_words.unit_of(of),
             has_brackets=share_words.has_brackets(of),
         )
-        for number, of in enumerate(summary.shares, start=1)
+        for number, of in enumerate(SHARES.of(summary), start=1)
     ]

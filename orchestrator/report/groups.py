@@ -16,12 +16,14 @@ from operator import attrgetter
 from orchestrator.analysis import differing, naming
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.find import FoundRate
+from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
 
 
@@ -198,7 +200,7 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
     """Rates that were searched by what they have in common: the setting and the goals."""
     key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
+    return [(*names, list(of)) for names, of in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
 def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:
@@ -324,7 +326,7 @@ def _group(
         comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
-        spreads=tuple(_with_labels(c, called) for c in summary.spreads if c.cell in ids and c.factor == STACK),
+        spreads=tuple(_with_labels(c, called) for c in STABILITY.of(summary) if c.cell in ids and c.factor == STACK),
         references=frozenset(c.reference_cell for c in summary.comparisons),
         in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import capacity_words
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
@@ -13,6 +12,8 @@ from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
+from orchestrator.questions.capacity import words as capacity_words
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.check_groups import check_groups, failed, failed_in_words
 from orchestrator.report.groups import Group, groups, rate_groups
 from orchestrator.report.page import one_line
@@ -55,7 +56,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     yield " ".join([f"**{_text(first)}**", *map(_text, rest)])
     yield ""
     along = tables(summary)
-    yield from _rates(summary) if summary.found_rates else _along(along) if along else _table(summary)
+    yield from _rates(summary) if CAPACITY.of(summary).rates else _along(along) if along else _table(summary)
     yield ""
     yield from _checks(summary)
     yield ""
@@ -76,7 +77,7 @@ def _rates(summary: RunSummary) -> Iterator[str]:
         yield "| Stack | Highest rate | 95 % interval | To reference | Remarks |"
         yield "| --- | --: | --: | --: | --- |"
         for found in of[:MOST_ROWS]:
-            row = capacity_words.row(found, summary.rate_comparisons)
+            row = capacity_words.row(found, CAPACITY.of(summary).comparisons)
             name = _text(found.stack_label) + (" (invalid)" if found.invalid else "")
             yield f"| {' | '.join([name, *(_text(DASH if each == '-' else each) for each in (*row[1:4], row[-1]))])} |"
         if len(of) > MOST_ROWS:

@@ -19,29 +19,27 @@ import jinja2
 from markupsafe import Markup
 
 from orchestrator import disk, unseen
-from orchestrator.analysis import (
-    capacity_words,
-    event_words,
-    load_tables,
-    mixed_words,
-    native_clients,
-    requester_hosts,
-    share_words,
-    spread_tables,
-    store_tables,
-    words,
-)
+from orchestrator.analysis import requester_hosts, words
 from orchestrator.analysis.conclusion.plain import capital
 from orchestrator.analysis.cost import COSTS
-from orchestrator.analysis.evolutions import said
-from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.naming import in_phrases, of_rates
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
-from orchestrator.analysis.series import MOST_OFF
-from orchestrator.analysis.spread import SPREADS
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
+from orchestrator.questions.axes import words as axis_words
+from orchestrator.questions.capacity import words as capacity_words
+from orchestrator.questions.clients import words as client_words
+from orchestrator.questions.distance.find import MOST_OFF
+from orchestrator.questions.evolution.find import said
+from orchestrator.questions.mix import words as mix_words
+from orchestrator.questions.saturation import words as saturation_words
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.stability import words as spread_words
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.questions.stores import words as store_words
+from orchestrator.questions.streams import words as event_words
+from orchestrator.questions.timing_rules import words as rule_words
 from orchestrator.report import palette, quantities
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
@@ -174,18 +172,19 @@ _GLOBALS: dict[str, object] = {
     "dash": palette.dash,
     "event_words": event_words,
     "evidence": shown_evidence,
+    "axis_words": axis_words,
+    "client_words": client_words,
+    "mix_words": mix_words,
+    "rule_words": rule_words,
+    "saturation_words": saturation_words,
     "exact": quantities.exact,
-    "figure_words": figure_words,
     "in_phrases": in_phrases,
     "is_vague": words.is_vague,
     "latency": quantities.latency,
     "listed": words.listed,
-    "load_tables": load_tables,
     "margin": words.margin,
-    "mixed_words": mixed_words,
     "moment": quantities.moment,
     "most_off": MOST_OFF,
-    "native_clients": native_clients,
     "not_told": NOT_TOLD,
     "number": words.number,
     "of_rates": of_rates,
@@ -203,9 +202,9 @@ _GLOBALS: dict[str, object] = {
     "share_words": share_words,
     "size": words.size,
     "spread_names": SPREADS,
-    "spread_tables": spread_tables,
+    "spread_words": spread_words,
     "statistic": quantities.statistic,
-    "store_tables": store_tables,
+    "store_words": store_words,
     "text_of": quantities.words,
     "thousandths": partial(words.number, decimals=3),
     "words": words,

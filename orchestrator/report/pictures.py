@@ -18,6 +18,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed
 from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.check_groups import marks
 from orchestrator.report.groups import cell_colours, compared, groups
@@ -44,7 +45,7 @@ def chosen(summary: RunSummary) -> tuple[list[Pictured], str]:
     found = groups(summary)
     colours = cell_colours(found, summary)
     drawn, left_out = charts(summary, found, compared(found, summary), colours).for_files()
-    where = "of single rates that were tried" if summary.found_rates else f"beyond {MOST_OF_A_KIND} of a kind"
+    where = "of single rates that were tried" if CAPACITY.of(summary).rates else f"beyond {MOST_OF_A_KIND} of a kind"
     kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
     return drawn, f"left out, as they are {where}: {kinds}" if kinds else ""
 

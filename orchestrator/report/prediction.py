@@ -10,11 +10,21 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.network import Floats
-from orchestrator.analysis.model.rules import bytes_text, name_of, rule
-from orchestrator.analysis.model.shapes import MODEL, Judged, Modelled, SealedCell
-from orchestrator.analysis.model.surface import COARSE, EVEN, NONE, STEPS, UNSURE, Surface, round_surface, ways
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.network import Floats
+from orchestrator.questions.prediction.rules import bytes_text, name_of, rule
+from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
+from orchestrator.questions.prediction.surface import (
+    COARSE,
+    EVEN,
+    NONE,
+    STEPS,
+    UNSURE,
+    Surface,
+    round_surface,
+    ways,
+)
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
 from orchestrator.report.figures.sealed import errors
@@ -79,7 +89,7 @@ class PredictionView:
 
 def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> PredictionView | None:
     """What a run with a model shows, or why it has none; None where nothing was to be predicted."""
-    modelled = summary.prediction
+    modelled = PREDICTION.of(summary)
     if modelled is None:
         return None
     found = ways(modelled, summary.matters)

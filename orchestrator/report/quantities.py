@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.summary import Distribution
 from orchestrator.analysis.words import Unit, ms, significant, unbroken
+from orchestrator.questions.streams.words import DROPPED
 
 DASH = "—"
 

@@ -5,23 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.evolutions import Evolutions, evolutions
-from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.naming import in_phrases
-from orchestrator.analysis.scores import ScoreTable
-from orchestrator.analysis.series import Delivered
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.find import FoundRate
+from orchestrator.questions.clients.find import QUESTION as CLIENTS
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.questions.distance.links import Delivered
+from orchestrator.questions.evolution.find import Evolutions, evolutions
+from orchestrator.questions.registry import QUESTIONS
+from orchestrator.questions.saturation.find import QUESTION as SATURATION
+from orchestrator.questions.scorecard.card import ScoreTable
+from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+from orchestrator.questions.stability.find import QUESTION as STABILITY
+from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.report.charts import STATISTICS, Charts, charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
 from orchestrator.report.groups import Group, cell_colours, cell_names, compared, floors_beside, groups, rate_groups
@@ -112,6 +122,11 @@ class Report:
     inside: Inside | None = None
 
     @cached_property
+    def findings(self) -> dict[str, Any]:
+        """What each question found, by its name."""
+        return {question.name: question.of(self.summary) for question in QUESTIONS}
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Cells of one table each."""
         return groups(self.summary)
@@ -138,20 +153,25 @@ class Report:
         parts: tuple[tuple[str, str, str, object], ...] = (
             ("prediction", "prediction", "Prediction", self.charts.prediction),
             ("conditions", "conditions", "Conditions", True),
-            ("capacity", "capacity", "Highest rate", summary.found_rates),
+            ("capacity", "capacity", "Highest rate", CAPACITY.of(summary).rates),
             ("shares", "shares", "Language and protocol", self.charts.shares),
-            ("curves", "curves", "Curves", summary.curves or summary.round_trips or summary.windows),
+            (
+                "curves",
+                "curves",
+                "Curves",
+                AXES.of(summary) or DISTANCE.of(summary).round_trips or DISTANCE.of(summary).windows,
+            ),
             ("table", "table", "Table", True),
             ("sizes", "sizes", "By size", self.sizes),
             ("evolutions", "evolutions", "Changed schemas", self.evolutions),
-            ("timing_rules", "timing-rules", "Timing rules", summary.timing_rules),
+            ("timing_rules", "timing-rules", "Timing rules", TIMING_RULES.of(summary)),
             ("stores", "stores", "Responder's time", any(cell.store_times for cell in summary.cells)),
-            ("clients", "clients", "Client's share", summary.client_shares),
+            ("clients", "clients", "Client's share", CLIENTS.of(summary)),
             ("streams", "streams", "Events", any(group.is_stream for group in self.groups)),
             ("stability", "stability", "Stability", self.spread_groups),
-            ("saturation", "saturation", "Saturation", summary.saturation),
+            ("saturation", "saturation", "Saturation", SATURATION.of(summary)),
             ("comparison", "comparison", "Comparison", True),
-            ("scorecard", "scorecard", "Scorecard", summary.scorecard),
+            ("scorecard", "scorecard", "Scorecard", SCORECARD.of(summary)),
             ("floor", "floor", "Floor", self.calls),
             ("distribution", "distribution", "Distribution", True),
             ("timings", "timings", "Time", True),
@@ -263,7 +283,7 @@ class Report:
     @property
     def rate_references(self) -> set[str]:
         """The cells that rates are compared with."""
-        return {row.reference_cell for row in self.summary.rate_comparisons}
+        return {row.reference_cell for row in CAPACITY.of(self.summary).comparisons}
 
     @property
     def has_figures(self) -> bool:
@@ -281,7 +301,11 @@ class Report:
     @property
     def links(self) -> list[Delivered]:
         """Distances that were emulated along an axis, and what they were."""
-        return [link for link in self.summary.links if link.wanted is not None] if self.summary.curves else []
+        return (
+            [link for link in DISTANCE.of(self.summary).links if link.wanted is not None]
+            if AXES.of(self.summary)
+            else []
+        )
 
     @property
     def intervals(self) -> str:
@@ -318,7 +342,7 @@ class Report:
     @property
     def spreads_by_factors(self) -> list[Comparison]:
         """Spreads of one stack with two values of a factor."""
-        return [row for row in self.summary.spreads if row.factor != STACK]
+        return [row for row in STABILITY.of(self.summary) if row.factor != STACK]
 
     @property
     def has_vague_spreads(self) -> bool:
@@ -344,7 +368,8 @@ class Report:
     @property
     def scorecards(self) -> list[CardSetting]:
         """The scorecard of each setting."""
-        every = self.summary.scorecard.settings if self.summary.scorecard else ()
+        card = SCORECARD.of(self.summary)
+        every = card.settings if card else ()
         return [
             CardSetting(f"s{number}", in_phrases(table.setting, self.summary.cells), table)
             for number, table in enumerate(every, start=1)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.until import BEGIN, EFFECTS, END, PAGE, RESULTS, correlated, coverage, ended, log_ratios, page_lines
-from orchestrator.analysis import stopping
 from orchestrator.experiment.plan.plan import Until
+from orchestrator.questions.until import find as until
 from tests.support.plans import plan
 
 MOST = 12
@@ -26,15 +26,13 @@ def test_the_simulated_rule_is_that_of_runs():
         medians = {
             block: {reference: 1.0, **dict(zip(others, np.exp(ratios), strict=True))} for block, ratios in enumerate(of)
         }
-        assert stopping.ends_after(planned, medians, MOST) == blocks[run]
-        widths = stopping.look(planned, medians, int(blocks[run])).widths
+        assert until.ends_after(planned, medians, MOST) == blocks[run]
+        widths = until.look(planned, medians, int(blocks[run])).widths
         assert [w.reaches for w in widths] == pytest.approx(list(np.expm1(halves[run])))
 
 
 def test_without_the_correction_intervals_cover_less():
-    corrected, plain = (
-        coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (stopping.SHARE, 1.0)
-    )
+    corrected, plain = (coverage("normal", runs=1500, sd=0.03, share=share)["covered"] for share in (until.SHARE, 1.0))
     assert plain < corrected
 
 

@@ -11,13 +11,22 @@ import math
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.clients.find import QUESTION as CLIENTS
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.saturation.find import QUESTION as SATURATION
+from orchestrator.questions.stability.find import QUESTION as STABILITY
+from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
+from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder
 
 HERE = Path(__file__).parent
@@ -26,21 +35,25 @@ _PACKED = ".tar.xz"
 CLOSE = 1e-9
 """Relative difference up to which two numbers are the same: sums may be made in another order."""
 
-_PARTS = (
-    "floors",
-    "found_rates",
-    "rate_comparisons",
-    "saturation",
-    "curves",
-    "round_trips",
-    "windows",
-    "links",
-    "timing_rules",
-    "client_shares",
-    "stopped",
-    "prediction",
-)
-_COMPARED = ("comparisons", "costs", "spreads")
+_COMPARED: Mapping[str, Callable[[RunSummary], Any]] = {
+    "comparisons": lambda summary: summary.comparisons,
+    "costs": lambda summary: summary.costs,
+    "spreads": STABILITY.of,
+}
+_PARTS: Mapping[str, Callable[[RunSummary], Any]] = {
+    "floors": lambda summary: summary.floors,
+    "found_rates": lambda summary: CAPACITY.of(summary).rates,
+    "rate_comparisons": lambda summary: CAPACITY.of(summary).comparisons,
+    "saturation": SATURATION.of,
+    "curves": AXES.of,
+    "round_trips": lambda summary: DISTANCE.of(summary).round_trips,
+    "windows": lambda summary: DISTANCE.of(summary).windows,
+    "links": lambda summary: DISTANCE.of(summary).links,
+    "timing_rules": TIMING_RULES.of,
+    "client_shares": CLIENTS.of,
+    "stopped": UNTIL.of,
+    "prediction": PREDICTION.of,
+}
 _BULKY = {"strip", "curve", "trials"}
 """What charts are drawn from: made of the same samples as the figures, and too long for a diff."""
 
@@ -56,12 +69,12 @@ def numbers(summary: RunSummary) -> dict[str, Any]:
                     "interval": list(c.interval) if c.interval else None,
                     "standing": c.standing,
                 }
-                for c in getattr(summary, name)
+                for c in read(summary)
             }
-            for name in _COMPARED
+            for name, read in _COMPARED.items()
         },
         "checks": {f"{check.name} of {check.cell or 'the run'}": check.verdict for check in summary.checks},
-        **{name: _leaves(getattr(summary, name)) for name in _PARTS},
+        **{name: _leaves(read(summary)) for name, read in _PARTS.items()},
     }
 
 

@@ -48,7 +48,6 @@ repeats: 1
 limits: {{wall: 10m, ttl: 15m}}
 """
 HIDDEN = [Path(name) for name in ("/tmp", "/var/tmp", "/root")]  # where hosts have a folder of their own
-MEMBERS = artifacts._members
 PROGRAM = "/opt/orch/programs/tiny/build/respond"
 
 
@@ -69,10 +68,10 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terr
         take_down(registry, intent)
 
 
-def spoilt(*given: Any) -> list[tuple[str, int, bytes]]:
-    """The members of a bundle whose program is cut off on its way."""
-    sums, respond, *rest = MEMBERS(*given)
-    return [sums, (respond[0], respond[1], respond[2][:50]), *rest]
+def write_spoilt(tar: Path, members: Sequence[Member]) -> None:
+    """Write a bundle whose program is cut off on its way."""
+    sums, respond, *rest = members
+    write_tar(tar, [sums, replace(respond, content=respond.content[:50]), *rest])
 
 
 @pytest.mark.skipif(
@@ -83,7 +82,7 @@ def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_ar
     deployment: TerraformDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(artifacts, "_members", spoilt)
+        patch.setattr(artifacts, "write_tar", write_spoilt)
         with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
             deployment.deploy()
 

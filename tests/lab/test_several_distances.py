@@ -59,10 +59,11 @@ def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(
         assert [links[place] for place in places] == [
             pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)
         ]
-        fitted = {(row["stack"].split("-")[0], row["connection"]): row["round_trips"] for row in summary["round_trips"]}
+        trips = summary["findings"]["distance"]["round_trips"]
+        fitted = {(row["stack"].split("-")[0], row["connection"]): row["round_trips"] for row in trips}
         for case, trips in IMPLIED.items():
             assert fitted[case] == pytest.approx(trips, abs=0.2), case
-        [curves] = summary["curves"]
+        [curves] = summary["findings"]["axes"]
         assert [len(line["points"]) for panel in curves["panels"] for line in panel["lines"]] == [3] * 4
     finally:
         subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)

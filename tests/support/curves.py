@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.series import (
-    Crossing,
-    Curves,
-    Delivered,
-    Difference,
-    Gap,
-    Interval,
-    Line,
-    OpeningStep,
-    Panel,
-    Point,
-    RoundTrips,
-    WindowFit,
-)
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.summary import Interval, RunSummary
+from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
+from orchestrator.questions.distance.find import Distance, OpeningStep, RoundTrips
+from orchestrator.questions.distance.links import Delivered
+from orchestrator.questions.distance.windows import WindowFit
 from tests.support.summaries import a_run
 
 COLOURS = {"grpc": 0, "rest-fastapi": 1}
@@ -42,7 +33,7 @@ def _line(stack: str, label: str, places: tuple[float, ...], medians: list[float
     )
 
 
-def _gap(places: tuple[float, ...], differences: list[float], crossing: Crossing | None, said: str) -> Gap:
+def _gap(places: tuple[float, ...], differences: list[float], crossing: Crossing | None) -> Gap:
     return Gap(
         stack="grpc",
         label="grpc",
@@ -52,7 +43,6 @@ def _gap(places: tuple[float, ...], differences: list[float], crossing: Crossing
             for at, d in zip(places, differences, strict=True)
         ),
         crossing=crossing,
-        said=said,
     )
 
 
@@ -64,9 +54,7 @@ def _over_distance(title: str, trips: float) -> Panel:
             _line("rest-fastapi", "rest (fastapi)", RTTS, rest, is_far=True),
             _line("grpc", "grpc", RTTS, grpc, is_far=True),
         ),
-        gaps=(
-            _gap(RTTS, [-0.3] * len(RTTS), None, "grpc against rest (fastapi): from 1.1 ms to 100 ms grpc is ahead."),
-        ),
+        gaps=(_gap(RTTS, [-0.3] * len(RTTS), None),),
     )
 
 
@@ -96,7 +84,6 @@ SIZES = Curves(
                     _BYTES,
                     [0.05, 0.01, -0.2, -3.0],
                     Crossing(at=1_110.0, low=700.0, high=1_900.0),
-                    "grpc against rest (fastapi): at 100 B rest is ahead; the medians cross at 1.11 kB.",
                 ),
             ),
         ),
@@ -163,4 +150,5 @@ LINKS = (
 
 def a_run_with_curves() -> RunSummary:
     """A run that shows both axes, round trips, windows and links."""
-    return replace(a_run(stacks=2), curves=(DISTANCE, SIZES), round_trips=ROUND_TRIPS, windows=WINDOWS, links=LINKS)
+    distance = Distance(round_trips=ROUND_TRIPS, windows=WINDOWS, links=LINKS)
+    return replace(a_run(stacks=2), findings={"axes": (DISTANCE, SIZES), "distance": distance})

@@ -8,13 +8,12 @@ from typing import cast
 
 import numpy as np
 
-from orchestrator.analysis.model.crowded import with_crowded
-from orchestrator.analysis.model.fit import fit_all
-from orchestrator.analysis.model.judged import judged
-from orchestrator.analysis.model.network import network_ms, on_the_wire
-from orchestrator.analysis.model.predict import in_flight_ms
-from orchestrator.analysis.model.shapes import ModelCell, Modelled, Series, Windows
 from orchestrator.experiment.plan.schedule import Member, seal
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.network import network_ms, on_the_wire
+from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
+from orchestrator.questions.prediction.shapes import ModelCell, Modelled, Series, Windows
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.analysis import stopping, words
+from orchestrator.analysis import words
 from orchestrator.analysis.checks import store_sums, worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import distinct
 from orchestrator.experiment.plan.cells import processes_of, workers_of
+from orchestrator.questions.until import find as until
 from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice
@@ -140,7 +141,7 @@ def _ended(run: RunEvidence) -> list[Finding]:
         for trial in cell.trials:
             if trial.summary is not None and trial.summary.median:
                 medians[trial.record.block][cell.cell.id] = trial.summary.median
-    ends = stopping.ends_after(plan, medians, made)
+    ends = until.ends_after(plan, medians, made)
     evidence = {"blocks": made, "at_most": plan.until.at_most, "within": plan.until.within, "ends_after": ends}
     if ends == made:
         return [Finding(verdict="pass", evidence=evidence, explanation="The run ended where its intervals let it end.")]

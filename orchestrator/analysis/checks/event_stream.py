@@ -21,13 +21,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.analysis import store_times, words
+from orchestrator.analysis import words
 from orchestrator.analysis.check_result import Overload
 from orchestrator.analysis.checks.base import STREAMS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
-from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
-from orchestrator.analysis.streams import StreamSamples
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.streams.observe import StreamSamples
+from orchestrator.questions.streams.trial import EventCounts, StreamTrial
 from services.python.contract.limits import SATURATED
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import store_times, words
+from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
-from orchestrator.analysis.store_time import PLACES, StoreTimes
 from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.stores.times import PLACES, StoreTimes
 
 _LONGER, _LONGER_MS = 1.5, 0.05  # the responder's means are of a few requests more than the requester's
 _ACTION = "Do not read where the responder's time goes; its latencies are not touched by this."

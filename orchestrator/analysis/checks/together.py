@@ -26,7 +26,7 @@ from itertools import permutations
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, in_most, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.analysis.two_clocks import DRIFT
+from orchestrator.questions.streams.observe import DRIFT
 
 NAME = "requesters together"
 _FAIL, _WARN = 0.5, 0.9

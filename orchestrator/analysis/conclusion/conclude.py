@@ -15,6 +15,8 @@ from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.sweep import sentences
 from orchestrator.analysis.sweep.grid import Sweep, sweep
 from orchestrator.analysis.sweep.leads import Lead, leads
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.results.manifest import is_shared
 
 _QUIET = "Measure it again on a quiet machine."
@@ -38,7 +40,7 @@ def conclude(summary: RunSummary, rules: Sequence[str] = ()) -> Conclusion:
     if not own and (noise := invalid.noise([arena for question in (asked, *others) for arena in question], busy)):
         return _cannot(noise, _QUIET, figures)
     cut = invalid.cut(summary)
-    if cut and not told and not summary.found_rates:
+    if cut and not told and not CAPACITY.of(summary).rates:
         return _cannot(cut, "Continue it: `orch run --resume`.", figures)
     lead = "On a busy machine: " if busy else ""
     made = _answer(summary, own, asked, others, MOST_LETTERS - len(lead))
@@ -68,8 +70,8 @@ def _cannot(why: str, advice: str, figures: tuple[Figure, ...]) -> Conclusion:
 
 
 def _figures(summary: RunSummary, asked: Sequence[Arena]) -> tuple[Figure, ...]:
-    if summary.found_rates:
-        return special.figures_of_rates(summary.found_rates, summary.rate_comparisons)
+    if CAPACITY.of(summary).rates:
+        return special.figures_of_rates(CAPACITY.of(summary).rates, CAPACITY.of(summary).comparisons)
     return tuple(figure for arena in asked for figure in arena.figures)
 
 
@@ -79,7 +81,7 @@ def _answer(
     """The answer where nothing forbids one, `own` where the question has its own; of so many letters at most."""
     told = [arena for arena in asked if arena.tiers]
     distances = Distances.of(summary.plan)
-    if summary.found_rates:
+    if CAPACITY.of(summary).rates:
         return _of_rates(summary, most)
     if own:
         return Conclusion(
@@ -94,7 +96,7 @@ def _answer(
     if not told and not axis_leads:
         return Conclusion(sentence=_untold(summary, asked, most), advice=worth.advice(summary, asked, (), distances))
     seen = decides.effects(_sound(summary), told[0].factor, summary.matters) if told else ()
-    is_crossed = len(told) > 1 and bool(along.crossings(summary.curves))  # where it turns is the nearer answer
+    is_crossed = len(told) > 1 and bool(along.crossings(AXES.of(summary)))  # where it turns is the nearer answer
     second = next((other for other in others if any(arena.tiers for arena in other)), ())
     besides = _of([arena for arena in second if arena.tiers], second, distances, MOST_LETTERS)
     besides = "" if is_crossed or not told else worth.rates(summary, told) or besides
@@ -142,12 +144,12 @@ def _sound(summary: RunSummary) -> list[CellSummary]:
 
 
 def _of_rates(summary: RunSummary, most: int) -> Conclusion:
-    found = [of for of in summary.found_rates if not of.invalid]
+    found = [of for of in CAPACITY.of(summary).rates if not of.invalid]
     return Conclusion(
         sentence=fitting(special.of_rates(found), most=most),
         matters_from=special.goals(found) if found else "",
-        sure=special.sure(found, summary.rate_comparisons),
-        advice=special.advice(found, summary.rate_comparisons),
+        sure=special.sure(found, CAPACITY.of(summary).comparisons),
+        advice=special.advice(found, CAPACITY.of(summary).comparisons),
     )
 
 

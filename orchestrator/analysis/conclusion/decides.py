@@ -15,13 +15,13 @@ from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.conclusion.plain import named, some
 from orchestrator.analysis.equivalence import is_within
 from orchestrator.analysis.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
-from orchestrator.analysis.saturation import limit_of, mean_of, responder_cpu
 from orchestrator.analysis.summary import CellSummary, Interval, RunSummary
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
 from orchestrator.experiment.plan.contrasts import PROTOCOL
 from orchestrator.experiment.plan.documents import AS_VALUE, DOCUMENT, WORDS
 from orchestrator.experiment.plan.documents import sentence as how_documents_travel
+from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
 _CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import evolutions, words
+from orchestrator.analysis import words
 from orchestrator.analysis.conclusion.arena import differences
 from orchestrator.analysis.conclusion.plain import MOST_LETTERS, capital, fitting, named, scale_for, some
 from orchestrator.analysis.conclusion.shapes import Figure
-from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.questions.capacity.find import FoundRate, RateComparison
+from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.stability import words as spread_words
+from orchestrator.questions.stability.find import QUESTION as STABILITY
 
 _PLAIN = (
     ("is not resolved", "cannot be told by this run"),
@@ -27,16 +32,16 @@ def told(summary: RunSummary, rules: Sequence[str]) -> str:
     """
     own = [
         *rules,
-        *(of.sentence for of in summary.shares if of.is_told),
-        *summary.stability,
-        *([text] if (text := evolutions.sentence(summary.cells)) else []),
+        *(share_words.sentence(share) for share in SHARES.of(summary) if share.is_told),
+        *spread_words.sentences(STABILITY.of(summary), summary.cells),
+        *([text] if (text := evolution.sentence(summary.cells)) else []),
     ]
     if not own:
         return ""
     text = own[0]
-    for group in sorted({c.group for c in (*summary.comparisons, *summary.spreads)}, key=len, reverse=True):
+    for group in sorted({c.group for c in (*summary.comparisons, *STABILITY.of(summary))}, key=len, reverse=True):
         text = text.removeprefix(f"{group}: ")
-    for of in summary.shares:
+    for of in SHARES.of(summary):
         text = text.removeprefix(f"{of.setting}: ")
     for jargon, plain in _PLAIN:
         text = text.replace(jargon, plain)

@@ -15,6 +15,8 @@ from orchestrator.analysis.conclusion.several import Outcome, outcome
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.until.find import QUESTION as UNTIL
 
 _IN_A_ROW = 1_000
 _ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
@@ -31,7 +33,7 @@ _FEW = 0.001  # of requests without a right reply
 def matters_from(summary: RunSummary, arenas: Sequence[Arena], distances: Distances) -> str:
     """Of one setting: what the difference makes of 1,000 calls, and up to which call it matters; of several the largest."""
     if len(arenas) > 1:
-        crossed = along.crossings(summary.curves)
+        crossed = along.crossings(AXES.of(summary))
         return crossed[0] if crossed else _largest(arenas)
     (arena,) = arenas
     first, *rest = arena.tiers
@@ -164,7 +166,7 @@ def _untold(summary: RunSummary, arenas: Sequence[Arena]) -> str:
 
 def _waited_for(summary: RunSummary) -> str:
     """Of a run that waited for narrow intervals: whether they came, as a clause."""
-    stopped = summary.stopped
+    stopped = UNTIL.of(summary)
     if stopped is None:
         return ""
     wanted = f"; ± {words.margin(stopped.within)} was wanted of every interval"

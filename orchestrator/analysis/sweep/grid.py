@@ -9,6 +9,7 @@ from orchestrator.analysis.conclusion.places import Distances
 from orchestrator.analysis.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 
 PLACEMENT = "placement"
 _KEPT = "reuse"
@@ -108,7 +109,7 @@ class Sweep:
 
 def sweep(summary: RunSummary) -> Sweep | None:
     """The run along the first of its axes; None of a run without one, and of a search for rates."""
-    if summary.found_rates:
+    if CAPACITY.of(summary).rates:
         return None
     cells = tuple(cell for cell in summary.cells if not _is_control(cell, summary))
     axes = [name for name in _AXES if _varies(name, cells)]

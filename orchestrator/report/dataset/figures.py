@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from orchestrator.analysis.summary import Comparison, Distribution, RunSummary
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.strict_json import parse_json
 
 Figure: TypeAlias = float | str
@@ -90,10 +92,11 @@ def _all(summary: RunSummary) -> Iterator[tuple[Path, Figure]]:
             yield from _numbers((*where, "trials", str(trial.index)), {"median": trial.median, "p99": trial.p99})
     for place, floor in enumerate(summary.floors):
         yield from _of_distribution(("floors", str(place)), floor.distribution)
-    for kind in ("comparisons", "costs", "spreads"):
-        for comparison in getattr(summary, kind):
+    compared = {"comparisons": summary.comparisons, "costs": summary.costs, "spreads": STABILITY.of(summary)}
+    for kind, comparisons in compared.items():
+        for comparison in comparisons:
             yield from _of_comparison(kind, comparison)
-    for rate in summary.found_rates:
+    for rate in CAPACITY.of(summary).rates:
         yield from _numbers(("rates", rate.cell), {"rate_per_s": rate.rate_per_s, "interval": rate.interval})
     for check in summary.checks:
         yield ("checks", check.name, check.cell or "run"), check.verdict

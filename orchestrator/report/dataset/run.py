@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import judged, summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.questions.capacity.expand import expanded
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
 from orchestrator.report.dataset.rows import FileOfRows
@@ -102,7 +103,7 @@ class Dataset:
         if self.is_whole:
             return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
         try:
-            stored = RunSummary.from_json(self.documents[container.SUMMARY])
+            stored = summary_of_json(self.documents[container.SUMMARY])
         except (KeyError, ValueError) as error:
             raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
         plan, manifest = expanded(self.plan, self._manifest)

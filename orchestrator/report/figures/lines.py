@@ -10,9 +10,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.series import Curves, Difference, Gap, Interval, Panel, Point
+from orchestrator.analysis.summary import Interval
 from orchestrator.analysis.sweep import grid, phrases
 from orchestrator.analysis.words import Unit, digits, significant, unit_for
+from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
 from orchestrator.report.figures.base import (
     BETTER,
     INK,

@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.network import Floats
-from orchestrator.analysis.model.rules import bytes_text
-from orchestrator.analysis.model.surface import EVEN, UNSURE, Grid, Surface
+from orchestrator.questions.prediction.network import Floats
+from orchestrator.questions.prediction.rules import bytes_text
+from orchestrator.questions.prediction.surface import EVEN, UNSURE, Grid, Surface
 from orchestrator.report.figures.base import INK, Figure, axis, figure, log10, plain
 from orchestrator.report.figures.scales import log_ticks
 from orchestrator.report.palette import series

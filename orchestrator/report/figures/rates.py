@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.words import factor, significant
 from orchestrator.experiment.read.units import format_rate
+from orchestrator.questions.capacity.find import FoundRate, RateComparison
 from orchestrator.report.figures.base import (
     INK,
     MORE_IS_BETTER,

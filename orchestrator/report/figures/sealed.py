@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.model.shapes import Judged, Modelled, SealedCell
 from orchestrator.analysis.words import change, ms, significant, size
+from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
 from orchestrator.report.figures.base import (
     MUTED,
     Figure,

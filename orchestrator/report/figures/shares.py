@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.share_words import bounds
-from orchestrator.analysis.shares import Quantity, Shares, Spread
 from orchestrator.analysis.words import percent, significant
+from orchestrator.questions.shares.find import Quantity, Shares, Spread
+from orchestrator.questions.shares.words import bounds
+from orchestrator.questions.shares.words import title as share_title
 from orchestrator.report.figures.base import Figure, Rows, axis, figure, whiskers
 from orchestrator.report.palette import series
 
@@ -24,7 +25,7 @@ def share_dots(slug: str, of: Shares, titles: Mapping[Quantity, str]) -> Figure 
     known = [spread for spread in of.spreads if spread.shares]
     if not known:
         return None
-    rows = Rows(labels=tuple(share.title for share in known[0].shares), band_px=_BAND_PX + 10 * (len(known) - 1))
+    rows = Rows(labels=tuple(share_title(share) for share in known[0].shares), band_px=_BAND_PX + 10 * (len(known) - 1))
     layout = rows.layout(
         axis("share of the spread, %", range=[-3, 103], tickvals=[0, 25, 50, 75, 100], fixedrange=True)
     )

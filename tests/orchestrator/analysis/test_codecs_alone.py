@@ -11,8 +11,8 @@ import pytest
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.checks import CHECKS
+from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Load
@@ -233,7 +233,7 @@ def test_a_stored_run_is_read_as_it_was_made(tmp_path):
 
 def test_terminal_and_json_show_encoding_decoding_and_sizes():
     summary = summarise(a_codec_run())
-    assert RunSummary.from_json(summary.to_json()) == summary
+    assert summary_of_json(summary.to_json()) == summary
     text = " ".join("\n".join(answer_lines(answer(summary), width=120)).split())
     assert "stack encode, µs decode, µs request, bytes reply, bytes" in text
     for row in answer(summary).to_dict()["table"]:

@@ -11,6 +11,7 @@ from orchestrator.analysis.answer import answer
 from orchestrator.analysis.compare import STATISTICS, compare_cells
 from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.power import planned_comparisons
+from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.verdicts import verdicts
@@ -206,7 +207,7 @@ def test_terminal_report_and_json_hold_the_comparison():
     assert "compression, against no compression" in page
     rows = compare_within(run, "median").rows
     assert rows[0].label == "rest (thin) with gzip against rest (thin) with no compression"
-    assert RunSummary.from_json(run.to_json()) == run
+    assert summary_of_json(run.to_json()) == run
 
 
 @pytest.mark.parametrize("gzip", [1.0, 1.4])

@@ -14,6 +14,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.report.render import render
 from tests.support.judged import verdicts
 from tests.support.made_up import HERE, WEST
@@ -51,7 +53,7 @@ def one_or_three(*ways: str, own_ms: float) -> RunSummary:
 
 def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> None:
     run = one_or_three("in-a-row", own_ms=9.0)
-    (gap,) = [gap for of in run.curves for panel in of.panels for gap in panel.gaps]
+    (gap,) = [gap for of in AXES.of(run) for panel in of.panels for gap in panel.gaps]
     assert gap.crossing is not None
     # 9 ms and one round trip, against three times 0.3 ms and three round trips: even at 4.05 ms.
     assert gap.crossing.at == pytest.approx(4.05, rel=0.1)
@@ -74,16 +76,16 @@ def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
 
 def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
     run = one_or_three("at-once", own_ms=9.0)
-    (gap,) = [gap for of in run.curves for panel in of.panels for gap in panel.gaps]
+    (gap,) = [gap for of in AXES.of(run) for panel in of.panels for gap in panel.gaps]
     assert gap.crossing is None
     assert {point.standing for point in gap.points} == {"faster"}
-    slopes = {fit.stack: (fit.implied, round(fit.round_trips)) for fit in run.round_trips}
+    slopes = {fit.stack: (fit.implied, round(DISTANCE.of(fit).round_trips)) for fit in DISTANCE.of(run).round_trips}
     assert set(slopes.values()) == {(1, 1)}
 
 
 def test_each_way_of_a_stack_is_held_against_the_one_query() -> None:
     run = one_or_three("whole", "in-a-row", "at-once", own_ms=9.0)
-    (distance,) = run.curves
+    (distance,) = AXES.of(run)
     crossed = {panel.title: gap.crossing is not None for panel in distance.panels for gap in panel.gaps}
     assert crossed == {
         "connections kept open": False,

@@ -11,11 +11,11 @@ from orchestrator.analysis.checks.offered_load import Schedule, cut
 from orchestrator.analysis.collect import collect
 from orchestrator.analysis.evidence import Part, Samples
 from orchestrator.analysis.one_clock import busiest, put_together
-from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find, read_plan
+from orchestrator.questions.capacity.observe import verdict
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
 from services.python.contract.lines import Load

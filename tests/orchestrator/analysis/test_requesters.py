@@ -12,9 +12,9 @@ from orchestrator.analysis.checks.alike import ALPHA, MATTERS, compared
 from orchestrator.analysis.collect import collect
 from orchestrator.analysis.evidence import Samples
 from orchestrator.analysis.one_clock import from_its_begin
-from orchestrator.analysis.probes import observe
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
+from orchestrator.questions.capacity.observe import observe
 from orchestrator.results.manifest import Heard
 from tests.support.judged import of, verdicts
 from tests.support.runs import S, a_run

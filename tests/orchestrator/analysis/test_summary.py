@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from orchestrator.analysis.stored_summary import summary_of, summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.errors import UsageError
@@ -56,7 +57,7 @@ def of(hint: Any) -> some.SearchStrategy[Any]:
 @given(of(RunSummary))
 @settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
 def test_any_summary_is_read_back_as_it_was(summary: RunSummary) -> None:
-    assert RunSummary.from_json(summary.to_json()) == summary
+    assert summary_of_json(summary.to_json()) == summary
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunSummary, Path]:
 
 def test_the_summary_of_a_run_is_read_back_from_its_file(stored: tuple[RunSummary, Path]) -> None:
     summary, path = stored
-    read = RunSummary.from_dict(read_sealed(path))
+    read = summary_of(read_sealed(path))
     assert read == summary
     assert read.to_json() == summary.to_json()
 
@@ -81,7 +82,7 @@ def test_the_summary_of_a_run_is_read_back_from_its_file(stored: tuple[RunSummar
 def test_another_version_is_refused_by_its_number(version: int) -> None:
     other = replace(summaries.a_run(), schema_version=version)
     with pytest.raises(UsageError, match=f"of version {version}; this orch reads version {SCHEMA_VERSION}"):
-        RunSummary.from_json(other.to_json())
+        summary_of_json(other.to_json())
 
 
 @pytest.mark.parametrize(
@@ -97,17 +98,17 @@ def test_another_version_is_refused_by_its_number(version: int) -> None:
 )
 def test_what_is_of_another_shape_is_refused_where_it_differs(change: dict[str, Any], place: str) -> None:
     with pytest.raises(ValueError, match=place):
-        RunSummary.from_dict({**json.loads(summaries.a_run().to_json()), **change})
+        summary_of({**json.loads(summaries.a_run().to_json()), **change})
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"schema_version": NaN}'])
 def test_what_is_no_summary_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - each says something else
-        RunSummary.from_json(text)
+        summary_of_json(text)
 
 
 def test_a_key_that_is_missing_is_named() -> None:
     document = json.loads(summaries.a_run().to_json())
     del document["run_id"]
     with pytest.raises(ValueError, match="run_id"):
-        RunSummary.from_dict(document)
+        summary_of(document)

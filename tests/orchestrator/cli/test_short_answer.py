@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.conclusion.conclude import conclude
+from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.short_answer import short_lines
@@ -100,7 +101,7 @@ def test_report_terminal_and_json_say_the_same(measured: RunSummary) -> None:
     for text in (short.sentence, *short.more):
         assert text.replace("`", "") in shown
         assert text in lines
-    assert RunSummary.from_json(measured.to_json()).conclusion == short
+    assert summary_of_json(measured.to_json()).conclusion == short
     assert shown.index(short.sentence) < shown.index(measured.verdicts[0].partition(": ")[2][:40])
 
 

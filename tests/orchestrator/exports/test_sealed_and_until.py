@@ -10,6 +10,8 @@ import pytest
 
 import orch
 from orchestrator.experiment.plan.plan import Until
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.until.find import QUESTION as UNTIL
 from tests.support.exported import exported
 from tests.support.modelled_runs import a_map, a_mapped_run
 from tests.support.runs import a_plan, a_run, write_run
@@ -29,7 +31,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_sealed_cells_have_what_was_predicted_beside_what_was_measured(root: Path) -> None:
     run = orch.load(MAPPED, root)
-    assert run.summary.prediction is not None
+    assert PREDICTION.of(run.summary) is not None
     assert set(run.sealed["cell"]) == set(run.summary.plan["sealed"])
     for row in run.sealed.to_dict("records"):
         assert row["error_model"] == pytest.approx(row["predicted_ms"] / row["measured_ms"] - 1)
@@ -42,10 +44,10 @@ def test_sealed_cells_have_what_was_predicted_beside_what_was_measured(root: Pat
 
 def test_intervals_that_a_run_waited_for_have_how_far_they_reach(root: Path) -> None:
     run = orch.load(WAITED, root)
-    assert run.summary.stopped is not None
+    assert UNTIL.of(run.summary) is not None
     (row,) = run.until.to_dict("records")
     assert {row["cell"], row["reference"]} == set(run.cells["cell"])
-    assert row["reaches"] == run.summary.stopped.widths[0].reaches
+    assert row["reaches"] == UNTIL.of(run.summary).widths[0].reaches
     assert (row["wanted"], row["blocks"], row["at_most"]) == (0.002, 4, 4)
     assert run.sealed.empty
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator import errors
-from orchestrator.analysis.stopping import require_decisions
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.measure.progress import Steps, shown
 from orchestrator.measure.remaining import expected_blocks, status
 from orchestrator.measure.run import Run
+from orchestrator.questions.until.find import require_decisions
 from orchestrator.results.manifest import DecisionRecord
 from orchestrator.results.verification import verify
 from tests.orchestrator.measure.test_run import Lab

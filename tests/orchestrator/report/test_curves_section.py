@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from orchestrator.questions.axes.words import sentence as gap_sentence
 from orchestrator.report import render
 from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, STEP, WINDOWS, a_run_with_curves
+from tests.support.findings import with_findings
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 
@@ -33,7 +33,7 @@ def test_the_sentences_stand_in_the_section(document):
     for curves in (DISTANCE, SIZES):
         for panel in curves.panels:
             for gap in panel.gaps:
-                assert gap.said in document.text.replace("\u00a0", " ")
+                assert gap_sentence(curves.axis, gap) in document.text.replace("\u00a0", " ")
 
 
 def test_the_tables_hold_the_numbers_of_the_pictures(document):
@@ -76,7 +76,7 @@ def test_windows_have_their_table(document):
 def test_groups_of_more_than_two_settings_are_folded_alike_in_all_sections(operations, is_open):
     run = a_run(stacks=2, placements=2, operations=operations)
     for curves in ((), (DISTANCE,)):
-        page = Document(render(replace(run, curves=curves)))
+        page = Document(render(with_findings(run, axes=curves)))
         groups = [element for element in page.all("details") if element.attributes.get("class") == "group"]
         assert len(groups) >= 4 * 2
         assert {"open" in element.attributes for element in groups} == {is_open}

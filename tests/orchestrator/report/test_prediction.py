@@ -14,19 +14,21 @@ import pytest
 
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
-from orchestrator.analysis.model.fit import fit_all
-from orchestrator.analysis.model.judged import judged
-from orchestrator.analysis.model.predict import predicted
-from orchestrator.analysis.model.rules import rules
-from orchestrator.analysis.model.shapes import INTERPOLATION, Modelled
-from orchestrator.analysis.model.surface import NONE, round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.predict import predicted
+from orchestrator.questions.prediction.rules import rules
+from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
+from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import quantities, render
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.prediction import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
+from tests.support.findings import with_findings
 from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
@@ -67,10 +69,10 @@ def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> Non
 
 
 def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -> None:
-    assert summary.prediction is not None
+    assert PREDICTION.of(summary) is not None
     rule = "connections kept open: it depends."
     beginning = render(
-        replace(summary, prediction=replace(summary.prediction, rules=(rule, *summary.prediction.rules)))
+        with_findings(summary, prediction=replace(PREDICTION.of(summary), rules=(rule, *PREDICTION.of(summary).rules)))
     )
     assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
 
@@ -108,7 +110,7 @@ def lab_summary(**lab: Any) -> RunSummary:
         for number, stack in enumerate(stacks)
     ]
     found = fitted(Lab(truths=tuple(truths), **lab))
-    return replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    return with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
 
 
 def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
@@ -123,7 +125,7 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
     series = tuple(truth.series for truth in truths)
     fits, not_fitted = fit_all(series, cells)
     found = Modelled(series=series, fits=fits, judged=judged(fits, cells), refusals=(), not_fitted=not_fitted)
-    view = prediction_view(replace(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
+    view = prediction_view(with_findings(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
     assert view is not None
     assert [map_.title.split(", ")[-1] for map_ in view.maps] == ["200 Mbit/s", "1000 Mbit/s"]
     for rate, map_ in zip((200.0, 1000.0), view.maps, strict=True):
@@ -132,8 +134,8 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
 
 
 def test_what_sliders_read_is_what_predict_says_at_every_place(summary: RunSummary) -> None:
-    assert summary.prediction is not None
-    for way in ways(summary.prediction, summary.matters):
+    assert PREDICTION.of(summary) is not None
+    for way in ways(PREDICTION.of(summary), summary.matters):
         of = round_surface(way)
         grid = json.loads(json.dumps(grid_of(of, {series.stack: 0 for series in of.series})))
         for column, line in ((0, 3), (7, 11), (20, 30), (of.rtts.size // 2, of.sizes.size // 2)):
@@ -176,7 +178,7 @@ def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
     ]
     found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
     assert sum(len(fit.cells) for fit in found.fits) + len(found.judged.cells if found.judged else ()) == 500
-    modelled = replace(base, prediction=replace(found, rules=rules(found, 0.1)), matters=0.1)
+    modelled = with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
     added = len(render(modelled).encode()) - len(render(base).encode())
     assert 0 < added <= MOST_ADDED
     view = prediction_view(modelled, {stack: number for number, stack in enumerate(stacks)})
@@ -194,17 +196,17 @@ def test_of_many_settings_the_others_have_their_sentence() -> None:
         for number, stack in enumerate(stacks)
     ]
     found = fitted(Lab(truths=tuple(truths), sizes=(100, 10_000, 1_000_000), blocks=3))
-    text = render(replace(base, prediction=found, matters=0.1))
+    text = render(with_findings(replace(base, matters=0.1), prediction=found))
     assert text.count('<div class="map"') == MOST_MAPS
     assert f"<strong>Setting {MOST_MAPS + 1}:</strong>" in text
 
 
 def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
     summary = lab_summary()
-    assert summary.prediction is not None
-    assert summary.prediction.judged is not None
-    judged = replace(summary.prediction.judged, used=INTERPOLATION, said="The model does not beat interpolation.")
-    text = render(replace(summary, prediction=replace(summary.prediction, judged=judged)))
+    assert PREDICTION.of(summary) is not None
+    assert PREDICTION.of(summary).judged is not None
+    judged = replace(PREDICTION.of(summary).judged, used=INTERPOLATION, said="The model does not beat interpolation.")
+    text = render(with_findings(summary, prediction=replace(PREDICTION.of(summary), judged=judged)))
     assert "interpolation (predicts)" in text
     assert "The model does not beat interpolation." in text
     assert '<div class="map"' in text
@@ -224,13 +226,15 @@ def test_a_run_that_predicts_nothing_has_no_such_part() -> None:
 
 
 def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> None:
-    assert summary.prediction is not None
-    gone = summary.prediction.fits[0].series
+    assert PREDICTION.of(summary) is not None
+    gone = PREDICTION.of(summary).fits[0].series
     text = render(
-        replace(
+        with_findings(
             summary,
             prediction=replace(
-                summary.prediction, fits=summary.prediction.fits[1:], not_fitted={gone.id: "its <b>links</b> differ"}
+                PREDICTION.of(summary),
+                fits=PREDICTION.of(summary).fits[1:],
+                not_fitted={gone.id: "its <b>links</b> differ"},
             ),
         )
     )
@@ -240,7 +244,11 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     found = answer(summary)
-    assert found.prediction == found.to_dict()["prediction"] == (summary.prediction and summary.prediction.rules)
+    assert (
+        PREDICTION.of(found)
+        == found.to_dict()["findings"]["prediction"]
+        == (PREDICTION.of(summary) and PREDICTION.of(summary).rules)
+    )
     assert "Prediction: From a round trip of" in " ".join(short_lines(found))
     assert " ".join(answer_lines(found)).count("Prediction: ") == 3
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis import words
-from orchestrator.analysis.model.answer import answer
-from orchestrator.analysis.model.predict import predicted
-from orchestrator.analysis.model.refusals import Asked
-from orchestrator.analysis.model.rules import bytes_text
-from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
+from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.predict import predicted
+from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.rules import bytes_text
+from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import palette, write_report
 from tests.support.browser import PROGRAM, browser
 from tests.support.modelled_runs import a_map, a_mapped_run

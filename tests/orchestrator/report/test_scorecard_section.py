@@ -7,18 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.scores import Scorecard
-from orchestrator.analysis.stack_properties import properties
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
-from orchestrator.cli.scorecard import scorecard_lines
+from orchestrator.cli.table_lines import tables_lines
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find
+from orchestrator.questions.scorecard.card import Scorecard
+from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+from orchestrator.questions.scorecard.properties import properties
+from orchestrator.questions.scorecard.words import tables as scorecard_tables
 from orchestrator.report import render
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
+from tests.support.findings import with_findings
 from tests.support.pages import Document
 from tests.support.runs import a_plan, a_run
 from tests.support.searched import a_search_run, searching
@@ -38,9 +41,10 @@ def with_real_stacks(summary: RunSummary) -> RunSummary:
         p.Stack(id=protocol, protocol=protocol, responder=responder, client=client, label=f"{protocol} (thin)")
         for protocol, responder, client in (("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
     )
-    assert summary.scorecard is not None
+    card = SCORECARD.of(summary)
+    assert card is not None
     table, lines = properties(replace(a_plan(), stacks=stacks), (), catalogue())
-    return replace(summary, scorecard=Scorecard(settings=summary.scorecard.settings, properties=table, lines=lines))
+    return with_findings(summary, scorecard=Scorecard(settings=card.settings, properties=table, lines=lines))
 
 
 RUNS = {
@@ -56,12 +60,12 @@ RUNS = {
 )
 def test_every_entry_leads_to_its_evidence_or_says_what_it_is(kind: str) -> None:
     summary = RUNS[kind]()
-    assert summary.scorecard is not None
+    assert SCORECARD.of(summary) is not None
     page = render(summary)
     section = page[page.index('<section id="scorecard">') : page.index("</section>", page.index('id="scorecard"'))]
     ids = [element.attributes["id"] for element in Document(page).elements if "id" in element.attributes]
     entries = re.findall(r'<td class="text[^"]*" data-of="(?!Best")[^"]*">(.*?)</td>', section, re.DOTALL)
-    tables = (*summary.scorecard.settings, summary.scorecard.properties)
+    tables = (*SCORECARD.of(summary).settings, SCORECARD.of(summary).properties)
     assert len(entries) == sum(len(row.scores) for table in tables for row in table.rows) > 0
     for entry in entries:
         places = re.findall(r'href="#([^"]+)"', entry)
@@ -86,10 +90,10 @@ def test_a_summary_of_an_earlier_orch_has_no_such_section() -> None:
 
 def test_the_terminal_shows_every_criterion_with_its_leader_and_marks_judgements() -> None:
     summary = RUNS["calls"]()
-    assert summary.scorecard is not None
-    lines = list(scorecard_lines(summary.scorecard, width=100))
+    assert SCORECARD.of(summary) is not None
+    lines = list(tables_lines(scorecard_tables(summary), 100))
     text = "\n".join(lines)
-    for table in (*summary.scorecard.settings, summary.scorecard.properties):
+    for table in (*SCORECARD.of(summary).settings, SCORECARD.of(summary).properties):
         for row in table.rows:
             assert f"  {row.title}: " in text
     assert "  Lowest latency: grpc (thin)" in lines

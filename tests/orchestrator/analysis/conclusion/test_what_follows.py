@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.analysis.conclusion import decides
 from orchestrator.analysis.conclusion.conclude import conclude
-from orchestrator.analysis.stopped import Stopped, Width
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.questions.until.find import Stopped, Width
 from tests.support.concluded import beside, cell_of, check, far, setting, summary
 from tests.support.curves import SIZES
 

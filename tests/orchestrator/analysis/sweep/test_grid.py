@@ -8,7 +8,9 @@ import pytest
 
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.sweep.grid import sweep
+from orchestrator.questions.capacity.find import Capacity
 from tests.support.concluded import cell_of, far, setting, summary
+from tests.support.findings import with_findings
 from tests.support.summaries import a_run
 
 
@@ -105,4 +107,4 @@ def test_a_round_trip_is_the_measured_one_and_nothing_on_one_machine() -> None:
 def test_a_search_for_rates_has_no_axis() -> None:
     run = summary(*(setting({"rest": 0.3}, rate=n) for n in (1.0, 4.0)))
     assert sweep(run) is not None
-    assert sweep(replace(run, found_rates=("any",))) is None  # type: ignore[arg-type]
+    assert sweep(with_findings(run, capacity=Capacity(rates=("any",)))) is None  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.series import Crossing, Difference, Gap
+from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.questions.axes.find import Difference, Gap
 from orchestrator.report.figures.labels import apart
 from orchestrator.report.figures.lines import gap_curves, latency_curves, scales
 from tests.support.curves import COLOURS, DISTANCE, SIZES
@@ -145,7 +146,6 @@ def test_two_references_are_told_apart_by_the_names_of_their_lines():
         reference_label="tcp",
         points=points,
         crossing=Crossing(at=3, low=2, high=4),
-        said="x",
     )
     curves = replace(DISTANCE, panels=(replace(DISTANCE.panels[0], gaps=(one, other)),))
     notes = [note["text"].rpartition("<br>")[0] for note in gaps(curves)[0]["layout"]["annotations"]]

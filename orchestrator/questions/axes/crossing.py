@@ -1,0 +1,127 @@
+"""Where a difference changes its sign along an axis, with an interval. Pure.
+
+Between two measured places each block's difference is interpolated in a straight line; so at every place there is one
+difference for each block, and their mean has a t-interval. The estimate is where the mean is zero. The interval is every
+place around it at which the t-interval holds zero, the set that Fieller (1954) took for a ratio of means: at the true
+crossing of the interpolated means that is so in 95 % of runs, whatever the slopes are, and no block has to cross by
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """Where a difference changes its sign, with the 95 % interval of that place (docs/statistics.md)."""
+
+    at: float
+    low: float
+    high: float
+
+
+_ROUNDING = 1e-9
+
+Differences = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Segment:
+    """Between two neighbouring places: u runs from 0 to 1; the mean is `a + b u`, its squared standard error a parabola."""
+
+    a: float
+    b: float
+    s0: float  # squared standard error at u: s0 (1 - u)^2 + 2 s01 u (1 - u) + s1 u^2
+    s01: float
+    s1: float
+
+    def bounds(self, t: float) -> list[float]:
+        """Where, within the segment, the interval begins or ceases to hold zero, ascending."""
+        square = self.b**2 - t**2 * (self.s0 - 2 * self.s01 + self.s1)
+        linear = 2 * self.a * self.b - t**2 * (2 * self.s01 - 2 * self.s0)
+        constant = self.a**2 - t**2 * self.s0
+        if square == 0:
+            roots = [-constant / linear] if linear else []
+        else:
+            inner = linear**2 - 4 * square * constant
+            inner = (
+                0.0 if -_ROUNDING * linear**2 < inner < 0 else inner
+            )  # equal blocks: both roots are the crossing itself
+            roots = [] if inner < 0 else [(-linear + sign * sqrt(inner)) / (2 * square) for sign in (-1, 1)]
+        return sorted(u for u in roots if 0 <= u <= 1)
+
+
+def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "linear") -> Crossing | None:
+    """Where the mean difference changes its sign, once; None where it does not, or more than once, or in few blocks.
+
+    `places`: k ascending places of the axis, above zero for the scale `log`, along which is then interpolated. `by_block`:
+    differences, one row for each of n blocks and one column for each place. Along `log` a difference that grows with the
+    place itself, as time does with bytes, crosses later than the line has it: there the interval reaches from where the
+    one begins to where the other ends. Also None where on one side no place has a
+    difference that is told from zero: a sign that is nowhere known does not change.
+    """
+    blocks, count = by_block.shape
+    if blocks < FEWEST_BLOCKS or count < 2:
+        return None
+    means = by_block.mean(axis=0)
+    if np.any(means == 0) or int(np.count_nonzero(np.diff(np.sign(means)))) != 1:
+        return None
+    covariance = np.cov(by_block, rowvar=False) / blocks
+    segments = [
+        _Segment(
+            a=float(means[i]),
+            b=float(means[i + 1] - means[i]),
+            s0=float(covariance[i, i]),
+            s01=float(covariance[i, i + 1]),
+            s1=float(covariance[i + 1, i + 1]),
+        )
+        for i in range(count - 1)
+    ]
+    t = t_quantile(1 - ALPHA / 2, blocks - 1)
+    where = int(np.flatnonzero(np.diff(np.sign(means)))[0])
+    told = np.abs(means) > t * np.sqrt(np.diag(covariance))
+    if not told[: where + 1].any() or not told[where + 1 :].any():
+        return None
+    u = -segments[where].a / segments[where].b
+    low, high = _below(segments, where, u, t), _above(segments, where, u, t)
+
+    of = _along_log if scale == "log" else _along
+    return Crossing(at=of(places, (where, u)), low=of(places, low), high=_along(places, high))
+
+
+def _along(places: Sequence[float], found: tuple[int, float]) -> float:
+    low, high = places[found[0]], places[found[0] + 1]
+    return low + found[1] * (high - low)
+
+
+def _along_log(places: Sequence[float], found: tuple[int, float]) -> float:
+    return exp(_along([log(place) for place in places], found))
+
+
+def _below(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:
+    """The nearest place below, as segment and u, from which on the interval holds zero."""
+    for number in range(where, -1, -1):
+        roots = [root for root in segments[number].bounds(t) if number < where or root <= u + _ROUNDING]
+        if roots:
+            return number, roots[-1]
+    return 0, 0.0
+
+
+def _above(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:
+    """The nearest place above up to which the interval holds zero."""
+    for number in range(where, len(segments)):
+        roots = [root for root in segments[number].bounds(t) if number > where or root >= u - _ROUNDING]
+        if roots:
+            return number, roots[0]
+    return len(segments) - 1, 1.0

@@ -1,0 +1,333 @@
+"""What was found of rates, in words and as the rows of a table, for terminal, report and sentences alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import log
+from operator import attrgetter
+from statistics import fmean
+
+from orchestrator.analysis import equivalence, words
+from orchestrator.analysis.intervals import FEWEST_BLOCKS
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.table import Table, text_table
+from orchestrator.experiment.model.goal import ERRORS
+from orchestrator.experiment.read.units import format_rate
+from orchestrator.questions.capacity.find import (
+    QUESTION,
+    Capacity,
+    FoundRate,
+    ProbeSummary,
+    RateComparison,
+    Search,
+)
+from orchestrator.questions.saturation.words import limit_in_words
+
+HEADS = (
+    "stack",
+    "highest rate",
+    "95 % interval",
+    "against the reference",
+    "requester CPU",
+    "responder CPU",
+    "remarks",
+)
+NOTES = (
+    "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates"
+    " just above it. A ratio above 1 is a higher rate than the reference's. -: not known."
+)
+
+
+# ---- why a goal did not hold
+
+
+def why_not(probe: ProbeSummary) -> str:
+    """Return why goals did not hold in a trial, as a clause; empty where they did."""
+    if probe.failure:
+        return f"the trial failed ({probe.failure})"
+    if probe.offered is None:
+        return "no request was sent"
+    clauses = []
+    if not probe.is_offered:
+        sent = min(probe.offered, probe.requests / max(1, probe.requests + probe.not_sent))
+        clauses.append(f"only {words.percent(sent)} of the rate was sent")
+    clauses += [_missed(name, probe.figures[name]) for name in probe.missed]
+    return ", ".join(clauses)
+
+
+def _missed(name: str, figure: float | None) -> str:
+    if figure is None:
+        return f"{name} lies among requests without a right reply, or never sent"
+    return f"{name} {words.percent(figure) if name == ERRORS else words.ms(figure)}"
+
+
+def figures(probe: ProbeSummary) -> str:
+    """What a trial's goals were measured by: `p99 8.41 ms, errors 0.2 %`."""
+    shown = (
+        f"{name} {'beyond every reply' if value is None else words.percent(value) if name == ERRORS else words.ms(value)}"
+        for name, value in probe.figures.items()
+    )
+    return ", ".join(shown)
+
+
+# ---- why there is no interval
+
+
+def why_no_interval(found: FoundRate) -> str:
+    """Return why a rate has no interval, as a clause; empty where it has one."""
+    ended = len(found.ended)
+    outside = sum(search.is_below or search.is_at_least for search in found.ended)
+    if found.interval is not None:
+        return ""
+    if outside:
+        return f"{outside} of {words.count(ended, 'search', 'searches')} ended outside of the rates tried"
+    return f"{ended} of at least {FEWEST_BLOCKS} searches that an interval needs" if ended < FEWEST_BLOCKS else ""
+
+
+def why(comparison: RateComparison, capacity: Capacity) -> str:
+    """Return why two rates compare as they do, as a clause."""
+    rates = {found.cell: found for found in capacity.rates}
+    found, reference = rates[comparison.cell], rates[comparison.reference_cell]
+    if comparison.bound and comparison.interval is not None:
+        times = words.factor(comparison.interval[comparison.bound == "at most"])
+        return f"{comparison.bound} {times} times as much, as {_one_sided(found, reference)}"
+    if comparison.interval is not None:
+        return equivalence.reason(
+            comparison.interval,
+            capacity.margin,
+            envelope=0.0 if comparison.is_control else _envelope(comparison.setting, capacity),
+            by_block=comparison.by_search,
+            compared=1 if comparison.is_control else sum(map(_is_asked, capacity.comparisons)),
+        )
+    if len(comparison.by_search) >= FEWEST_BLOCKS:
+        return _one_sided(found, reference)
+    invalid = [f"{side.stack_label} failed {', '.join(side.invalid)}" for side in (found, reference) if side.invalid]
+    if invalid:
+        return "; ".join(invalid)
+    if not comparison.by_search:
+        return "no repeat has a search of both that ended"
+    return f"{len(comparison.by_search)} of at least {FEWEST_BLOCKS} repeats that an interval needs"
+
+
+def _is_asked(comparison: RateComparison) -> bool:
+    return not comparison.is_control and len(comparison.by_search) >= FEWEST_BLOCKS
+
+
+def _envelope(setting: str, capacity: Capacity) -> float:
+    """Return how far controls of a setting differ from themselves, as the largest absolute mean of log ratios."""
+    controls = [c for c in capacity.comparisons if c.is_control and c.setting == setting and c.by_search]
+    return max((abs(fmean(map(log, c.by_search))) for c in controls), default=0.0)
+
+
+def _one_sided(found: FoundRate, reference: FoundRate) -> str:
+    """Return why a rate that is known from one side alone decides nothing, as a clause."""
+    clauses = []
+    for side in (found, reference):
+        if any(search.is_below for search in side.searches):
+            clauses.append(
+                f"{side.stack_label} misses the goal at {format_rate(side.lowest_per_s)}, the lowest rate tried"
+            )
+        if any(search.is_at_least for search in side.searches):
+            clauses.append(f"{side.stack_label} reaches {format_rate(side.highest_per_s)}, the highest rate tried")
+        if side.is_requesters:
+            clauses.append(f"{_LIMITS[str(side.limit)]} limits {side.stack_label}, whose responder may do more")
+    return "; ".join(clauses)
+
+
+_LIMITS = {
+    "requester": "the requester's CPU",
+    "in flight": "how many requests may be in flight",
+    "late sends": "a requester that sends late",
+}
+
+
+# ---- sentences
+
+
+def sentence(found: FoundRate) -> str:
+    """Return what was found of a stack in a setting, and what limits it."""
+    return f"{found.stack_label}: {_sentence(found)}"
+
+
+def _sentence(found: FoundRate) -> str:
+    if found.invalid:
+        return f"{', '.join(found.invalid)} failed at rates that it tried: what it found is invalid."
+    if found.rate_per_s is None:
+        return f"no search ended ({words.listed(list(dict.fromkeys(s.why_none for s in found.searches)))})."
+    ended, rate = len(found.ended), format_rate(found.rate_per_s)
+    counted = words.count(ended, "search", "searches")
+    without = len(found.searches) - ended
+    lost = f", and {without} without a result" if without else ""
+    if found.side == "below":
+        counted = _of(sum(search.is_below for search in found.ended), counted, ended)
+        text = f"{found.goals} does not hold at {rate}, the lowest rate tried: below {rate} ({counted}{lost})"
+    elif found.side == "at least":
+        counted = _of(sum(search.is_at_least for search in found.ended), counted, ended)
+        return f"{found.goals} holds at {rate}, the highest rate tried: at least {rate} ({counted}{lost})."
+    else:
+        text = f"{found.goals} holds up to {rate} ({interval_text(found)}; {counted}{_range(found)}{lost})"
+    if found.limit is None:
+        return f"{text}."
+    may = ": its responder may do more, which this requester cannot tell" if found.is_requesters else ""
+    return f"{text}; {'there' if found.side else 'above that'} {_limits(found)}{may}."
+
+
+def _of(number: int, counted: str, ended: int) -> str:
+    """`5 searches`, or `3 of 5 searches` where the others found something else."""
+    return counted if number == ended else f"{number} of {counted}"
+
+
+def _range(found: FoundRate) -> str:
+    """What the searches found where they disagree by more than the interval says."""
+    rates = sorted(search.held_per_s or 0.0 for search in found.ended)
+    if found.interval is None or (found.interval[0] <= rates[0] and rates[-1] <= found.interval[1]):
+        return ""
+    return f", which found {format_rate(rates[0])} to {format_rate(rates[-1])}"
+
+
+def _limits(found: FoundRate) -> str:
+    within = "and those that are sent are answered within the goal"
+    if found.limit == "in flight":
+        return f"requests wait to be sent while as many are in flight as may be (`concurrency`), {within}"
+    if found.limit == "late sends":
+        return f"the requester sends late, {within}"
+    return limit_in_words(found.limit, found.responder_cpu, found.requester_cpu, is_busy=found.is_busy)
+
+
+def interval_text(found: FoundRate) -> str:
+    """The interval in running text, or why there is none."""
+    if found.interval is None:
+        return f"no interval: {why_no_interval(found)}"
+    low, high = (words.rate(bound) for bound in found.interval)
+    return f"95 % interval {low} to {high}/s"
+
+
+def verdicts(capacity: Capacity) -> tuple[str, ...]:
+    """Return for each setting the rates, highest first, and how they compare; then a sentence on each rate."""
+    answers = []
+    for (setting, goals), of in groupby(capacity.rates, key=attrgetter("setting", "goals")):
+        members = [found for found in of if not found.is_control]
+        hold = "hold" if " and " in goals else "holds"
+        rates = words.listed([_brief(found) for found in _highest_first(members)])
+        lead = f"{setting}: the highest rate at which {goals} {hold} is {rates}"
+        answers.append("; ".join((lead, *_compared(setting, capacity))) + ".")
+    return (*answers, *map(sentence, capacity.rates))
+
+
+def _highest_first(found: Sequence[FoundRate]) -> list[FoundRate]:
+    def key(one: FoundRate) -> tuple[float, bool]:
+        return (one.rate_per_s or 0.0, one.side != "below")
+
+    return sorted(found, key=key, reverse=True)
+
+
+def _brief(found: FoundRate) -> str:
+    if found.invalid:
+        return f"invalid with {found.stack_label}"
+    if found.rate_per_s is None:
+        return f"not known with {found.stack_label}"
+    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
+    own = " (the requester's limit)" if found.is_requesters else ""
+    return f"{side}{format_rate(found.rate_per_s)} with {found.stack_label}{own}"
+
+
+def _compared(setting: str, capacity: Capacity) -> Iterator[str]:
+    for comparison in capacity.comparisons:
+        if comparison.setting != setting or comparison.is_control:
+            continue
+        reference, reason = comparison.reference_label, why(comparison, capacity)
+        if comparison.standing in ("more", "less") and comparison.ratio is not None:
+            yield f"{comparison.label} answers {_times(comparison)} as {reference}{_ratio_interval(comparison)}"
+        elif comparison.standing == "tie":
+            yield f"a tie of {comparison.label} with {reference}: {reason}"
+        elif comparison.standing == "not resolved":
+            yield f"not resolved how {comparison.label} compares with {reference}: {reason}"
+        else:
+            yield f"cannot tell how {comparison.label} compares with {reference}: {reason}"
+
+
+def _times(comparison: RateComparison) -> str:
+    return f"{_ratio(comparison)} times as many a second"
+
+
+def _ratio(comparison: RateComparison) -> str:
+    """A ratio; where it is known from one side alone, that side of its interval."""
+    if comparison.bound and comparison.interval is not None:
+        return f"{comparison.bound} {words.factor(comparison.interval[comparison.bound == 'at most'])}"
+    return words.factor(comparison.ratio or 0.0)
+
+
+def _ratio_interval(comparison: RateComparison) -> str:
+    if comparison.interval is None:
+        return ""
+    if comparison.bound:
+        return " (95 % confidence)"
+    low, high = words.bounds(comparison.interval)
+    return f" (95 % interval {low} to {high})"
+
+
+# ---- tables
+
+
+def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, ...]:
+    """The row of a found rate below `HEADS`; `comparisons` may be of others, too."""
+    rate = "-" if found.rate_per_s is None else format_rate(found.rate_per_s)
+    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
+    interval = "-" if found.interval is None else " to ".join(words.rate(bound) for bound in found.interval)
+    against = [_against(c) for c in comparisons if c.cell == found.cell]
+    cpu = ("-" if share is None else words.percent(share) for share in (found.requester_cpu, found.responder_cpu))
+    return (found.stack_label, f"{side}{rate}", interval, "; ".join(against) or "-", *cpu, "; ".join(_remarks(found)))
+
+
+def _against(comparison: RateComparison) -> str:
+    if comparison.ratio is None or comparison.standing == "cannot tell":
+        return comparison.standing  # a ratio of rates that are known from one side alone says nothing
+    is_whole = comparison.interval is not None and not comparison.bound
+    bounds = " ({} to {})".format(*words.bounds(comparison.interval)) if is_whole and comparison.interval else ""
+    return f"{comparison.standing}, {_ratio(comparison)}×{bounds}"
+
+
+def _remarks(found: FoundRate) -> Iterator[str]:
+    if found.invalid:
+        yield f"invalid: {', '.join(found.invalid)} failed"
+    if found.is_requesters:
+        yield "the requester's limit"
+    if found.interval is None and why_no_interval(found) and not found.side:
+        yield f"no interval: {why_no_interval(found)}"
+    if without := len(found.searches) - len(found.ended):
+        yield f"{words.count(without, 'search', 'searches')} without a result"
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return a table for each setting and its goals."""
+    capacity = QUESTION.of(summary)
+    return tuple(
+        text_table(
+            f"highest rate while {goals} · {setting}",
+            HEADS,
+            [row(found, capacity.comparisons) for found in of],
+            (NOTES,),
+            texts=1,
+        )
+        for (setting, goals), of in groupby(capacity.rates, key=attrgetter("setting", "goals"))
+    )
+
+
+PATH_HEADS = ("search", "found", "rates tried, in order")
+
+
+def path(search: Search) -> tuple[str, str, str]:
+    """One search as a row: which repeat, what it found, and each rate with its figures."""
+    if search.why_none:
+        what = f"nothing: {search.why_none}"
+    elif search.held_per_s is None:
+        what = f"below {format_rate(search.probes[-1].rate_per_s)}"
+    else:
+        what = ("at least " if search.missed_per_s is None else "") + format_rate(search.held_per_s)
+    return str(search.repeat + 1), what, "; ".join(_step(probe) for probe in search.probes)
+
+
+def _step(probe: ProbeSummary) -> str:
+    text = f"{format_rate(probe.rate_per_s)} {probe.verdict}"
+    return f"{text} ({reason})" if (reason := why_not(probe)) else f"{text} ({figures(probe)})"

@@ -1,0 +1,201 @@
+"""How many round trips a request takes: the slope of its latency over the round trip that was measured. Pure.
+
+In each block a straight line is fitted (least squares) to the medians of its trials over the round trips that ping
+measured beside them; the slopes of the blocks are the replicates, as trials are everywhere else. Their mean has a
+t-interval. What a ping is off by makes a slope a little too small, by the share of its variance in that of the distances:
+with distances tens of milliseconds apart, and pings off by tenths, by less than a thousandth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from orchestrator.analysis.axes import AXES, DISTANCE
+from orchestrator.analysis.cells import by_block
+from orchestrator.analysis.checks.round_trips import round_trips_to_open
+from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.analysis.opening import STEPS
+from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings
+from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.distance.links import Delivered, delivered, floors_by_block
+from orchestrator.questions.distance.windows import WindowFit, window_fits
+
+MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpeningStep:
+    """How many round trips a step of opening a connection takes: TCP's handshake (`connect`), or that of TLS behind it."""
+
+    name: str
+    round_trips: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTrips:
+    """How many round trips a request takes: the slope of its median latency over the measured round trip.
+
+    `interval` is the 95 % t-interval over the blocks' slopes; None with fewer than three blocks. `at_zero` is what the
+    line says of a round trip of 0 ms, `off_line` the largest distance between it and a measured mean, in ms: where that is
+    large, latency is not round trips and a constant. `implied` is what the connection policy implies at least.
+    """
+
+    stack: str  # id
+    label: str
+    setting: str
+    connection: str
+    distances: int
+    blocks: int
+    round_trips: float
+    interval: Interval | None
+    at_zero: float
+    off_line: float
+    implied: int
+    steps: tuple[OpeningStep, ...] = ()  # of opening a connection, where the library tells how long each took
+
+    @property
+    def nearest(self) -> int:
+        """The whole number that is nearest to the slope."""
+        return round(self.round_trips)
+
+    @property
+    def is_as_implied(self) -> bool:
+        """Whether that is the number implied, and the slope no further from it than a measurement may be."""
+        return self.nearest == self.implied and abs(self.round_trips - self.implied) <= MOST_OFF
+
+
+FEWEST_DISTANCES = 3
+_LEAST_RANGE_MS = 1.0  # between the nearest and the farthest: below it the hosts' own work outweighs the distance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Round trips with their interval, the latency at 0 ms, and the largest distance of a mean from the line; ms."""
+
+    slope: float
+    interval: Interval | None
+    at_zero: float
+    off_line: float
+    distances: int
+    blocks: int
+
+
+def fit(medians: Mapping[str, Mapping[int, float]], floors: Mapping[str, Mapping[int, float]]) -> Fit | None:
+    """The fit over all blocks that hold every distance; None with fewer than three distances, or none 1 ms apart.
+
+    `medians` and `floors`: by placement and block, ms.
+    """
+    names = [name for name in medians if medians[name] and floors.get(name)]
+    if len(names) < FEWEST_DISTANCES:
+        return None
+    shared = set.intersection(*(set(medians[name]) & set(floors[name]) for name in names))
+    if not shared:
+        return None
+    slopes, at_zero, all_x, all_y = [], [], [], []
+    for block in sorted(shared):
+        x = np.array([floors[name][block] for name in names])
+        y = np.array([medians[name][block] for name in names])
+        if float(np.ptp(x)) < _LEAST_RANGE_MS:
+            return None
+        slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+        slopes.append(slope)
+        at_zero.append(float(y.mean() - slope * x.mean()))
+        all_x.append(x)
+        all_y.append(y)
+    mean, base, n = float(np.mean(slopes)), float(np.mean(at_zero)), len(slopes)
+    residuals = np.mean(all_y, axis=0) - (base + mean * np.mean(all_x, axis=0))
+    interval = None
+    if n >= FEWEST_BLOCKS:
+        half = t_quantile(1 - ALPHA / 2, n - 1) * float(np.std(slopes, ddof=1)) / sqrt(n)
+        interval = (mean - half, mean + half)
+    return Fit(
+        slope=mean,
+        interval=interval,
+        at_zero=base,
+        off_line=float(np.abs(residuals).max()),
+        distances=len(names),
+        blocks=n,
+    )
+
+
+def round_trips(
+    plan: Plan, cells: Sequence[CellSummary], floors: Floors, invalid: Container[str]
+) -> tuple[RoundTrips, ...]:
+    """Of every stack and way to call: the slope of latency over distance, where requests do not wait for one another."""
+    axis = next(axis for axis in AXES if axis.name == DISTANCE)
+    found = []
+    for placed in settings(plan, cells, invalid, axis).values():
+        for members in by_stack(placed):
+            first = members[0]
+            if first.cell.load.concurrency > 1 or first.cell.load.rate_per_s is not None:
+                continue
+            if first.cell.kind not in ("call", "task"):
+                continue
+            medians = {m.placement.id: by_block(m.summary.trials, "median") for m in members}
+            fitted = fit(medians, floors)
+            if fitted is None:
+                continue
+            stack = next(stack for stack in plan.stacks if stack.id == first.cell.stack)
+            opening = round_trips_to_open(stack) + first.cell.handshakes
+            opens = opening if first.cell.connection == "per-request" else 0
+            found.append(
+                RoundTrips(
+                    stack=first.cell.stack,
+                    label=first.summary.stack_label,
+                    setting=" · ".join((first.operation.label, *phrases(first.cell.factors))),
+                    connection=first.cell.connection,
+                    distances=fitted.distances,
+                    blocks=fitted.blocks,
+                    round_trips=fitted.slope,
+                    interval=fitted.interval,
+                    at_zero=fitted.at_zero,
+                    off_line=fitted.off_line,
+                    implied=first.cell.in_a_row + opens,
+                    steps=tuple(_steps(members, floors)),
+                )
+            )
+    return tuple(found)
+
+
+def _steps(members: Sequence[Placed], floors: Floors) -> Iterator[OpeningStep]:
+    """The slopes of what the library tells of opening a connection, over all distances of a stack."""
+    for step in STEPS:
+        found: dict[str, dict[int, float]] = {}
+        for member in members:
+            told = [(trial.block, getattr(trial.opening, step, None)) for trial in member.summary.trials]
+            found[member.placement.id] = {block: value for block, value in told if value is not None}
+        if fitted := fit(found, floors):
+            yield OpeningStep(name=step, round_trips=fitted.slope, interval=fitted.interval)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance:
+    """How many round trips requests take, what passes in one, and what the links between hosts were."""
+
+    round_trips: tuple[RoundTrips, ...] = ()
+    windows: tuple[WindowFit, ...] = ()
+    links: tuple[Delivered, ...] = ()
+
+
+def _find(basis: Basis) -> Distance:
+    """Return what a run says of its distances; read from samples, and kept where a summary is judged again."""
+    if basis.sampled is None:
+        return QUESTION.of(basis.summary)
+    plan, cells, readings = basis.plan, basis.summary.cells, basis.sampled.evidence.readings
+    floors = floors_by_block(readings)
+    return Distance(
+        round_trips=round_trips(plan, cells, floors, basis.invalid),
+        windows=window_fits(plan, cells, floors, basis.invalid),
+        links=delivered(plan, readings),
+    )
+
+
+QUESTION = Question(name="distance", type=Distance, empty=Distance(), find=_find)

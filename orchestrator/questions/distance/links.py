@@ -1,0 +1,105 @@
+"""What each link was asked for, and what ping measured of it during the run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import median
+
+from orchestrator.analysis import words
+from orchestrator.analysis.evidence import BaselineReading
+from orchestrator.experiment.plan.plan import Placement, Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivered:
+    """What the link of a placement was asked for, and what ping measured of it during the run; ms, Mbit/s, shares.
+
+    `measured` is the median of all pings, `low` and `high` the smallest and the largest median of a reading; `lost` the
+    share of pings without an answer. `why_not` says where it is not as wanted; empty where it is.
+    """
+
+    placement: str
+    wanted: float | None
+    jitter: float
+    rate_mbit: float | None
+    loss: float
+    measured: float | None
+    low: float | None
+    high: float | None
+    lost: float | None
+    pings: int
+    why_not: str
+
+
+# Each way varies evenly by up to half of the jitter, so a round trip's middle half is so much of it wide (a triangle's).
+_MIDDLE_HALF = 2 - sqrt(2)
+_OFF_BY = 2.0  # so many times too much or too little jitter is more than twenty pings a reading are off by
+_FEWEST_PINGS = 8
+_MOST_SIGMAS = 4.0  # of the number of pings lost, beside what the link was asked to lose: by chance once in 16,000
+
+
+def delivered(plan: Plan, readings: Sequence[BaselineReading]) -> tuple[Delivered, ...]:
+    """Every placement between two hosts, in the plan's order; those without a ping say so."""
+    return tuple(
+        _of(placement, [r for r in readings if r.record.kind == "ping" and r.record.placement == placement.id])
+        for placement in plan.placements
+        if placement.kind in ("same-zone", "cross-region")
+    )
+
+
+def floors_by_block(readings: Sequence[BaselineReading]) -> dict[str, dict[int, float]]:
+    """The round trip that ping measured, by placement and block: the median of the block's readings, ms."""
+    every: dict[str, dict[int, list[float]]] = {}
+    for reading in readings:
+        if reading.record.kind == "ping" and reading.median_ns is not None:
+            of_block = every.setdefault(reading.record.placement, {}).setdefault(reading.record.block, [])
+            of_block.append(reading.median_ns / 1e6)
+    return {place: {block: median(found) for block, found in blocks.items()} for place, blocks in every.items()}
+
+
+def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:
+    medians = [reading.median_ns / 1e6 for reading in readings if reading.median_ns is not None]
+    answered, lost = sum(reading.n for reading in readings), sum(reading.lost for reading in readings)
+    measured = median(medians) if medians else None
+    link = placement.link
+    return Delivered(
+        placement=placement.name,
+        wanted=link.rtt_ms,
+        jitter=link.jitter_ms,
+        rate_mbit=link.rate_mbit,
+        loss=link.loss,
+        measured=measured,
+        low=min(medians, default=None),
+        high=max(medians, default=None),
+        lost=lost / (answered + lost) if answered + lost else None,
+        pings=answered + lost,
+        why_not="; ".join(
+            [*_why_not(placement, measured, lost, answered + lost), *_why_not_jitter(placement, readings)]
+        ),
+    )
+
+
+def _why_not(placement: Placement, measured: float | None, lost: int, pings: int) -> Iterator[str]:
+    link = placement.link
+    if link.rtt_ms is None:
+        return
+    if measured is None:
+        yield "no ping was answered, so that nobody knows the round trip"
+    elif abs(measured - link.rtt_ms) > link.slack_ms:
+        yield f"a round trip of {words.ms(measured)} in place of {words.ms(link.rtt_ms)}"
+    share = 1 - (1 - link.loss) ** 2  # there and back
+    if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
+        yield f"{words.percent(lost / pings)} of pings lost in place of {words.percent(share)}"
+
+
+def _why_not_jitter(placement: Placement, readings: Sequence[BaselineReading]) -> Iterator[str]:
+    """By how far a reading's pings lie apart, in the middle of all readings; what the hosts add is allowed for."""
+    spreads = [r.middle_half_ns / 1e6 for r in readings if r.middle_half_ns is not None and r.n >= _FEWEST_PINGS]
+    link = placement.link
+    if link.rtt_ms is None or not spreads:
+        return
+    jitter, without = median(spreads) / _MIDDLE_HALF, replace(link, jitter_ms=0.0).slack_ms
+    if not link.jitter_ms / _OFF_BY <= jitter <= link.jitter_ms * _OFF_BY + without / _MIDDLE_HALF:
+        yield f"a jitter of about {words.ms(jitter)} in place of {words.ms(link.jitter_ms)}"

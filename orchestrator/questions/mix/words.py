@@ -1,0 +1,79 @@
+"""The operations of a mix, as text for a table: the same in terminal and report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import MixedSummary, RunSummary
+from orchestrator.analysis.table import Table, text_table
+
+HEADS = (
+    "share (drawn)",
+    "median, {unit}",
+    "95 % interval, {unit}",
+    "p99, {unit}",
+    "req/s",
+    "errors",
+    "body sent, bytes",
+    "received, bytes",
+)
+
+NOTE = (
+    "Each operation of a mix by itself: percentiles as a cell's own; req/s is its right replies over the windows of the"
+    " whole mix. Drawn: its share of the requests that were due."
+)
+
+
+def heads(unit: words.Unit) -> tuple[str, ...]:
+    """`HEADS` with a table's unit."""
+    return tuple(head.format(unit=unit.name) for head in HEADS)
+
+
+def figures(of: MixedSummary, unit: words.Unit) -> tuple[str, ...]:
+    """A row, below `HEADS`."""
+    drawn = "-" if of.drawn is None else words.percent(of.drawn)
+    errors = f"{of.failed:,}" + (f", {of.not_sent:,} not sent" if of.not_sent else "")
+    sent, received = ("-", "-") if of.body_bytes is None else (words.number(size, 1) for size in of.body_bytes)
+    return (
+        f"{words.percent(of.share)} ({drawn})",
+        _value(of, "median", unit),
+        _interval(of, unit),
+        _value(of, "p99", unit),
+        "-" if of.throughput_per_s is None else words.rate(of.throughput_per_s),
+        errors,
+        sent,
+        received,
+    )
+
+
+def _value(of: MixedSummary, name: str, unit: words.Unit) -> str:
+    found = of.distribution
+    if found is None:
+        return "-"
+    if name in found.censored:
+        return "no reply" if found.limit is None else f"> {words.ms(found.limit)}"
+    value = getattr(found, name)
+    return "-" if value is None else unit.text(value)
+
+
+def _interval(of: MixedSummary, unit: words.Unit) -> str:
+    if of.median_interval is None:
+        return "-"
+    return "*" if words.is_vague(of.median_interval) else " to ".join(unit.text(bound) for bound in of.median_interval)
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return the operations of a mix, a table for each setting."""
+    settings: dict[str, list[tuple[str, MixedSummary]]] = {}
+    for cell in summary.cells:
+        for mixed in cell.mixed:
+            settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
+    return tuple(_table(setting, rows) for setting, rows in settings.items())
+
+
+def _table(setting: str, rows: Sequence[tuple[str, MixedSummary]]) -> Table:
+    medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
+    unit = words.unit_for(median for median in medians if median is not None)
+    texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
+    return text_table(f"operations of the mix · {setting}", ("operation", "with", *heads(unit)), texts, (NOTE,))

@@ -1,0 +1,320 @@
+"""Fits the cost model: the hosts' own time from near cells, round trips and windows from far ones. Pure.
+
+Where the structure is known (`windows_found`), the hosts' own time at each size is the weighted mean, over distances, of
+what is left when the network is taken off, in every block by itself: blocks are the replicates, as everywhere else.
+
+How far a cell lies off has two parts, one in proportion to the hosts' time and one to the network's. Both are estimated
+from the cells of all series together, by maximum likelihood, and each series' own scatter is drawn to them (Smyth 2004,
+"Linear models and empirical Bayes methods").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, log, sqrt
+
+import numpy as np
+
+from orchestrator.analysis import words
+from orchestrator.analysis.intervals import t_quantile
+from orchestrator.questions.prediction.network import Floats, wire_ms
+from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Unsure, Windows
+from orchestrator.questions.prediction.windows_found import find, least_of_larger
+
+_UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
+_PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one
+_BOUNDS = (2e-4, 0.3)  # of the scatter
+_FEWEST_FREE = 0.5  # sizes, from which on they tell how far one lies off the others
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """A series between two steps: its structure is found, its scatter is not."""
+
+    data: Data
+    opening: int
+    windows: Windows
+    beyond_default: int
+    hosts: Floats  # by size
+    by_block: Floats  # block x size
+    network: Floats  # by cell
+    trips: Sequence[float]  # by size, where round trips were found
+    is_found: Sequence[bool]  # by size, whether from its own cells
+    waiting: Floats  # by cell: its round trip, ms, where it waits for further ones, else 0
+    residuals: Floats  # by cell, of means over blocks
+    leverage: Floats  # by cell
+
+
+def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple[Fit, ...], dict[str, str]]:
+    """The model of every series that has one, and by its id why another has none."""
+    refused: dict[str, str] = {}
+    found: list[_Fitted] = []
+    of_series: dict[str, list[ModelCell]] = {}
+    for cell in cells:
+        of_series.setdefault(cell.series, []).append(cell)
+    scatter = BEGIN
+    for each in series:
+        try:
+            data = Data(each, of_series.get(each.id, []))
+            of = _with_hosts(data, *find(data), scatter)
+            _require_like_windows(of, scatter)  # before its scatter would count for that of all
+            _require_like_blocks(of)
+        except NotFittedError as why:
+            refused[each.id] = str(why)
+        else:
+            found.append(of)
+    for _ in range(2):
+        scatter = _scatter(found, scatter)
+        found = [_with_hosts(of.data, of.opening, of.windows, of.beyond_default, scatter) for of in found]
+    return tuple(_told(of, scatter) for of in found), refused
+
+
+def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter: Scatter) -> _Fitted:
+    """The hosts' own time at each size, in every block, under these windows."""
+    network = data.network(opening, windows)
+    left = data.y - network
+    mean_network = network.mean(axis=1)
+    trips, is_found, waiting = _round_trips(data, opening, windows)
+    hosts = np.maximum(least(data, left.mean(axis=1)), 0.02 * least(data, data.mean_y))
+    share = data.in_level
+    for _ in range(3):
+        share = data.in_level / variance(hosts[data.level], mean_network, scatter)[:, None]
+        certain = share.sum(axis=0)
+        share = share / certain
+        hosts = np.maximum(left.mean(axis=1) @ share, TINY_MS)
+        hosts[is_found] = np.maximum(hosts, least_of_larger(float(hosts[0]), 1 / sqrt(float(certain[0]))))[is_found]
+    return _Fitted(
+        data=data,
+        opening=opening,
+        windows=windows,
+        beyond_default=beyond,
+        hosts=hosts,
+        by_block=left.T @ share + (hosts - left.mean(axis=1) @ share),
+        network=mean_network,
+        trips=trips,
+        is_found=is_found,
+        waiting=waiting,
+        residuals=left.mean(axis=1) - hosts[data.level],
+        leverage=_leverage(share, waiting, is_found),
+    )
+
+
+def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
+    """NotFittedError where a cell needs other round trips than the windows found on the other links give it."""
+    data = of.data
+    off = np.abs(of.residuals)
+    noise = np.sqrt(variance(of.hosts[data.level], of.network, scatter))
+    trips = off / data.mean_rtt
+    is_unlike = (trips > _UNLIKE) & (off > 0.1 * data.mean_y) & (off > 2 * noise)
+    if is_unlike.any():
+        worst = int(np.argmax(np.where(is_unlike, off, 0.0)))
+        cell, more = data.cells[worst], "more" if of.residuals[worst] > 0 else "fewer"
+        raise NotFittedError(
+            f"{words.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
+            " that describe its other cells give them: links or trials had different windows"
+        )
+
+
+def _require_like_blocks(of: _Fitted) -> None:
+    """NotFittedError where far trials took other round trips in one block than in most: their mean is what neither takes.
+
+    One trial alone may be chance: two of one block, or of one cell, are not.
+    """
+    data = of.data
+    left = data.y - data.network(of.opening, of.windows)
+    off = left - np.median(left, axis=1)[:, None]
+    hosts, rtt = of.hosts[data.level], data.mean_rtt
+    least_off = np.maximum(
+        np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts
+    )  # more than hosts that are busy for once
+    is_off = (np.abs(off) > least_off[:, None]) & (rtt > hosts)[:, None]
+    is_unlike = np.zeros_like(is_off)
+    for is_side in (is_off & (off > 0), is_off & (off < 0)):
+        is_unlike |= is_side & ((is_side.sum(axis=0) > 1)[None, :] | (is_side.sum(axis=1) > 1)[:, None])
+    if is_unlike.any():
+        place, number = np.unravel_index(int(np.argmax(np.where(is_unlike, np.abs(off), 0.0))), off.shape)
+        cell, more = data.cells[place], "more" if off[place, number] > 0 else "fewer"
+        raise NotFittedError(
+            f"{words.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
+            f" {more} in block {data.blocks[number] + 1} than in most: a window or the link changed while it ran"
+        )
+
+
+def _scatter(found: Sequence[_Fitted], before: Scatter) -> Scatter:
+    """Both parts over all series: the most likely ones, residuals being smaller by their cells' own weight in the fit."""
+    from scipy import optimize
+
+    if not found:
+        return before
+    residuals, network, leverage = (
+        np.concatenate([getattr(of, name) for of in found]) for name in ("residuals", "network", "leverage")
+    )
+    hosts = np.concatenate([of.hosts[of.data.level] for of in found])
+    free = np.clip(1 - leverage, 1e-6, 1.0)
+
+    def unlikely(logs: Floats) -> float:
+        expected = variance(hosts, network, Scatter(hosts=exp(logs[0]), network=exp(logs[1])))
+        return float((free * np.log(expected) + residuals**2 / expected).sum())
+
+    bounds = [(log(_BOUNDS[0]), log(_BOUNDS[1]))] * 2
+    begin = [
+        min(max(log(part), low), high) for part, (low, high) in zip((before.hosts, before.network), bounds, strict=True)
+    ]
+    best = optimize.minimize(unlikely, begin, bounds=bounds, method="Nelder-Mead")
+    between = [block_noise(of.by_block, of.hosts, [each.hosts for each in _unsure(of, before)]) for of in found]
+    return Scatter(hosts=max(exp(float(best.x[0])), float(np.median(between))), network=exp(float(best.x[1])))
+
+
+def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
+    """By which share each block was slower than all, over all sizes; those count most whose hosts' time is known best."""
+    found: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
+    return found
+
+
+def block_noise(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> float:
+    """Standard error of the hosts' time at one size, as a share, without what slowed a whole block."""
+    blocks = by_block.shape[0]
+    counts = _counts(hosts, unsure)
+    free = float(counts.sum() - (counts**2).sum() / counts.sum())  # sizes, less the mean that is taken off
+    if free < _FEWEST_FREE:
+        return 0.0
+    noise = by_block / hosts - 1 - drift(by_block, hosts, unsure)[:, None]
+    return sqrt(float((noise**2 @ counts).sum()) / ((blocks - 1) * free) / blocks)
+
+
+def _counts(hosts: Floats, unsure: Sequence[float]) -> Floats:
+    """How much the hosts' time at each size counts, as a share of the one that is known best.
+
+    Where no near cell was fitted, it is what is left of much longer times, and may be off by more than all of it.
+    """
+    known = (hosts / np.maximum(np.array(unsure), TINY_MS)) ** 2
+    found: Floats = known / known.max()
+    return found
+
+
+def _unsure(of: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
+    """Of each size, from how far its cells may lie off the model: a mean, or a line where round trips were found as well."""
+    weights = 1 / variance(of.hosts[of.data.level], of.network, scatter)
+    found: list[Unsure] = []
+    for level in range(of.data.sizes.size):
+        here = of.data.level == level
+        hosts, middle, spread = 1 / sqrt(weights[here].sum()), 0.0, 0.0
+        if of.trips[level] > of.opening + 1:
+            middle, spread = _spread(of.waiting[here], weights[here])
+        of_smaller = found[-1].trips if middle else 0.0  # where it takes as many, or those alone that it takes at least
+        trips = 1 / sqrt(spread) if of.is_found[level] and spread > 0 else of_smaller
+        found.append(Unsure(hosts=hosts, trips=trips, middle=middle))
+    return tuple(found)
+
+
+def _spread(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Their mean, and the weighted sum of squares around it."""
+    middle = float(np.average(values, weights=weights))
+    return middle, float((weights * (values - middle) ** 2).sum())
+
+
+def _leverage(share: Floats, waiting: Floats, is_found: Sequence[bool]) -> Floats:
+    """How much of its own residual each cell takes away: by the mean of its size, and by round trips found from it."""
+    found = share.max(axis=1)
+    for level in np.flatnonzero(is_found):
+        weights = share[:, level]  # 0 but for the cells of the size
+        middle, spread = _spread(waiting, weights)
+        if spread > 0:
+            found = found + weights * (waiting - middle) ** 2 / spread
+    return np.asarray(found)
+
+
+def _round_trips(data: Data, opening: int, windows: Windows) -> tuple[list[float], list[bool], Floats]:
+    """Round trips of each size, and whether they were found from its own cells; of each cell its round trip in ms.
+
+    0 of a cell where the link takes longer than the round trips do, and where none were found.
+    """
+    rounds, before = dict(windows.rounds), float(opening + 1)
+    trips: list[float] = []
+    for level in range(data.sizes.size):
+        size = float(np.maximum(data.up, data.down)[data.level == level].max())
+        trips.append(rounds.get(size, before))
+        before = trips[-1]
+    is_found = [one > fewer for fewer, one in pairwise([float(opening + 1), *trips])]
+    bytes_ms = wire_ms(data.up, data.rate) + wire_ms(data.down, data.rate)
+    taken = np.array(trips)[data.level] * data.mean_rtt
+    waiting = np.where(taken > (opening + 1) * data.mean_rtt + bytes_ms, data.mean_rtt, 0.0)
+    return trips, is_found, waiting
+
+
+def _told(of: _Fitted, scatter: Scatter) -> Fit:
+    data = of.data
+    expected = variance(of.hosts[data.level], of.network, scatter)
+    free = max(1, data.mean_y.size - data.sizes.size - 1 - of.beyond_default)
+    chi2 = float((of.residuals**2 / expected).sum())
+    factor = sqrt((chi2 + _PRIOR) / (free + _PRIOR))
+    scatter = Scatter(hosts=scatter.hosts * factor, network=scatter.network * factor)
+    own, per_kb = _line(data.sizes.astype(np.float64), of.by_block, of.hosts)
+    rates = data.rate[np.isfinite(data.rate)]
+    return Fit(
+        series=data.series,
+        opening=of.opening,
+        windows=of.windows,
+        sizes=tuple(int(size) for size in data.sizes),
+        up=_by_size(data, data.up),
+        down=_by_size(data, data.down),
+        hosts=_floats(of.hosts),
+        by_block=tuple(_floats(row) for row in of.by_block),
+        unsure=_unsure(of, scatter),
+        requester_cpu=_cpu(data, "requester_cpu"),
+        responder_cpu=_cpu(data, "responder_cpu"),
+        own=own,
+        per_kb=per_kb,
+        scatter_hosts=scatter.hosts,
+        scatter_network=scatter.network,
+        freedom=free + _PRIOR,
+        off_by=float(np.median(np.abs(of.residuals) / data.mean_y)),
+        cells=tuple(data.cells),
+        rtt_range=(float(data.mean_rtt.min()), float(data.mean_rtt.max())),
+        size_range=(float(data.sizes[0]), float(data.sizes[-1])),
+        rate_range=(float(rates.min()), float(rates.max())) if rates.size == data.rate.size else None,
+        in_flight_range=(1, max(cell.in_flight for cell in data.all)),
+    )
+
+
+def _line(sizes: Floats, by_block: Floats, hosts: Floats) -> tuple[Parameter, Parameter]:
+    """A line through the hosts' time over sizes, relative errors being alike, in each block."""
+    weights = 1 / hosts**2
+    middle = np.average(sizes, weights=weights)
+    moment = (weights * (sizes - middle) ** 2).sum()
+    slopes = (by_block * (weights * (sizes - middle))).sum(axis=1) / moment
+    at_zero = (by_block * weights).sum(axis=1) / weights.sum() - slopes * middle
+    return _parameter(at_zero), _parameter(slopes * 1_000)
+
+
+def _parameter(values: Floats) -> Parameter:
+    mean, n = float(values.mean()), values.size
+    half = t_quantile(0.5 + LEVEL / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
+    interval: Interval = (mean - half, mean + half)
+    return Parameter(value=mean, interval=interval)
+
+
+def _by_size(data: Data, values: Floats) -> tuple[float, ...]:
+    return _floats((values @ data.in_level) / data.in_level.sum(axis=0))
+
+
+def _cpu(data: Data, name: str) -> tuple[float, ...]:
+    """CPU time at each size, of its nearest cell; empty where some size has none."""
+    found = []
+    for level in range(data.sizes.size):
+        near = sorted(
+            (float(data.mean_rtt[place]), value)
+            for place in np.flatnonzero(data.level == level)
+            if (value := getattr(data.cells[place], name)) is not None
+        )
+        if not near:
+            return ()
+        found.append(near[0][1])
+    return tuple(found)
+
+
+def _floats(values: Floats) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,180 @@
+"""What a fitted model says of any place: latency, where it comes from, and its interval. Pure, vectorised over places.
+
+With several requests in flight they queue for what each of them needs for a while: the CPU of either end, and the link in
+each direction. How long is mean value analysis of that closed network (Reiser and Lavenberg 1980), from the CPU time that
+was measured per request; by the utilisation law no more requests pass than the busiest of the four lets through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log, sqrt
+
+import numpy as np
+
+from orchestrator.analysis.intervals import from_log, t_quantile
+from orchestrator.questions.prediction.fit import drift
+from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
+from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, ModelCell, Predicted
+
+CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
+_SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
+_LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Where to predict: arrays that numpy spreads over one another. An unknown rate is infinite."""
+
+    rtt: Floats
+    size: Floats
+    rate_mbit: Floats
+    in_flight: int = 1
+
+    @classmethod
+    def one(cls, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Places:
+        """A single one."""
+        rate = np.inf if rate_mbit is None else rate_mbit
+        return cls(rtt=np.array(rtt), size=np.array(size), rate_mbit=np.array(rate), in_flight=in_flight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class At:
+    """What the model says of places: arrays of their shape, ms.
+
+    Standard deviations: `sd_beside` is of a cell of the same blocks, `sd_elsewhere` holds what slowed whole blocks as well.
+    """
+
+    latency: Floats
+    causes: dict[str, Floats]
+    sd_beside: Floats
+    sd_elsewhere: Floats
+    freedom: float
+
+
+def at(fitted: Fit, places: Places) -> At:
+    """The model of a series at these places; whether they are near enough to what was measured, `refusals` says."""
+    sizes = np.array(fitted.sizes, dtype=np.float64)
+    rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
+    size = size.astype(np.float64)
+    up, down = (np.maximum(along(sizes, np.array(of), size), 1.0) for of in (fitted.up, fitted.down))
+    hosts = _hosts(fitted, size)
+    distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
+    alone = hosts + distance + wire + windows
+    requester, responder = (_cpu(of, sizes, size) for of in (fitted.requester_cpu, fitted.responder_cpu))
+    client = np.minimum(requester, hosts)
+    latency = alone
+    if places.in_flight > 1:
+        demands = np.stack([requester, responder, wire_ms(up, rate), wire_ms(down, rate)], axis=-1)
+        latency = in_flight_ms(alone, demands, places.in_flight)
+    waits = np.where(windows > 0, rtt, 0.0)
+    unsure = _unsure(fitted, sizes, size, waits) + (rtt * _between(fitted, np.maximum(up, down))) ** 2
+    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, unsure)
+    times = latency / alone
+    parts = (distance, wire, windows, hosts - client, client, latency - alone)
+    return At(
+        latency=latency,
+        causes=dict(zip(CAUSES, parts, strict=True)),
+        sd_beside=beside * times,
+        sd_elsewhere=elsewhere * times,
+        freedom=min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1)),
+    )
+
+
+def predicted(
+    fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1, widened: float = 1.0
+) -> Predicted:
+    """The model at one place, with the 90 % interval of what another measurement there would find, so many times as wide."""
+    found = at(fitted, Places.one(rtt, size, rate_mbit, in_flight))
+    latency = float(found.latency)
+    return Predicted(
+        series=fitted.series.id,
+        label=fitted.series.label,
+        setting=fitted.series.setting,
+        latency=latency,
+        interval=interval(latency, widened * float(found.sd_elsewhere), found.freedom),
+        method=MODEL,
+        causes={name: float(value) for name, value in found.causes.items()},
+    )
+
+
+def interval(latency: float, sd: float, freedom: float) -> tuple[float, float]:
+    """The 90 % t-interval, on the scale of logarithms: no latency is below zero."""
+    half = t_quantile(0.5 + LEVEL / 2, freedom) * sd / latency
+    return from_log(log(latency) - half), from_log(log(latency) + half)
+
+
+def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
+    """Values on straight lines between sizes, and on the outermost line beyond them."""
+    inside = np.interp(at_size, sizes, values)
+    if sizes.size < 2:
+        return inside
+    low = (values[1] - values[0]) / (sizes[1] - sizes[0])
+    high = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
+    beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
+    found: Floats = inside + beyond
+    return found
+
+
+def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
+    """Mean latency with so many requests in flight; `demands` has along its last axis what each holds for itself alone."""
+    delay = np.maximum(alone - demands.sum(axis=-1), 0.0)
+    waiting = np.zeros_like(demands)
+    latency = alone
+    for number in range(1, in_flight + 1):
+        there = demands * (1 + waiting)
+        latency = delay + there.sum(axis=-1)
+        waiting = there * (number / latency)[..., None]
+    return np.asarray(latency)
+
+
+def _hosts(fitted: Fit, size: Floats) -> Floats:
+    sizes, hosts = np.array(fitted.sizes, dtype=np.float64), np.array(fitted.hosts)
+    nearest = np.interp(size, sizes, hosts)
+    found: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
+    return found
+
+
+def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
+    return np.maximum(along(sizes, np.array(values), size), 0.0) if values else np.zeros_like(size)
+
+
+def _unsure(fitted: Fit, sizes: Floats, size: Floats, waits: Floats) -> Floats:
+    """Variance of what the fit found, ms squared; `waits` is the round trip where messages wait for more of them, else 0."""
+    parts = np.array([(each.hosts**2, each.trips**2, each.middle) for each in fitted.unsure]).T
+    hosts, trips, middle = (np.interp(size, sizes, part) for part in parts)
+    return np.asarray(hosts + trips * (waits - middle) ** 2)
+
+
+def _between(fitted: Fit, size: Floats) -> Floats:
+    """Standard deviation of round trips between the sizes at which they were found."""
+    rounds = fitted.windows.rounds
+    return unsure_rounds(rounds, size) / _SIGMAS_BETWEEN if rounds else np.zeros_like(size)
+
+
+def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> tuple[Floats, Floats]:
+    by_block, means = np.array(fitted.by_block), np.array(fitted.hosts)
+    beside = unsure + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
+    blocks = drift(by_block, means, [each.hosts for each in fitted.unsure])
+    whole = hosts * float(blocks.std(ddof=1)) / sqrt(by_block.shape[0])
+    return np.sqrt(beside), np.sqrt(beside + whole**2)
+
+
+def with_crowded(fits: Sequence[Fit], cells: Sequence[ModelCell]) -> tuple[Fit, ...]:
+    """The fits, each with how far it is off where several requests were in flight."""
+    return tuple(
+        replace(
+            fitted, off_in_flight=_off_in_flight(fitted, [cell for cell in cells if cell.series == fitted.series.id])
+        )
+        for fitted in fits
+    )
+
+
+def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
+    errors = []
+    for cell in cells:
+        if cell.in_flight > 1:
+            place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
+            errors.append(abs(float(at(fitted, place).latency) / float(np.mean(cell.median)) - 1))
+    return float(np.percentile(errors, 90)) if errors else None

@@ -1,0 +1,117 @@
+"""Where the model must not speak: beyond what was measured, under other conditions, and for stacks that it missed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from orchestrator.analysis import words
+from orchestrator.questions.prediction.shapes import MOST_MISSED, Fit, Judged, Method, Series
+
+BEYOND = 2.0
+"""How many times the measured range a prediction may reach, to either side."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
+
+    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
+    """
+
+    rtt: float
+    size: int
+    rate_mbit: float | None = None
+    connection: str | None = None
+    in_flight: int = 1
+    operation: str | None = None
+    window: int | None = None
+    congestion: str | None = None
+    machine: str | None = None
+    stacks: tuple[str, ...] = ()
+
+    def is_of(self, series: Series) -> bool:
+        """Whether the series is one that is asked about."""
+        return (
+            self.connection in (None, series.connection)
+            and self.operation in (None, series.operation)
+            and (not self.stacks or series.stack in self.stacks)
+        )
+
+
+def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:
+    """Why nothing is predicted of a series there, a clause each; empty where it is."""
+    return (
+        *_beyond(fitted, asked),
+        *elsewhere(fitted.series, asked),
+        *_missed(fitted, judged),
+        *_missed_in_flight(fitted, asked),
+    )
+
+
+def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
+    """What a rival that predicts in the model's place does not know: clauses."""
+    if asked.in_flight > 1:
+        yield f"{method} predicts, which knows one request in flight alone"
+    known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
+    if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
+        rates = words.listed([f"{rate:g} Mbit/s" for rate in known])
+        yield f"{method} predicts, which knows links of {rates} alone"
+
+
+def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
+    """What was asked for that the series did not have."""
+    if asked.window is not None and asked.window != series.window:
+        had = "the library's own" if series.window is None else words.size(series.window)
+        yield f"measured with a window of {had}, not {words.size(asked.window)}"
+    if asked.congestion is not None and asked.congestion != series.congestion:
+        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
+        yield f"measured with {had}, not {asked.congestion}"
+    if asked.machine is not None and asked.machine != series.machine:
+        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
+
+
+def rate_of(fitted: Fit, asked: Asked) -> float | None:
+    """The rate to predict at: the one asked for, else the run's own; None where the run knows none."""
+    if asked.rate_mbit is not None or fitted.rate_range is None:
+        return asked.rate_mbit
+    return fitted.rate_range[0]
+
+
+def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
+    yield from _range("a round trip", asked.rtt, fitted.rtt_range, words.ms)
+    yield from _range("a payload", float(asked.size), fitted.size_range, words.size)
+    if asked.rate_mbit is not None and fitted.rate_range is None:
+        yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
+    elif asked.rate_mbit is not None and fitted.rate_range is not None:
+        yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+    elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
+        low, high = fitted.rate_range
+        yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
+    if asked.in_flight > 1 and fitted.series.shares_load:
+        yield "several processes share its load, and how requests queue for them is not modelled"
+    most = fitted.in_flight_range[1]
+    if asked.in_flight > BEYOND * most:
+        yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
+
+
+def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
+    low, high = measured
+    if not low / BEYOND <= value <= high * BEYOND:
+        side = "more than twice the largest" if value > high else "less than half of the smallest"
+        known = text(low) if low == high else f"{text(low)} to {text(high)}"
+        yield f"{what} of {text(value)} is {side} that was measured, {known}"
+
+
+def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
+    p90 = None if judged is None else judged.by_series.get(fitted.series.id)
+    if p90 is not None and p90 > MOST_MISSED:
+        yield f"its sealed cells were missed by {words.off(p90)} at p90, more than {words.margin(MOST_MISSED)}"
+
+
+def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
+    if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
+        yield (
+            f"its cells with several requests in flight were missed by {words.off(fitted.off_in_flight)} at p90, more than"
+            f" {words.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
+        )

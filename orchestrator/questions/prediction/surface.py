@@ -1,0 +1,287 @@
+"""Predictions over a grid of round trips and payloads: what `answer` says of a place, of many at once. Pure, vectorised.
+
+One surface for each way to make requests, operation, number of requests in flight, and rate of the links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.intervals import ALPHA, t_quantile
+from orchestrator.questions.prediction.network import Floats
+from orchestrator.questions.prediction.predict import Places, at
+from orchestrator.questions.prediction.refusals import BEYOND, Asked, refusals
+from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
+from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Series
+
+Grid = npt.NDArray[np.int64]
+
+NONE, UNSURE, EVEN = -1, -2, 0
+"""Codes of a place: fewer than two stacks are predicted, nothing is told apart, it does not matter."""
+
+ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
+STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+COARSE = (1, 2, 5)
+_MOST_STACKS = 26  # on one map: as many as there are letters
+_MOST_IN_FLIGHT = 8  # numbers of requests in flight that there are maps of
+_WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """What a surface is of: stacks that make their requests in the same way. `refused` has by label why one is not on it."""
+
+    setting: str
+    operation: str
+    connection: str
+    in_flight: int
+    rate_mbit: float | None
+    fits: tuple[Fit, ...]
+    refused: dict[str, str]
+    judged: Judged | None
+    method: Method
+    matters: float
+
+    @property
+    def rtt_range(self) -> tuple[float, float]:
+        """From half the nearest round trip to twice the farthest one, ms."""
+        ranges = [fit.rtt_range for fit in self.fits]
+        return min(low for low, _ in ranges) / BEYOND, max(high for _, high in ranges) * BEYOND
+
+    @property
+    def size_range(self) -> tuple[float, float]:
+        """Likewise of payloads, bytes."""
+        ranges = [fit.size_range for fit in self.fits]
+        return max(1.0, min(low for low, _ in ranges) / BEYOND), max(high for _, high in ranges) * BEYOND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surface:
+    """A way's predictions: arrays of stack x round trip x size, NaN where nothing is predicted.
+
+    `half` is half of the 90 % interval of a latency, on the scale of logarithms; `relative` the standard deviation beside
+    another stack. `standing` is that to the quickest: ABSENT, FIRST, TIE, UNRESOLVED or SLOWER. `codes`, of round trip x
+    size: NONE, EVEN, UNSURE, or the bits of the stacks that may be the quickest: one bit is a winner.
+    """
+
+    way: Way
+    rtts: Floats
+    sizes: Floats
+    latency: Floats
+    causes: dict[str, Floats]
+    half: Floats
+    relative: Floats
+    standing: Grid
+    codes: Grid
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """Of each stack, in the order of the first axis."""
+        return tuple(fit.series for fit in self.way.fits)
+
+    @property
+    def apart(self) -> Floats:
+        """How many ms the slowest stack takes more than the quickest; NaN where fewer than two are predicted."""
+        known = np.where(np.isnan(self.latency), np.inf, self.latency).min(axis=0)
+        most = np.where(np.isnan(self.latency), -np.inf, self.latency).max(axis=0)
+        return np.where(self.codes == NONE, np.nan, most - np.where(np.isfinite(known), known, 0.0))
+
+    def names(self, code: int) -> list[str]:
+        """The labels of the stacks whose bits a code has."""
+        return [of.label for place, of in enumerate(self.series) if code > 0 and code >> place & 1]
+
+
+def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
+    """What there are maps of; a way of which nothing can be predicted is left out."""
+    judged = modelled.judged
+    method: Method = MODEL if judged is None else judged.used
+    of: dict[tuple[str, str], list[Fit]] = {}
+    for fit in modelled.fits:
+        of.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
+    found = []
+    for (setting, operation), fits in of.items():
+        for rate in _rates(fits):
+            for number in _in_flight(fits, judged, method):
+                kept, refused = _predicted(fits, judged, rate, number)
+                refused |= {
+                    series.label: modelled.not_fitted[series.id]
+                    for series in modelled.series
+                    if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
+                }
+                if kept:
+                    found.append(
+                        Way(
+                            setting=setting,
+                            operation=operation,
+                            connection=kept[0].series.connection,
+                            in_flight=number,
+                            rate_mbit=rate,
+                            fits=kept,
+                            refused=refused,
+                            judged=judged,
+                            method=method,
+                            matters=matters,
+                        )
+                    )
+    return tuple(found)
+
+
+def _rates(fits: Sequence[Fit]) -> list[float | None]:
+    """The least and the largest rate of the links; None where nobody knows one."""
+    known = sorted({rate for fit in fits for rate in fit.rate_range or ()})
+    return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
+
+
+def _in_flight(fits: Sequence[Fit], judged: Judged | None, method: Method) -> list[int]:
+    if method != MODEL:
+        return [1]  # rivals know no queues
+    series = {fit.series.id for fit in fits}
+    sealed = {cell.in_flight for cell in judged.cells if cell.series in series} if judged else set()
+    found = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
+    return [*found[: _MOST_IN_FLIGHT - 1], found[-1]] if len(found) > _MOST_IN_FLIGHT else found
+
+
+def _predicted(
+    fits: Sequence[Fit], judged: Judged | None, rate: float | None, in_flight: int
+) -> tuple[tuple[Fit, ...], dict[str, str]]:
+    kept: list[Fit] = []
+    refused: dict[str, str] = {}
+    for fit in fits:
+        within = Asked(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
+        why = refusals(fit, judged, within)
+        if not all(0 < low <= high <= low * _WIDEST for low, high in (fit.rtt_range, fit.size_range)):
+            refused[fit.series.label] = "its cells are of no range of distances and payloads"
+        elif len(kept) == _MOST_STACKS:
+            refused[fit.series.label] = f"a map has at most {_MOST_STACKS} stacks"
+        elif why:
+            refused[fit.series.label] = "; ".join(why)
+        else:
+            kept.append(fit)
+    return tuple(kept), refused
+
+
+def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
+    """The predictions at each of these round trips (ms) with each of these sizes (bytes)."""
+    layers = [_layer(way, fit, rtts, sizes) for fit in way.fits]
+    latency = np.stack([layer.latency for layer in layers])
+    relative = np.stack([layer.relative for layer in layers])
+    standing = _standings(latency, relative, [layer.freedom for layer in layers], way.matters)
+    names = layers[0].causes
+    return Surface(
+        way=way,
+        rtts=rtts,
+        sizes=sizes,
+        latency=latency,
+        causes={name: np.stack([layer.causes[name] for layer in layers]) for name in names},
+        half=np.stack([layer.half for layer in layers]),
+        relative=relative,
+        standing=standing,
+        codes=_codes(standing),
+    )
+
+
+def round_surface(way: Way, steps: Sequence[float] = STEPS) -> Surface:
+    """At round numbers, so many in a decade, within twice what was measured; rivals are asked at fewer of them."""
+    steps = steps if way.method == MODEL else COARSE
+    rtts = list(round_numbers(way.rtt_range, steps))
+    sizes = sorted({int(size) for size in round_numbers(way.size_range, steps)})
+    return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
+
+
+def round_numbers(within: tuple[float, float], steps: Sequence[float]) -> Iterator[float]:
+    """Ascending round numbers within a range, both ends included."""
+    low, high = within
+    for power in range(floor(log10(low)), ceil(log10(high)) + 1):
+        for step in steps:
+            value = float(f"{step * 10.0**power:.6g}")
+            if low * (1 - 1e-9) <= value <= high * (1 + 1e-9):
+                yield value
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Layer:
+    latency: Floats
+    causes: dict[str, Floats]
+    half: Floats
+    relative: Floats
+    freedom: float
+
+
+def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> _Layer:
+    """One stack; NaN beyond twice what was measured of it."""
+    rtt, size = np.meshgrid(rtts, sizes, indexing="ij")
+    (near, far), (small, large) = fit.rtt_range, fit.size_range
+    is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
+    if way.method == MODEL or way.judged is None:
+        rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
+        found = at(fit, Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight))
+        t = t_quantile(0.5 + LEVEL / 2, found.freedom)
+        latency, causes, freedom = found.latency, found.causes, found.freedom
+        wider = 1.0 if way.judged is None else way.judged.widened.get(fit.series.id, 1.0)
+        half, relative = wider * t * found.sd_elsewhere / latency, wider * found.sd_beside / latency
+    else:
+        sd, freedom = off(way.judged, fit.series.id, way.method)
+        rival, alike = RIVALS[way.method], of_rate(fit.cells, way.rate_mbit)
+        latency = np.array([[rival(alike, float(r), float(s)) for s in sizes] for r in rtts])
+        relative = np.full_like(latency, sd)
+        causes, half = {}, relative * t_quantile(0.5 + LEVEL / 2, freedom)
+    return _Layer(
+        latency=_kept(latency, is_within),
+        causes={name: _kept(value, is_within) for name, value in causes.items()},
+        half=_kept(half, is_within),
+        relative=_kept(relative, is_within),
+        freedom=freedom,
+    )
+
+
+def _kept(values: Floats, is_within: npt.NDArray[np.bool_]) -> Floats:
+    found: Floats = np.where(is_within, values, np.nan)
+    return found
+
+
+def _standings(latency: Floats, relative: Floats, freedom: Sequence[float], matters: float) -> Grid:
+    """How each stack stands to the quickest one at its place, as `answer` judges it."""
+    is_there = ~np.isnan(latency)
+    of = np.where(is_there, latency, np.inf)
+    first = of.argmin(axis=0)
+    compared = np.maximum(is_there.sum(axis=0) - 1, 1)
+    quantiles = _quantiles(freedom)
+    least = np.take_along_axis(of, first[None], axis=0)[0]
+    spread = np.take_along_axis(np.nan_to_num(relative), first[None], axis=0)[0]
+    found = np.full(latency.shape, ABSENT, dtype=np.int64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for place in range(latency.shape[0]):
+            ratio = np.log(of[place] / least)
+            half = quantiles[compared - 1, place, first] * np.hypot(np.nan_to_num(relative[place]), spread)
+            is_tie = (ratio - half >= -np.log(1 + matters)) & (ratio + half <= np.log(1 + matters))
+            judged = np.where(is_tie, TIE, np.where(ratio - half > 0, SLOWER, UNRESOLVED))
+            found[place] = np.where(first == place, FIRST, judged)
+    found[~is_there] = ABSENT
+    return found
+
+
+def _quantiles(freedom: Sequence[float]) -> Floats:
+    """Of Student's t by how many are compared, less one, and by the two stacks: Bonferroni's correction."""
+    count = len(freedom)
+    return np.array(
+        [
+            [[t_quantile(1 - ALPHA / compared / 2, min(one, other)) for other in freedom] for one in freedom]
+            for compared in range(1, max(count, 2))
+        ]
+    )
+
+
+def _codes(standing: Grid) -> Grid:
+    bits = (1 << np.arange(standing.shape[0], dtype=np.int64))[:, None, None]
+    contends = (standing >= FIRST) & (standing < SLOWER)
+    mask = (contends * bits).sum(axis=0)
+    is_there = standing != ABSENT
+    is_even = ((standing == TIE) | (standing == FIRST) | ~is_there).all(axis=0)
+    is_unsure = (contends == is_there).all(axis=0) & ~is_even
+    found: Grid = np.where(is_there.sum(axis=0) < 2, NONE, np.where(is_even, EVEN, np.where(is_unsure, UNSURE, mask)))
+    return found

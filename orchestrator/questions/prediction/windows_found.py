@@ -1,0 +1,168 @@
+"""Finds the round trips of opening, and the windows that hold transfers back: the structure of a fit. Pure.
+
+The round trips of opening are the whole number that is nearest to the slope of the smallest message over the distance.
+Windows are searched on a grid: those that the protocol is known to have stay, unless others describe the cells so much
+better that what they add pays for itself (Schwarz 1978, the Bayesian information criterion). Where none does, each size has
+the round trips that it was seen to take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from math import log, sqrt
+
+import numpy as np
+
+from orchestrator.questions.prediction.network import Floats, Grid, network_ms, wire_ms
+from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, least, variance
+from orchestrator.questions.prediction.shapes import Series, Windows
+
+_WHOLE = 0.25  # round trips that a slope may be off a whole number: what makes either end slower with the distance
+_GROWTHS = (2.0, 1.5, 2.77)  # of slow start: RFC 5681; with delayed acknowledgements; of BBR
+_FREE = Windows(first=None, growth=2.0, steady=None, is_stepped=True)
+_TRIPS: Floats = np.float64(1.02) ** np.arange(240.0)  # times the fewest round trips, up to a hundred times as many
+
+
+def find(data: Data) -> tuple[int, Windows, int]:
+    """Round trips of opening, windows, and by how many things these go beyond what the protocol is known to have.
+
+    NotFittedError where opening takes no whole number of round trips, or another one than it is known to.
+    """
+    opening = _opening(data)
+    plain = network_ms(opening, data.up, data.down, data.mean_rtt, data.rate, _FREE)
+    guess = np.maximum(0.05 * data.mean_y, least(data, data.mean_y - plain[0] - plain[1])[data.level])
+    weights = 1 / variance(guess, np.maximum(data.mean_y - guess, 0.0), BEGIN)
+    candidates, beyond = _candidates(data.series)
+    windows, score, freed = _best(data, opening, weights, candidates, beyond)
+    nearby, beyond_nearby = _nearby(windows, freed)
+    if nearby:
+        windows, score, freed = min(
+            (windows, score, freed), _best(data, opening, weights, nearby, beyond_nearby), key=lambda found: found[1]
+        )
+    rounds, chi2, sizes = _rounds(data, opening, weights)
+    if sizes and _score(data, np.array([chi2]), np.array([float(sizes)]))[0] < score:
+        windows, freed = replace(_FREE, rounds=rounds), sizes
+    return opening, windows, freed
+
+
+def _best(
+    data: Data, opening: int, weights: Floats, candidates: list[Windows], beyond: Floats
+) -> tuple[Windows, float, int]:
+    """The windows that describe the cells best for what they add, with their score."""
+    parts = network_ms(opening, data.up, data.down, data.mean_rtt, data.rate, Grid.of_all(candidates))
+    left = data.mean_y[None, :] - np.broadcast_to(sum(parts), (len(candidates), data.mean_y.size))
+    share = data.in_level * weights[:, None]
+    hosts = np.maximum(left @ (share / share.sum(axis=0)), TINY_MS)
+    scores = _score(data, ((left - hosts[:, data.level]) ** 2 * weights).sum(axis=1), beyond)
+    best = int(np.argmin(scores))
+    return candidates[best], float(scores[best]), int(beyond[best])
+
+
+def _score(data: Data, chi2: Floats, beyond: Floats) -> Floats:
+    n = data.mean_y.size
+    found: Floats = n * np.log(1 + chi2 / n) + beyond * log(n)
+    return found
+
+
+def _nearby(windows: Windows, beyond: int) -> tuple[list[Windows], Floats]:
+    """Windows between those of the grid, where it chose others than those that are known."""
+    found = []
+    steps = 2.0 ** np.linspace(-0.5, 0.5, 81)
+    if beyond and windows.steady is not None:
+        found += [replace(windows, steady=float(windows.steady * step)) for step in steps]
+    if beyond and windows.first is not None:
+        found += [replace(windows, first=float(windows.first * step)) for step in steps]
+    return found, np.full(len(found), beyond + 1.0)  # of windows that are as likely, that of the grid stays
+
+
+def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[float, float], ...], float, int]:
+    """Round trips of each size as they are, with what they leave (chi square), and how many sizes take more than they must.
+
+    A larger message takes no fewer, and no less of the hosts' time than the smallest. Up to the first window, which a kept
+    connection has at least, none waits.
+    """
+    places: list[tuple[float, float]] = []
+    trips, total, freed, least_hosts = float(opening + 1), 0.0, 0, TINY_MS
+    for level in range(data.sizes.size):
+        here = data.level == level
+        y, w, rtt = data.mean_y[here], weights[here], data.mean_rtt[here]
+        size = float(np.maximum(data.up, data.down)[here].max())
+        fewest = (
+            (opening + 1) * rtt + wire_ms(data.up[here], data.rate[here]) + wire_ms(data.down[here], data.rate[here])
+        )
+        tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest, least_hosts)
+        best = int(np.argmin(chi2)) if level else 0
+        if chi2[best] + log(data.mean_y.size) >= chi2[0]:
+            best = 0
+        if best:
+            freed += 1
+            first = data.series.first_window
+            if places and places[-1][0] < first < size and places[-1][1] == opening + 1:
+                places.append((first, trips))
+            near: Floats = tried[best] * np.linspace(1 / _TRIPS[1], _TRIPS[1], 41)
+            fine = _left_over(near, y, w, rtt, fewest, least_hosts)
+            trips, left = float(near[np.argmin(fine)]), float(fine.min())
+        else:
+            left = float(chi2[0])
+        total += left
+        places.append((size, trips))
+        if not level:
+            least_hosts = least_of_larger(float(np.average(y - fewest, weights=w)), 1 / sqrt(float(w.sum())))
+    return tuple(places), total, freed
+
+
+def least_of_larger(hosts: float, unsure: float) -> float:
+    """What larger messages take of the hosts' time at least, ms, where the smallest one takes this, give or take."""
+    return max(hosts - unsure, TINY_MS)
+
+
+def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: Floats, least_hosts: float) -> Floats:
+    """Chi square of one size for each number of round trips, the hosts' time being the best one."""
+    left = y[None, :] - np.maximum(fewest[None, :], trips[:, None] * rtt[None, :])
+    hosts = np.maximum(left @ (weights / weights.sum()), least_hosts)
+    found: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
+    return found
+
+
+def _opening(data: Data) -> int:
+    """Round trips of opening: a whole number, and one that the protocol is known to need."""
+    small = data.level == 0
+    x, y = data.mean_rtt[small], data.mean_y[small]
+    weights = 1 / variance(np.full(x.size, y.min()), y, BEGIN)
+    middle = np.average(x, weights=weights)
+    slope = float((weights * (x - middle) * y).sum() / (weights * (x - middle) ** 2).sum())
+    whole = round(slope)
+    if abs(slope - whole) > _WHOLE:
+        raise NotFittedError(
+            f"the smallest payload takes {slope:.2f} round trips, which is no whole number: look for Nagle's algorithm with"
+            " delayed acknowledgements, a queue, or a link that changes"
+        )
+    fewest, most = (1 + opens for opens in data.series.opens)
+    if not fewest <= whole <= most:
+        known = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        raise NotFittedError(
+            f"the smallest payload takes {slope:.2f} round trips, where the protocol is known to need {known}: connections"
+            " may have been kept or opened where they should not, or another host may have answered"
+        )
+    return whole - 1
+
+
+def _candidates(series: Series) -> tuple[list[Windows], Floats]:
+    """Windows to choose among, and by how much each goes beyond what the protocol is known to have; that one is first."""
+    is_new = series.connection == "per-request"
+    first = series.first_window if is_new else None
+    steady = None if series.window is None else float(series.window)
+    known = Windows(first=first, growth=2.0, steady=steady, is_stepped=True)
+    step = 1.0 if is_new else 0.25  # octaves
+    around = [float(2.0**power) for power in np.arange(12.0, 24.0 + step, step)]
+    steadies: list[float | None] = [steady, *([None] if steady is not None else []), *around]
+    octaves = [*np.arange(-1.5, 3.0, 0.25), *np.arange(3.0, 8.0)]
+    firsts = [first, *(float(first * 2.0**power) for power in octaves if power)] if first else [None]
+    growths = _GROWTHS if is_new else (2.0,)
+    found, beyond = [], []
+    for one, growth, limit, is_stepped in product(firsts, growths, steadies, (True, False)):
+        found.append(Windows(first=one, growth=growth, steady=limit, is_stepped=is_stepped))
+        changes = (one != known.first, growth != known.growth, limit != known.steady, not is_stepped)
+        beyond.append(float(sum(changes)))
+    return found, np.array(beyond)

@@ -1,0 +1,57 @@
+"""The questions that runs answer beside which stack is fastest, in the order in which they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from orchestrator.questions.axes import find as axes
+from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.capacity import find as capacity
+from orchestrator.questions.clients import find as clients
+from orchestrator.questions.distance import find as distance
+from orchestrator.questions.prediction import find as prediction
+from orchestrator.questions.saturation import find as saturation
+from orchestrator.questions.scorecard import find as scorecard
+from orchestrator.questions.shares import find as shares
+from orchestrator.questions.stability import find as stability
+from orchestrator.questions.timing_rules import find as timing_rules
+from orchestrator.questions.until import find as until
+from orchestrator.shapes import decode_json
+
+# A question may read the findings of those before it: a prediction those of distances, the scorecard those of rates.
+QUESTIONS: tuple[Question[Any], ...] = (
+    until.QUESTION,
+    axes.QUESTION,
+    distance.QUESTION,
+    saturation.QUESTION,
+    capacity.QUESTION,
+    stability.QUESTION,
+    shares.QUESTION,
+    clients.QUESTION,
+    timing_rules.QUESTION,
+    prediction.QUESTION,
+    scorecard.QUESTION,
+)
+
+
+def find(basis: Basis) -> dict[str, Any]:
+    """Return the findings of every question that applies to a run, by its name; questions without findings are left out."""
+    made, earlier = basis.searched or basis.plan, basis.summary.findings
+    findings: dict[str, Any] = {}
+    for question in QUESTIONS:
+        if question.applies(made):
+            known = {**earlier, **findings}
+            finding = question.find(replace(basis, summary=replace(basis.summary, findings=known)))
+            if finding != question.empty:
+                findings[question.name] = finding
+    return findings
+
+
+def decoded(findings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return findings as JSON has them in their types; ValueError names a question or a key that nobody knows."""
+    types = {question.name: question.type for question in QUESTIONS}
+    if unknown := findings.keys() - types.keys():
+        raise ValueError(f"findings: no question is called {sorted(unknown)[0]!r}")
+    return {name: decode_json(types[name], finding) for name, finding in findings.items()}

@@ -1,0 +1,1 @@
+"""Where more load brings no more replies."""

@@ -1,0 +1,327 @@
+"""Where more load brings no more replies: series of cells that differ in requests in flight, or in the rate, alone.
+
+The *knee* of a series is the smallest load whose throughput lies within the experiment's margin of the highest: by the mean
+over blocks of the log ratio of the two, both measured in the same block. Which load is the highest is an estimate, too. So
+the loads at which the knee may lie are told by the ratios to *all* others, as in comparisons with the best (Hsu 1981,
+"Simultaneous confidence intervals for all distances from the best", Annals of Statistics 9(5)): a load is shown to lie
+within the margin where the intervals of all of its ratios say so (each at 95 %: all must), and to lie outside where
+one of them does (Bonferroni's share of 5 % each: one is enough).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, takewhile
+from math import log
+from statistics import mean
+from typing import Literal
+
+from orchestrator.analysis import intervals, naming, unresolved, words
+from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.evidence import SHORT_WINDOW_S
+from orchestrator.analysis.intervals import LogMean
+from orchestrator.analysis.summary import CellSummary, TrialSummary
+from orchestrator.analysis.validity import failed_in
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.read.units import format_rate
+from orchestrator.questions.base import Basis, Question, is_no_search
+from services.python.contract.limits import SATURATED
+
+Bounds = tuple[float, float]
+Limit = Literal["responder", "requester", "both", "neither", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadPoint:
+    """One cell of a series.
+
+    Throughput, the share of the highest and the share answered are geometric means over trials or blocks, with t-intervals
+    (None with fewer than three). `left_out` says why the point takes no part in the knee, as a clause; empty where it does.
+    """
+
+    cell: str
+    load: float  # requests in flight, or the rate asked for, per second
+    load_text: str  # `50 in flight`, `1000/s`
+    offered_per_s: float | None  # due per second, as drawn; None in a closed loop
+    throughput_per_s: float | None  # verified replies per second
+    interval: Bounds | None
+    of_highest: float | None  # over that of the load with the highest
+    of_highest_interval: Bounds | None
+    answered: float | None  # throughput over what was offered; None in a closed loop
+    answered_interval: Bounds | None
+    keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
+    median: float | None
+    p99: float | None
+    requester_cpu: float | None
+    responder_cpu: float | None
+    not_sent: int = 0
+    errors: int = 0
+    is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
+    left_out: str = ""
+    client_share: float | None = None  # of the median, over a bare socket at the same load
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadSeries:
+    """Cells of one stack in one setting, by ascending load; `highest` and the others are places in `points`.
+
+    `knee`: the smallest load whose throughput lies within the margin of the highest. `knee_from` and `knee_by`: from which
+    load to which it may lie, by the intervals of the ratios of all loads; None with fewer than three blocks.
+    `is_reached`: more load was offered than at the knee. `limit`: whose CPU limits there; None where nothing shows a limit.
+    `keeps_up_to`: the greatest rate up to which the stack keeps up at all rates; None in a closed loop, or at none.
+    """
+
+    factor: Literal["concurrency", "rate"]
+    stack: str
+    stack_label: str
+    setting: str
+    margin: float
+    points: tuple[LoadPoint, ...]
+    highest: int | None = None
+    knee: int | None = None
+    knee_from: int | None = None
+    knee_by: int | None = None
+    is_reached: bool = False
+    limit: Limit | None = None
+    keeps_up_to: int | None = None
+
+    @property
+    def has_client_shares(self) -> bool:
+        """Whether a bare socket was measured at one of its loads."""
+        return any(point.client_share is not None for point in self.points)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests come at a rate."""
+        return self.factor == "rate"
+
+
+FEWEST_POINTS = 3
+_LOADS = ("concurrency", "rate")
+
+Key = tuple[tuple[str, Value], ...]
+
+
+def find_series(
+    cells: Sequence[CellSummary], checks: Sequence[CheckResult], *, matters: float
+) -> tuple[LoadSeries, ...]:
+    """Every series of three or more loads, in the order of its first cells; streams and codecs alone have none."""
+    closed: dict[Key, list[CellSummary]] = {}
+    opened: dict[Key, list[CellSummary]] = {}
+    for cell in cells:
+        if cell.kind in ("call", "task"):
+            (closed if cell.factors["rate"] is None else opened).setdefault(_key(cell), []).append(cell)
+    found = [("concurrency", members) for members in closed.values()]
+    found += [("rate", members) for alike in opened.values() for members in _by_bound(alike)]
+    places = {cell.id: place for place, cell in enumerate(cells)}
+    found.sort(key=lambda one: places[one[1][0].id])
+    return tuple(
+        _series(factor, members, checks, matters) for factor, members in found if len(members) >= FEWEST_POINTS
+    )
+
+
+def _key(cell: CellSummary) -> Key:
+    rest = tuple((name, value) for name, value in cell.factors.items() if name not in _LOADS)
+    return (("stack", cell.stack), ("operation", cell.operation_id), ("placement", cell.placement_id), *rest)
+
+
+def _by_bound(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
+    """One series where the bound on requests in flight follows the rate; one for each bound where it was varied, too."""
+    if len({cell.factors["rate"] for cell in cells}) == len(cells):
+        return [list(cells)]
+    bounds: dict[Value, list[CellSummary]] = {}
+    for cell in cells:
+        bounds.setdefault(cell.factors["concurrency"], []).append(cell)
+    return [*bounds.values()]
+
+
+def _series(factor: str, cells: Sequence[CellSummary], checks: Sequence[CheckResult], margin: float) -> LoadSeries:
+    is_open = factor == "rate"
+    cells = sorted(cells, key=lambda cell: _load(cell, factor))
+    points = [_point(cell, factor, checks, margin) for cell in cells]
+    sound = [place for place, point in enumerate(points) if not point.left_out]
+    series = LoadSeries(
+        factor="rate" if is_open else "concurrency",
+        stack=cells[0].stack,
+        stack_label=cells[0].stack_label,
+        setting=naming.without(factor, cells[0]),
+        margin=margin,
+        points=tuple(points),
+    )
+    series = _with_knee(series, [_by_block(cell) for cell in cells], sound)
+    if is_open:
+        kept = [*takewhile(lambda place: points[place].keeps_up, sound)]
+        series = replace(series, keeps_up_to=kept[-1] if kept else None)
+    return series
+
+
+def _load(cell: CellSummary, factor: str) -> float:
+    value = cell.factors[factor]
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _by_block(cell: CellSummary) -> dict[int, float]:
+    return {trial.block: trial.throughput_per_s for trial in cell.trials}
+
+
+# ---- a point
+
+
+def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin: float) -> LoadPoint:
+    rates = [trial.throughput_per_s for trial in cell.trials]
+    of = intervals.of_trials(rates) if rates and min(rates) > 0 else None
+    load = _load(cell, factor)
+    offered = answered = None
+    if factor == "rate":
+        due = [trial.offered_per_s or load for trial in cell.trials]
+        offered = intervals.of_trials(due).ratio if due else None
+        answered = intervals.paired(rates, due) if of else None
+    keeps_up = None
+    if factor == "rate" and rates:
+        is_answered = answered is not None and answered.mean >= -log(1 + margin)
+        overloads = [check for check in checks if check.cell == cell.id and is_beyond_capacity(check)]
+        keeps_up = is_answered and not cell.not_sent and not overloads
+    middle = cell.distribution
+    return LoadPoint(
+        cell=cell.id,
+        load=load,
+        load_text=format_rate(load) if factor == "rate" else BY_NAME[factor].text(cell.factors[factor]),
+        offered_per_s=offered,
+        throughput_per_s=of.ratio if of else None,
+        interval=of.interval() if of else None,
+        of_highest=None,
+        of_highest_interval=None,
+        answered=answered.ratio if answered else None,
+        answered_interval=answered.interval() if answered else None,
+        keeps_up=keeps_up,
+        median=middle.median if middle else None,
+        p99=middle.p99 if middle else None,
+        requester_cpu=mean_of(trial.cpu_share for trial in cell.trials),
+        responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
+        not_sent=cell.not_sent,
+        errors=cell.failed,
+        is_busy=bool(unresolved.busy(checks, {}, (cell.id,))),
+        left_out=_why_left_out(cell, checks),
+        client_share=cell.client_share,
+    )
+
+
+def mean_of(shares: Iterable[float | None]) -> float | None:
+    """Over trials; None unless every trial knows."""
+    found = [*shares]
+    known = [share for share in found if share is not None]
+    return mean(known) if known and len(known) == len(found) else None
+
+
+def responder_cpu(trial: TrialSummary) -> float | None:
+    """How busy the responder's core was.
+
+    Unknown of a short window, in which starting and ending the trial may have used it (`responder's core`).
+    """
+    window_s = trial.responder_window_s
+    return None if window_s is not None and window_s < SHORT_WINDOW_S else trial.responder_cpu_share
+
+
+def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
+    """A rate that could not be offered in full is a result; whatever else makes a cell invalid leaves it out."""
+    failed = failed_in(cell.id, [check for check in checks if not is_beyond_capacity(check)])
+    if failed:
+        return f"{', '.join(failed)} failed"
+    if cell.failed_trials:
+        return f"{words.count(cell.failed_trials, 'trial')} failed"
+    if not cell.trials:
+        return "no trial"
+    return "a trial without a right reply" if any(not trial.throughput_per_s for trial in cell.trials) else ""
+
+
+def is_beyond_capacity(check: CheckResult) -> bool:
+    """Whether it failed for nothing but a rate above what can be answered."""
+    return check.verdict == "fail" and check.overload is not None
+
+
+# ---- the knee
+
+
+def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], sound: Sequence[int]) -> LoadSeries:
+    """The series with the highest throughput and its knee, over the blocks in which every sound point was measured."""
+    blocks = sorted(set.intersection(*(set(by_block[place]) for place in sound))) if sound else []
+    if len(sound) < FEWEST_POINTS or not blocks:
+        return series
+    values = {place: [by_block[place][block] for block in blocks] for place in sound}
+    highest = max(sound, key=lambda place: intervals.of_trials(values[place]).mean)
+    ratios = _ratios(values)
+    least = 1 / (1 + series.margin)
+    knee = next(place for place in sound if place == highest or ratios[place, highest].ratio >= least)
+    of_highest = {place: ratios[place, highest] for place in sound if place != highest}
+    points = tuple(
+        replace(
+            point,
+            of_highest=of_highest[place].ratio if place in of_highest else 1.0 if place == highest else None,
+            of_highest_interval=of_highest[place].interval() if place in of_highest else None,
+        )
+        for place, point in enumerate(series.points)
+    )
+    is_reached = knee != sound[-1]
+    first, last = _ends(ratios, sound, least) if len(blocks) >= intervals.FEWEST_BLOCKS else (None, None)
+    return replace(
+        series,
+        points=points,
+        highest=highest,
+        knee=knee,
+        knee_from=first,
+        knee_by=last,
+        is_reached=is_reached,
+        limit=limit_of(points[knee].responder_cpu, points[knee].requester_cpu)
+        if is_reached or points[knee].keeps_up is False
+        else None,
+    )
+
+
+def _ratios(values: Mapping[int, Sequence[float]]) -> dict[tuple[int, int], LogMean]:
+    """Every load's throughput over every other's, block by block, with a shared least error."""
+    pairs = [*combinations(values, 2)]
+    found: dict[tuple[int, int], LogMean] = {}
+    shared = intervals.with_shared_error([intervals.paired(values[one], values[other]) for one, other in pairs])
+    for (one, other), of in zip(pairs, shared, strict=True):
+        if of is not None:
+            found[one, other], found[other, one] = of, replace(of, mean=-of.mean)
+    return found
+
+
+def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least: float) -> tuple[int, int]:
+    """From which load to which the knee may lie; the last one where no load is shown to lie within the margin."""
+    several = intervals.ALPHA / (len(sound) - 1)
+
+    def reaches(place: int, bound: int, alpha: float) -> bool:
+        """Whether the lower (0) or upper (1) bounds of the ratios to all others lie within the margin."""
+        of = (ratios[place, other].interval(alpha) for other in sound if other != place)
+        return all(interval is not None and interval[bound] >= least for interval in of)
+
+    first = next(place for place in sound if reaches(place, 1, several))
+    return first, next((place for place in sound if reaches(place, 0, intervals.ALPHA)), sound[-1])
+
+
+def limit_of(responder_cpu: float | None, requester_cpu: float | None) -> Limit:
+    """Whose process is busy for so much of its core that it limits; unknown where nobody knows of one, and not the other."""
+    busy = {
+        end: None if share is None else share >= SATURATED
+        for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
+    }
+    if busy["responder"] and busy["requester"]:
+        return "both"
+    if busy["responder"]:
+        return "responder"
+    if busy["requester"]:
+        return "requester"
+    return "unknown" if None in busy.values() else "neither"
+
+
+def _find(basis: Basis) -> tuple[LoadSeries, ...]:
+    return find_series(basis.summary.cells, basis.summary.checks, matters=basis.plan.matters)
+
+
+QUESTION: Question[tuple[LoadSeries, ...]] = Question(
+    name="saturation", type=tuple[LoadSeries, ...], empty=(), find=_find, applies=is_no_search
+)

@@ -1,0 +1,60 @@
+"""Which stack is the most predictable: by each spread, from comparisons of every two stacks, corrected for all of the run.
+
+A stack is the most predictable by a spread where every other one that could be compared is shown to spread more than some
+stack, and it is not. Of equal stacks that happens in at most 5 % of runs, as no pair of them is told apart in the others
+(`docs/stability.md`). SD, IQR and p99 over the median are a family each, like the statistics of latencies, and what they
+say may differ: SD and IQR are in ms, so that who is quick spreads little; p99 over the median is relative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from orchestrator.analysis.compare import compare_spreads
+from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.analysis.validity import withhold
+from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.questions.stability.spread import SPREAD_NAMES, SpreadName
+
+
+@dataclass(frozen=True, kw_only=True)
+class Least:
+    """What one spread says of a setting's stacks: the cells that may spread least, by id, the least by its mean first.
+
+    One alone is told from all others. `tie`: they are several, and each two of them tie.
+    """
+
+    by: SpreadName
+    cells: tuple[str, ...]
+    tie: bool = False
+
+
+def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> tuple[Least, ...]:
+    """By each spread, of the comparisons of one setting; a spread by which nothing can be told is left out."""
+    found = []
+    for name in SPREAD_NAMES:
+        told = [c for c in comparisons if c.statistic == name and c.standing != "cannot tell"]
+        involved = dict.fromkeys(cell for c in told for cell in (c.reference_cell, c.cell))
+        more = {c.cell for c in told if c.standing == "more"} | {c.reference_cell for c in told if c.standing == "less"}
+        left = [cell for cell in involved if cell not in more]
+        left.sort(key=lambda cell: cells[cell].spreads[name].value if name in cells[cell].spreads else float("inf"))
+        ties = {frozenset((c.cell, c.reference_cell)) for c in told if c.standing == "tie"}
+        is_tie = len(left) > 1 and all(frozenset(pair) in ties for pair in combinations(left, 2))
+        if left:
+            found.append(Least(by=name, cells=tuple(left), tie=is_tie))
+    return tuple(found)
+
+
+def _find(basis: Basis) -> tuple[Comparison, ...]:
+    return withhold(compare_spreads(basis.plan, basis.summary.cells, basis.invalid), basis.invalid)
+
+
+QUESTION: Question[tuple[Comparison, ...]] = Question(
+    name="stability",
+    type=tuple[Comparison, ...],
+    empty=(),
+    find=_find,
+    applies=lambda plan: plan.stability and is_no_search(plan),
+)

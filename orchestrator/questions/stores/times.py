@@ -1,0 +1,89 @@
+"""Where the handling time of requests to a store went, by the word of the responder: of a trial, and of a cell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, Literal, get_args
+
+from orchestrator.results.manifest import TrialRecord
+
+Where = Literal["queue", "pool", "database", "service"]
+
+PLACES: Final[tuple[Where, ...]] = get_args(Where)
+"""Waiting for a thread or the event loop of the responder; waiting for a connection to the database; with it; the service's
+own code."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreTimes:
+    """Means over the measured requests of a trial, or medians of those over the trials of a cell; ms."""
+
+    handling: float
+    queue: float
+    pool: float
+    database: float
+    service: float
+    queries: float = 0.0  # a request, where the store counts them
+
+    def share(self, where: Where) -> float:
+        """The part of the handling time that is spent there."""
+        took: float = getattr(self, where)
+        return took / self.handling if self.handling else 0.0
+
+    @property
+    def accounted(self) -> float:
+        """The sum of the parts over the handling time, which was measured apart from them."""
+        return sum(self.share(where) for where in PLACES)
+
+    @property
+    def most(self) -> Where:
+        """Where most of the time goes."""
+        return max(PLACES, key=self.share)
+
+
+_MS_PER_S = 1e3
+_TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading the clock takes where that is little
+
+
+def of_trial(record: TrialRecord) -> StoreTimes | None:
+    """Of the measured phase; None where the responder did not tell, or answered nothing."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    if before is None or after is None or (requests := after.requests - before.requests) <= 0:
+        return None
+    each = {
+        name: _MS_PER_S * (getattr(after, f"{name}_s") - getattr(before, f"{name}_s")) / requests
+        for name in ("handling", *PLACES)
+    }
+    return StoreTimes(**each, queries=(after.queries - before.queries) / requests)
+
+
+def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
+    """The medians over trials; None where none of them told."""
+    told = [times for record in records if (times := of_trial(record)) is not None]
+    if not told:
+        return None
+    return StoreTimes(
+        **{name: median(getattr(times, name) for times in told) for name in ("handling", *PLACES, "queries")}
+    )
+
+
+def storeless(record: TrialRecord) -> tuple[int, int] | None:
+    """Measured requests that had no connection to a database, and all of them; None where the responder did not tell."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    if before is None or after is None:
+        return None
+    return after.storeless - before.storeless, after.requests - before.requests
+
+
+def unaccounted(times: StoreTimes) -> str:
+    """Whether time is missing from the parts of the handling time, or counted twice; empty where they add up to it."""
+    off = sum(getattr(times, where) for where in PLACES) - times.handling
+    # Of a stream one query reads many events: what reading the clock takes is shared by them.
+    least = _TOLERANCE_MS * min(1.0, times.queries or 1.0)
+    if abs(off) <= max(_TOLERANCE * times.handling, least):
+        return ""
+    return "some is counted twice" if off > 0 else "some is in none of them"

@@ -1,0 +1,230 @@
+"""Where the handling time of requests to a store went: a row for each cell, and what is said of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.table import Table, text_table
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import (
+    BATCHING,
+    BY_NAME,
+    DRIVER,
+    OF_THE_STORE,
+    POOL,
+    POSTGRESQL,
+    STORE,
+    short,
+)
+from orchestrator.questions.stores.times import PLACES, StoreTimes, Where
+
+_HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
+_QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
+
+_MOST_NAMED = 3
+_OF_THE_STORE = frozenset(factor.name for factor in OF_THE_STORE)
+
+HEADS: Final = (
+    "Stack",
+    "Asked",
+    "Store",
+    "Pool",
+    "Queries",
+    "Handling",
+    "Own queue",
+    "Connection",
+    "Database",
+    "Service",
+    "Most of it",
+)
+NOTE: Final = (
+    "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
+    " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls"
+    " of a task. Of a stream it is that of an event, its part of the page of rows that it was read in, and its share of the"
+    " interval between two events. Of it: the responder's own queue (waiting for one of its threads, or for its event loop),"
+    " waiting for a connection of the pool, the database, and the operation's own code. Queries: how many each request took,"
+    " or all calls of a task, on average (-: this store does not count them); of a nested query's resolvers the times are"
+    " summed up, also where they overlap."
+)
+_MOST_OF_IT: dict[Where, str] = {
+    "queue": "the responder's own queue",
+    "pool": "waiting for a connection",
+    "database": "the database",
+    "service": "the service",
+}
+_BOTTLENECKS: dict[Where, str] = {
+    "database": "The database is the bottleneck",
+    "pool": "The pool of connections is the bottleneck",
+    "queue": "The responder itself, its threads and its event loop, is the bottleneck",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreRow:
+    """One cell: what is asked where, and the mean times of a request in ms."""
+
+    cell: str
+    stack: str
+    asked: str
+    store: str
+    pool: str
+    times: StoreTimes
+    queries: float  # that a sample takes, those of all its calls; 0 where the store does not count them
+    of_latency: float | None  # the handling time over the median latency; of events over the interval between two
+    bottleneck: (
+        Where | None
+    )  # where half of the handling time goes, if that is a quarter of the latency; with a database
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As a table shows it."""
+        return (
+            self.stack,
+            self.asked,
+            self.store,
+            self.pool,
+            f"{self.queries:.3g}" if self.queries else "-",
+            words.ms(self.times.handling)
+            + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
+            *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
+            _MOST_OF_IT[self.times.most],
+        )
+
+
+def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
+    """A row for each cell whose responder told where its time went."""
+    return tuple(row for row in map(_row_of, cells) if row is not None)
+
+
+def sentence(cells: Iterable[CellSummary]) -> str:
+    """Which part of the handling time limits which cells; empty where none has half of it."""
+    found: dict[Where, list[tuple[CellSummary, StoreRow]]] = {}
+    told = [(cell, row) for cell in cells if (row := _row_of(cell)) is not None]
+    for cell, row in told:
+        if row.bottleneck in _BOTTLENECKS:
+            found.setdefault(row.bottleneck, []).append((cell, row))
+    parts = [{*_parts(cell)} for cell, _ in told]
+    common = set.intersection(*parts) if len(told) > 1 else set()
+    loads = len({cell.load for cell, _ in told})
+    most_first = sorted(found.items(), key=lambda item: len(item[1]), reverse=True)
+    return " ".join(_told(where, of, common, loads) for where, of in most_first)
+
+
+def queries(cells: Sequence[CellSummary]) -> str:
+    """How many queries a sample takes, those of all its calls; empty where it is the same everywhere, or not counted."""
+    counted = {
+        cell.id: row.queries for cell, row in zip(cells, map(_row_of, cells), strict=True) if row and row.queries
+    }
+    by_operation: dict[str, dict[str, list[float]]] = {}
+    for cell in cells:
+        if cell.id in counted and cell.kind != "stream":  # which reads pages, a whole one or the last of a table
+            by_operation.setdefault(cell.operation, {}).setdefault(_asker(cell, cells), []).append(counted[cell.id])
+    told = [f"{operation}: {_grouped(of)}" for operation, of in by_operation.items() if len(_alike(of)) > 1]
+    return f"Queries to the store for each sample, on average: {'; '.join(told)}." if told else ""
+
+
+def _asker(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+    """The stack, and how its resolvers ask where it has done so in several ways."""
+    ways = {other.factors.get(BATCHING) for other in cells if other.stack == cell.stack}
+    way = cell.factors.get(BATCHING)
+    return cell.stack_label if len(ways) == 1 else f"{BY_NAME[BATCHING].briefly(way)} of {cell.stack_label}"
+
+
+def _alike(of: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """Who takes as many queries, the fewest first; by the median of those that differ by the users that were drawn."""
+    found: dict[str, list[str]] = {}
+    for asker, numbers in sorted(of.items(), key=lambda item: median(item[1])):
+        found.setdefault(f"{median(numbers):.3g}", []).append(asker)
+    return found
+
+
+def _grouped(of: Mapping[str, Sequence[float]]) -> str:
+    return "; ".join(f"{number} with {words.listed(askers)}" for number, askers in _alike(of).items())
+
+
+def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[str], loads: int) -> str:
+    """Cells that differ in their load alone are named once; what all cells of the run have in common, not at all."""
+    alike: dict[str, list[tuple[CellSummary, StoreRow]]] = {}
+    for cell, row in sorted(of, key=lambda each: each[1].times.share(where), reverse=True):
+        parts = [part for part in _parts(cell) if part not in common]
+        name = ", ".join((row.stack, *parts, f"{row.store}{f' with {row.pool}' if row.pool else ''}"))
+        alike.setdefault(name, []).append((cell, row))
+    most = list(alike.items())[: _MOST_NAMED if len(alike) <= _MOST_NAMED else 1]  # of many one, as an example
+    named = [_named_once(name, where, found, loads) for name, found in most]
+    others = len(of) - sum(len(found) for _, found in most)
+    more = f"; and of {words.count(others, 'more cell')}" if others else ""
+    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{more}."
+
+
+def _named_once(name: str, where: Where, found: Sequence[tuple[CellSummary, StoreRow]], loads: int) -> str:
+    share = words.percent(found[0][1].times.share(where))
+    if len(found) > 1:
+        return f"{name}, under {len(found)} of {loads} loads (up to {share} of the handling time)"
+    load = f", {found[0][0].load}" if loads > 1 else ""
+    return f"{name}{load} ({share} of the handling time)"
+
+
+def _parts(cell: CellSummary) -> tuple[str, ...]:
+    """What is asked, but for store and load."""
+    return (cell.operation, cell.placement, *_call(cell))
+
+
+def _row_of(cell: CellSummary) -> StoreRow | None:
+    return None if cell.store_times is None else _row(cell, cell.store_times)
+
+
+def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
+    store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
+    has_database = store not in (None, BY_NAME[STORE].default)
+    time_ms = _time_for(cell)
+    of_latency = times.handling * _calls(cell) / time_ms if time_ms else None
+    queries = times.queries * _calls(cell)
+    # Of several queries that together take longer than the sample some overlap: no part of that can be said to limit it.
+    do_overlap = queries > 1 and of_latency is not None and of_latency > 1
+    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
+    return StoreRow(
+        cell=cell.id,
+        stack=cell.stack_label,
+        asked=", ".join((*_parts(cell), cell.load)),
+        store=_named(cell, store),
+        pool=BY_NAME[POOL].level(pool).compared if has_database else "",
+        times=times,
+        queries=queries,
+        of_latency=of_latency,
+        bottleneck=times.most if is_much and not do_overlap else None,
+    )
+
+
+def _time_for(cell: CellSummary) -> float | None:
+    """What the handling of a sample is a part of, ms: its latency; of an event the interval until the next one is due."""
+    if cell.stream is not None:
+        return cell.stream.interval
+    return cell.distribution.median if cell.distribution else None
+
+
+def _call(cell: CellSummary) -> tuple[str, ...]:
+    """How requests are made, but for the store, which has columns of its own."""
+    return short({name: value for name, value in cell.factors.items() if name not in _OF_THE_STORE})
+
+
+def _calls(cell: CellSummary) -> int:
+    calls = cell.factors.get("calls")
+    return calls if isinstance(calls, int) else 1
+
+
+def _named(cell: CellSummary, store: Value) -> str:
+    """The store in words, PostgreSQL with who asks it."""
+    words_of = BY_NAME[STORE].level(store).compared
+    driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
+    return f"{words_of} by {driver}" if store == POSTGRESQL else words_of
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return where the handling time of requests to a store went, a row for each cell."""
+    found = [row.texts for row in rows(summary.cells)]
+    return (text_table("where the responder's handling time goes", HEADS, found, (NOTE,), texts=1),) if found else ()

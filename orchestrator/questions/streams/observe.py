@@ -1,0 +1,449 @@
+"""What came of a stream, event by event, from the rows of a record.
+
+*Delivered* is a right event, each sequence number of a subscription once; *dropped* is what was due and never came
+right; *duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A
+dropped event counts as slower than every other in each percentile, as a failed request does.
+
+What is timed of an event is its delivery: from the sender's stamp to its receipt. Those are readings of two clocks, unless
+both ends run on one host, where they are of one. Over a distance the gap is timed and compared, from one event of a
+subscription to the next that came: what arrives late makes a long gap, whatever the clocks. A delivery stands there with a
+bound on its error (`two_clocks`), about half a round trip: too wide to compare by.
+
+Between its stamp and its receipt an event waits somewhere: in the sender, in a socket, on the way, or in the client. How
+many did so at once at most says what a slow reader leaves to be buffered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis import statistics as st
+from orchestrator.analysis.evidence import OK, Samples
+from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.summary import Distribution, StreamSummary
+from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.plan import Cell
+from orchestrator.questions.streams.trial import EventCounts, StreamTrial
+from orchestrator.record_layout import CLOCKS, KINDS
+from orchestrator.results.manifest import TrialRecord
+from services.python.contract.lines import STATUSES
+from services.python.contract.streams import read_interval_ns, schedule
+
+DRIFT = 5_000
+"""Two clocks of hosts drift apart by at most one part in so many: 100 ppm each, which a crystal without care may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offset:
+    """The sender's clock less the receiver's: `middle_ns`, and for every event of the stream at most `bound_ns` off."""
+
+    middle_ns: int
+    bound_ns: int
+
+
+def offset(
+    asked_ns: npt.NDArray[np.int64], begun_ns: npt.NDArray[np.int64], sender_ns: Nanoseconds, received_ns: Nanoseconds
+) -> Offset | None:
+    """What the stamps leave open; None where they contradict each other.
+
+    Of each subscription `asked_ns`, by the receiver's clock, and `begun_ns`, by the sender's, no earlier than it was taken;
+    of each event both stamps. There is at least one of either.
+    """
+    begin_ns = int(asked_ns.min())
+    most = int((begun_ns - asked_ns + (asked_ns - begin_ns) // DRIFT).min())
+    least = int((sender_ns - received_ns - np.abs(received_ns - begin_ns) // DRIFT).max())
+    if most < least:
+        return None
+    drifted_ns = int(np.abs(received_ns - begin_ns).max()) // DRIFT
+    return Offset(middle_ns=(least + most) // 2, bound_ns=(most - least + 1) // 2 + drifted_ns)
+
+
+COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
+DROPPED = "dropped"
+_REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
+_SENDER = CLOCKS.index("responder-monotonic")
+_CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
+
+WHY_NO_DELIVERY = (
+    "sender and receiver are on two hosts, with a clock each: compared are the gaps between events, and a delivery stands"
+    " with the most that it may be off, by stamps both ways and clocks that drift apart by at most 200 ppm (a dash: nothing"
+    " bounds it)"
+)
+
+
+class StreamSamples(Samples):
+    """One requester's record of a stream, as the statistics see it: a sample is a delivered event.
+
+    Its "send" is the sender's stamp where both ends share a clock (`is_one_clock`), otherwise the receipt of the event
+    before it in its subscription. Arrays are in the order of that stamp. `timed_rows`: the places in the
+    record of the events that are timed, and `timed_from_ns` that "send" of each, in the same order.
+    """
+
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> None:
+        self.is_one_clock = is_one_clock
+        self._all = columns
+        self.interval_ns, self.count = due(cell)
+        self.clients = cell.load.concurrency
+        events = np.flatnonzero((columns["kind"] == _EVENT) & (columns["phase"] == 1))
+        events = events[np.lexsort((columns["received_ns"][events], columns["parent"][events]))]
+        parent, number = columns["parent"][events], columns["sequence"][events]
+        right = columns["status"][events] == OK
+        self._made = np.flatnonzero((columns["kind"] == _REQUEST) & (columns["phase"] == 1))
+        known = np.isin(parent, columns["sequence"][self._made]) & (columns["sender_clock"][events] == _SENDER)
+        known &= (number >= 1) & (number <= self.count)
+        first, is_reordered = _first_arrivals(parent, number, right & known, self.count)
+        self.counts = EventCounts(
+            offered=self.clients * self.count,
+            delivered=int(first.sum()),
+            duplicated=int((right & known & ~first).sum()),
+            reordered=int(is_reordered.sum()),
+            wrong=int((~right).sum()),
+            strange=int((~known).sum()),
+        )
+        kept = events[first]
+        self._kept_parent, self._kept_number = parent[first], number[first]
+        self._received, self._sender = columns["received_ns"][kept], columns["sender_ns"][kept]
+        self._asked = columns["sent_ns"][kept]  # an event's row has that of its subscription
+        self._is_first = _begins(self._kept_parent)
+        self._begins = np.flatnonzero(self._is_first)  # of each subscription's events, which stand together
+        begun = self._sender
+        timed = np.ones(kept.size, dtype=bool)
+        if not is_one_clock:
+            timed = ~self._is_first
+            begun = np.concatenate([self._received[:1], self._received[:-1]])
+        self.timed_rows = rows = kept[timed]
+        self.timed_from_ns = begun[timed]
+        super().__init__(
+            {
+                "sequence": np.arange(1, rows.size + 1),
+                "phase": np.ones(rows.size, dtype=np.int8),
+                "connection": columns["connection"][rows],
+                "intended_ns": begun[timed],
+                "sent_ns": begun[timed],
+                "received_ns": self._received[timed],
+                "bytes_sent": columns["bytes_sent"][rows],
+                "bytes_received": columns["bytes_received"][rows],
+                "status": columns["status"][rows],
+            },
+            in_flight=self.clients,
+        )
+        self.recorded = self.rows
+
+    @property
+    def rows(self) -> int:
+        """Rows of the record: of the warm-up, of subscriptions and of wrong events, too."""
+        return int(self._all["sequence"].size)
+
+    @property
+    def subscriptions(self) -> int:
+        """Subscriptions of the measured phase."""
+        return int(self._made.size)
+
+    @property
+    def every_subscription(self) -> int:
+        """Those of the warm-up, too."""
+        return int((self._all["kind"] == _REQUEST).sum())
+
+    @cached_property
+    def unended(self) -> Mapping[str, int]:
+        """How many subscriptions of the measured phase did not end as they should, by how they ended."""
+        statuses = Counter(self._all["status"][self._made].tolist())
+        return {
+            STATUSES[status] if 0 <= status < len(STATUSES) else f"status {status}": number
+            for status, number in sorted(statuses.items())
+            if status != OK
+        }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all subscriptions ended as they should, those of the warm-up too: then the sender counted them all."""
+        return not (self._all["status"][self._all["kind"] == _REQUEST] != OK).any()
+
+    @property
+    def silent(self) -> int:
+        """Subscriptions of the measured phase without a single right event."""
+        return self.subscriptions - int(self._begins.size)
+
+    @property
+    def span_ns(self) -> int:
+        """First stamp to last receipt, and no less than the streams were to last: their last events have an interval too."""
+        return max(super().span_ns, self.count * self.interval_ns) if self.measured else 0
+
+    @cached_property
+    def whole_span_ns(self) -> int:
+        """First subscription to last event, warm-up included."""
+        return int(self._all["received_ns"].max() - self._all["sent_ns"].min()) if self.rows else 0
+
+    @cached_property
+    def delivery_ns(self) -> Nanoseconds:
+        """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
+        delivery: Nanoseconds = self._received - self._sender
+        return delivery
+
+    @cached_property
+    def offset(self) -> Offset | None:
+        """Between both clocks: nothing on one host; None without an event, or where the stamps contradict each other."""
+        if self.is_one_clock:
+            return Offset(middle_ns=0, bound_ns=0)
+        if not self._begins.size:
+            return None
+        begun = np.minimum.reduceat(self._sender - self._until_due, self._begins)
+        return offset(self._asked[self._begins], begun, self._sender, self._received)
+
+    def hasty(self, reading_ns: int) -> int:
+        """Events that were received sooner after the first of their subscription than a reader may who waits so long."""
+        each = np.diff(np.append(self._begins, self._received.size))
+        place = np.arange(self._received.size) - np.repeat(self._begins, each)
+        return int((self._received - np.repeat(self._received[self._begins], each) < place * reading_ns).sum())
+
+    @cached_property
+    def waiting(self) -> int | None:
+        """The most events of a subscription that were stamped and not received at once; None over two clocks."""
+        if not self.is_one_clock:
+            return None
+        most = 0
+        ends = [*self._begins[1:].tolist(), self._sender.size][: self._begins.size]
+        for begin, end in zip(self._begins.tolist(), ends, strict=True):
+            stamps = np.sort(self._sender[begin:end])
+            came = np.searchsorted(self._received[begin:end], stamps, side="right")
+            most = max(most, int((np.arange(1, stamps.size + 1) - came).max()))
+        return most
+
+    @cached_property
+    def gaps_ns(self) -> Nanoseconds:
+        """From each delivered event to the next that came in the same subscription, ascending."""
+        gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
+        return gaps
+
+    @cached_property
+    def gaps_on_time_ns(self) -> Nanoseconds:
+        """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
+        came = self._received - self._lateness
+        subscription = np.cumsum(self._is_first)
+        gaps: Nanoseconds = np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]])
+        return gaps
+
+    @property
+    def _until_due(self) -> Nanoseconds:
+        """How long after the first event of its subscription each one is due."""
+        until: Nanoseconds = (self._kept_number - 1) * self.interval_ns
+        return until
+
+    @cached_property
+    def late_ns(self) -> Nanoseconds:
+        """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule."""
+        return np.sort(self._lateness)
+
+    @cached_property
+    def _lateness(self) -> Nanoseconds:
+        """The same by event.
+
+        The schedule begins where the earliest event puts it: a lateness that all have alike is in `begun_ns`.
+        """
+        begin = self._sender - self._until_due
+        if not begin.size:
+            return begin
+        each = np.diff(np.append(self._begins, begin.size))
+        late: Nanoseconds = begin - np.repeat(np.minimum.reduceat(begin, self._begins), each)
+        return late
+
+    @cached_property
+    def begun_ns(self) -> int | None:
+        """How long after its request a stream began, at worst: where its earliest event puts the beginning.
+
+        By the sender's stamps where both ends share a clock, otherwise by the receipts; None without an event.
+        """
+        if not self._begins.size:
+            return None
+        by = self._sender if self.is_one_clock else self._received
+        return int(np.minimum.reduceat(by - self._until_due - self._asked, self._begins).max())
+
+    @cached_property
+    def early(self) -> int:
+        """Events that were sent before they can have been due: its schedule begins when a subscription is taken.
+
+        By the stamps where both ends share a clock; otherwise those that came before, by the receiver's own clock.
+        """
+        if self.is_one_clock:
+            return int((self._sender - self._asked < self._until_due).sum())
+        least = self._until_due - self._until_due // _CLOCKS_DIFFER
+        return int((self._received - self._asked < least).sum())
+
+    @property
+    def rate_kept(self) -> float | None:
+        """The rate of the sender's stamps as a share of the planned one, of the slowest subscription; None without two."""
+        order = np.lexsort((self._kept_number, np.cumsum(self._is_first)))
+        numbers, stamps = self._kept_number[order], self._sender[order]
+        ends = np.append(self._begins[1:], numbers.size) - 1 if numbers.size else self._begins
+        took_ns = stamps[ends] - stamps[self._begins]
+        planned_ns = (numbers[ends] - numbers[self._begins]) * self.interval_ns
+        timed = took_ns > 0
+        return float((planned_ns[timed] / took_ns[timed]).min()) if timed.any() else None
+
+
+def _begins(groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which of the values that stand in groups is the first of one."""
+    first = np.ones(groups.size, dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first
+
+
+def _first_arrivals(
+    parent: Nanoseconds, number: Nanoseconds, counted: npt.NDArray[np.bool_], most: int
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which rows bring an event for the first time, and which of these come behind a higher number.
+
+    Rows stand by subscription, and in the order of their receipt; those counted are numbered from 1 to `most`.
+    """
+    first, is_reordered = np.zeros(parent.size, dtype=bool), np.zeros(parent.size, dtype=bool)
+    places = np.flatnonzero(counted)
+    # One ascending range of numbers for each subscription, so that none needs a pass of its own.
+    unique = np.cumsum(_begins(parent[places])) * (most + 1) + number[places]
+    order = np.argsort(unique, kind="stable")
+    first[places[order[_begins(unique[order])]]] = True
+    is_new = first[places]
+    arrived, unique = places[is_new], unique[is_new]
+    is_reordered[arrived[1:]] = unique[1:] < np.maximum.accumulate(unique)[:-1]
+    return first, is_reordered
+
+
+def due(cell: Cell) -> tuple[int, int]:
+    """How far apart a stream's events are due, in nanoseconds, and how many each client is to be sent when measured."""
+    return schedule(_per_second(cell), cell.load.duration_s or 0.0)
+
+
+def due_in_warm_up(cell: Cell) -> int:
+    """How many events each client is to be sent before that."""
+    return schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
+
+
+def _per_second(cell: Cell) -> float:
+    return float(cell.factors.get("per_second") or 1.0)
+
+
+class StreamsOfCell:
+    """Adds up a cell's trials: what each came to, and the percentiles over all."""
+
+    def __init__(self, cell: Cell, *, is_one_clock: bool) -> None:
+        self._cell = cell
+        self._is_one_clock = is_one_clock
+        self._trials: list[StreamTrial] = []
+        self._gaps: list[Nanoseconds] = []
+        self._deliveries: list[Nanoseconds] = []  # of two clocks, in the middle of what is possible
+        self._reading_ns = read_interval_ns(knobs(cell.factors))
+        self._memory: list[int] = []
+
+    def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
+        """One trial, from the samples of all its requesters."""
+        late, gaps, on_time = (
+            _together([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
+        )
+        kept = [share for part in parts if (share := part.rate_kept) is not None]
+        begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
+        before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
+        offsets = [part.offset for part in parts if part.measured]
+        known = [found for found in offsets if found is not None]
+        is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
+        trial = StreamTrial(
+            counts=sum((part.counts for part in parts), EventCounts()),
+            sent=None
+            if after is None or not all(part.is_whole for part in parts)
+            else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
+            interval_ns=due(self._cell)[0],
+            lasts_ns=due(self._cell)[0] * due(self._cell)[1],
+            late_p99_ns=st.quantile(late, 0.99) if late.size else None,
+            late_most_ns=int(late[-1]) if late.size else None,
+            worst_late_ns=None if after is None else after.worst_late_ns,
+            begun_ns=max(begun, default=None),
+            rate_kept=min(kept, default=None),
+            gap_p99_ns=st.quantile(gaps, 0.99) if gaps.size else None,
+            gap_p99_on_time_ns=st.quantile(on_time, 0.99) if on_time.size else None,
+            before_sent=sum(int((part.delivery_ns < 0).sum()) for part in parts) if self._is_one_clock else 0,
+            early=sum(part.early for part in parts),
+            silent=sum(part.silent for part in parts),
+            unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
+            asked=sum(part.every_subscription for part in parts),
+            reading_ns=self._reading_ns,
+            hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
+            waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
+            bound_ns=max(found.bound_ns for found in known) if is_bound else None,
+            is_contradictory=len(known) < len(offsets),
+        )
+        self._trials.append(trial)
+        if is_bound:
+            shifted = [part.delivery_ns + part.offset.middle_ns for part in parts if part.measured and part.offset]
+            self._deliveries.append(np.sort(np.concatenate(shifted)))
+        if record.stats is not None and record.stats.memory_bytes is not None:
+            self._memory.append(record.stats.memory_bytes)
+        self._gaps.append(gaps)
+        return trial
+
+    def _asked_before(self, requesters: int) -> int:
+        """Events sent before the measured phase: of the check, and of the warm-up."""
+        return requesters + self._cell.load.concurrency * due_in_warm_up(self._cell)
+
+    def summary(self, timed: Distribution | None) -> StreamSummary | None:
+        """`timed`: the distribution of the cell's samples, which are deliveries where both ends share a clock."""
+        if not self._trials:
+            return None
+        counts = sum((trial.counts for trial in self._trials), EventCounts())
+        gap_median, gap_p99, censored = _percentiles(self._gaps, [trial.counts.dropped for trial in self._trials])
+        delivery = timed if self._is_one_clock else None
+        if delivery is not None:
+            censored += tuple(f"delivery_{name}" for name in ("median", "p99") if name in delivery.censored)
+        waiting = [trial.waiting for trial in self._trials if trial.waiting is not None]
+        median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
+        if len(self._deliveries) == len(self._trials):
+            dropped = [trial.counts.dropped for trial in self._trials]
+            median, p99, among = _percentiles(self._deliveries, dropped, of="delivery")
+            censored += among
+            bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
+        sent = [trial.sent for trial in self._trials if trial.sent is not None]
+        late = [trial.late_p99_ns for trial in self._trials if trial.late_p99_ns is not None]
+        worst = [trial.worst_late_ns for trial in self._trials if trial.worst_late_ns is not None]
+        return StreamSummary(
+            timed="delivery" if self._is_one_clock else "gap",
+            offered=counts.offered,
+            sent=sum(sent) if len(sent) == len(self._trials) else None,
+            delivered=counts.delivered,
+            dropped=counts.dropped,
+            duplicated=counts.duplicated,
+            reordered=counts.reordered,
+            wrong=counts.wrong,
+            interval=due(self._cell)[0] / st.NS_PER_MS,
+            gap_median=gap_median,
+            gap_p99=gap_p99,
+            delivery_median=median,
+            delivery_p99=p99,
+            delivery_bound=None if bound_ns is None else bound_ns / st.NS_PER_MS,
+            waiting=max(waiting, default=None),
+            sender_memory=max(self._memory, default=None),
+            late_p99=max(late) / st.NS_PER_MS if late else None,
+            worst_late=max(worst) / st.NS_PER_MS if worst else None,
+            censored=censored,
+            why_gap="" if self._is_one_clock else WHY_NO_DELIVERY,
+        )
+
+
+def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
+    """All of them, ascending."""
+    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
+
+
+def _percentiles(
+    trials: Sequence[Nanoseconds], dropped: Sequence[int], *, of: str = "gap"
+) -> tuple[float | None, float | None, tuple[str, ...]]:
+    """Median and p99 in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
+    pooled = np.sort(np.concatenate(trials))
+    if not pooled.size:
+        return None, None, ()
+    each = [st.percentiles(gaps, lost) for gaps, lost in zip(trials, dropped, strict=True) if gaps.size + lost]
+    found = st.over_trials(st.distribution(pooled, sum(dropped)), each)
+    return found.median, found.p99, tuple(f"{of}_{name}" for name in ("median", "p99") if name in found.censored)

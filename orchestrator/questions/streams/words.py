@@ -1,0 +1,77 @@
+"""How what came of a stream's events is written, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orchestrator.analysis.summary import RunSummary, StreamSummary
+from orchestrator.analysis.table import Table, text_table
+from orchestrator.analysis.words import Unit, significant, size, unit_for
+
+TIMED_OF_EVENTS: Mapping[str, str] = {
+    "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
+    "gap": "Latencies of events are the gaps between one and the next that came",
+}
+DROPPED = "dropped"
+"""What stands for a percentile that falls among events that never came right."""
+
+HEADS_OF_EVENTS = (
+    "offered",
+    "sent",
+    "delivered",
+    "dropped",
+    "duplicated",
+    "reordered",
+    "gap p50, {unit}",
+    "gap p99, {unit}",
+    "delivery p50, {unit}",
+    "delivery p99, {unit}",
+    "sender late p99, {unit}",
+    "sender late at worst, {unit}",
+    "waiting at most",
+    "sender's memory",
+)
+
+
+def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
+    """The figures below `HEADS_OF_EVENTS`; a dash for what is not known, `dropped` for what falls among dropped events."""
+    counts = (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated, stream.reordered)
+    latencies = {
+        name: getattr(stream, name)
+        for name in ("gap_median", "gap_p99", "delivery_median", "delivery_p99", "late_p99", "worst_late")
+    }
+    bound = "" if stream.delivery_bound is None else f" ±{unit.text(stream.delivery_bound)}"
+    return (
+        *("-" if number is None else f"{number:,}" for number in counts),
+        *(
+            DROPPED
+            if name in stream.censored
+            else "-"
+            if value is None
+            else unit.text(value) + (bound if name.startswith("delivery") else "")
+            for name, value in latencies.items()
+        ),
+        "-" if stream.waiting is None else f"{stream.waiting:,}",
+        "-" if stream.sender_memory is None else size(significant(stream.sender_memory, 3)),
+    )
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return what came of the events, a table for each setting."""
+    settings: dict[str, list[tuple[str, StreamSummary]]] = {}
+    for cell in summary.cells:
+        if cell.stream is not None:
+            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.stream))
+    return tuple(_table(setting, rows) for setting, rows in settings.items())
+
+
+def _table(setting: str, rows: Sequence[tuple[str, StreamSummary]]) -> Table:
+    times = [ms for _, stream in rows for ms in (stream.interval, stream.delivery_p99) if ms is not None]
+    unit = unit_for(times)
+    timed = {stream.timed: stream.why_gap for _, stream in rows}
+    return text_table(
+        f"events · {setting}",
+        ("stack", *(head.format(unit=unit.name) for head in HEADS_OF_EVENTS)),
+        [(stack, *of_events(stream, unit)) for stack, stream in rows],
+        [TIMED_OF_EVENTS[name] + (f": {why}." if why else ".") for name, why in timed.items()],
+    )

@@ -1,0 +1,216 @@
+"""When a run that measures until its intervals are narrow enough may end, and what its intervals are corrected by.
+
+After each block from the fewest on, the interval of every pair that the plan compares is computed from the medians of the
+trials so far. The run ends as soon as each reaches no further than is wanted. By then the spread between blocks is, of all
+spreads that were looked at, one that was small: an interval that took no notice of that would cover less than it says. So
+every look before the last block, and all that a run says that ended at one, uses 3/5 of the error: an interval of 95 % is
+computed as one of 97 %, with Student's t. What that gives is simulated (`benchmarks/until.py`, docs/until.md).
+
+The look uses the level of all comparisons together (Bonferroni), which never depends on which stack is ahead: means of
+normal blocks are independent of their spread, so that looking makes nothing faster. What the run says afterwards uses
+Holm's levels, whose intervals are as narrow or narrower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+from orchestrator.analysis import intervals
+from orchestrator.analysis.intervals import ALPHA, LogMean
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan.contrasts import Pair, pairs
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.questions.base import Basis, Question
+from orchestrator.results.derive import JournalState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Width:
+    """How far the interval of a pair's ratio of medians reaches to either side, relative (0.03: 3 %).
+
+    None where fewer than three blocks hold a value of both.
+    """
+
+    cell: str
+    reference_cell: str
+    reaches: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """After how many blocks of at most how many a run ended, how narrow intervals were wanted, and how wide they are."""
+
+    blocks: int
+    at_most: int
+    within: float
+    widths: tuple[Width, ...]
+
+
+SHARE = 0.6
+"""Of the error, at each look before the last block; chosen by simulation."""
+
+Medians = Mapping[int, Mapping[str, float]]
+"""By block and cell, above zero; a trial without a median is left out."""
+
+_TINY = 1e-9  # by which two computations of one width may differ
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What intervals are after so many blocks, and whether each is narrow enough."""
+
+    blocks: int
+    widths: tuple[Width, ...]
+    reached: bool
+
+    @property
+    def widest(self) -> float | None:
+        """How far the widest interval reaches; None where one cannot be computed."""
+        reaches = [width.reaches for width in self.widths]
+        return None if None in reaches else max((r for r in reaches if r is not None), default=None)
+
+
+def alpha(plan: Plan, blocks: int | None = None) -> float:
+    """The error of intervals after so many blocks (those of the plan, unless given): smaller where a run may have ended.
+
+    `plan` as it was made: of one that ended early, `repeats` are the blocks that it has.
+    """
+    made = plan.blocks if blocks is None else blocks
+    return ALPHA * SHARE if plan.until is not None and made < plan.until.at_most else ALPHA
+
+
+def look(plan: Plan, medians: Medians, blocks: int) -> Look:
+    """The widths after the first so many blocks; ValueError for a plan that does not ask for them."""
+    if plan.until is None:
+        raise ValueError("the plan has a fixed number of blocks")
+    asked = list(pairs(plan))
+    results = _shared(asked, [_result(pair, medians, blocks) for pair in asked])
+    of = [(pair, result) for pair, result in zip(asked, results, strict=True) if not pair.is_control]
+    level = alpha(plan, blocks) / max(1, len(of))
+    widths = tuple(
+        Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level))
+        for pair, result in of
+    )
+    limit = plan.until.within * (1 + _TINY)
+    return Look(blocks=blocks, widths=widths, reached=all(w.reaches is not None and w.reaches <= limit for w in widths))
+
+
+def expected_blocks(plan: Plan, sd: float) -> int:
+    """After how many blocks such a run usually ends, where log ratios spread by `sd` from block to block."""
+    if plan.until is None:
+        return plan.blocks
+    compared = sum(not pair.is_control for pair in pairs(plan))
+    return _first_narrow(plan, compared, lambda blocks: sd / sqrt(blocks), plan.until.at_least)
+
+
+def still_expected(plan: Plan, reaches: Sequence[float | None], blocks: int) -> int:
+    """Likewise of one that has so many blocks, whose intervals reach so far."""
+    known = [log(1 + of) for of in reaches if of is not None]
+    if plan.until is None or len(known) < len(reaches) or not known:
+        return plan.blocks
+    error = max(known) / intervals.t_quantile(1 - alpha(plan, blocks) / len(reaches) / 2, blocks - 1)
+    return _first_narrow(plan, len(reaches), lambda more: error * sqrt(blocks / more), blocks + 1)
+
+
+def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float], first: int) -> int:
+    if plan.until is None:
+        return plan.blocks
+    within = log(1 + plan.until.within)
+    for blocks in range(first, plan.until.at_most):
+        level = alpha(plan, blocks) / max(1, compared)
+        if intervals.t_quantile(1 - level / 2, blocks - 1) * error_after(blocks) <= within:
+            return blocks
+    return plan.until.at_most
+
+
+def ends_after(plan: Plan, medians: Medians, made: int) -> int:
+    """After how many of the blocks that were made the rule ends a run; its most blocks where it does not before."""
+    if plan.until is None:
+        return plan.blocks
+    at_most = plan.until.at_most
+    for blocks in range(plan.until.at_least, min(made, at_most - 1) + 1):
+        if look(plan, medians, blocks).reached:
+            return blocks
+    return at_most
+
+
+def _find(basis: Basis) -> Stopped | None:
+    """Return how a run came to its end; None of a fixed number of blocks."""
+    plan = basis.plan
+    if plan.until is None:
+        return None
+    medians: dict[int, dict[str, float]] = {}
+    for cell in basis.summary.cells:
+        for trial in cell.trials:
+            if trial.median is not None and trial.median > 0:
+                medians.setdefault(trial.block, {})[cell.id] = trial.median
+    last = look(plan, medians, plan.blocks)
+    return Stopped(
+        blocks=plan.blocks,
+        at_most=plan.until.at_most,
+        within=plan.until.within,
+        widths=last.widths,
+    )
+
+
+QUESTION: Question[Stopped | None] = Question(
+    name="until", type=Stopped, empty=None, find=_find, applies=lambda plan: plan.until is not None
+)
+
+
+def require_decisions(plan: Plan, state: JournalState) -> None:
+    """InvalidMeasurement where a journal's decisions do not follow from its trials' medians, or it ended without one."""
+    if plan.until is None:
+        return
+    medians, made = state.medians_by_block(), len(state.finished_blocks)
+    for blocks, decision in sorted(state.decisions.items()):
+        if not plan.until.may_end(blocks) or blocks > made:
+            raise _not_as_decided(blocks, "no decision is due there")
+        found = look(plan, medians, blocks)
+        told = [width.reaches for width in found.widths]
+        is_same = len(told) == len(decision.reaches) and all(map(_is_same, told, decision.reaches))
+        if found.reached != decision.reached or not is_same:
+            raise _not_as_decided(blocks, "they give other intervals")
+    if state.state == "complete" and (ends := ends_after(plan, medians, made)) != made:
+        raise _not_as_decided(made, f"the run ended there, and by its trials it ends after {ends} blocks")
+
+
+def _is_same(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) <= 1e-6 * max(abs(one), abs(other))
+
+
+def _not_as_decided(blocks: int, why: str) -> InvalidMeasurement:
+    return InvalidMeasurement(
+        f"journal.jsonl: the decision after block {blocks} does not follow from its trials: {why}",
+        hint="this run was cut or changed after it was made: bring it back from a copy, or measure again",
+    )
+
+
+def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:
+    logs = [
+        log(mine[pair.cell.id] / mine[pair.reference.id])
+        for block in range(blocks)
+        if (mine := medians.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
+    ]
+    return intervals.log_mean(logs) if logs else None
+
+
+def _shared(asked: Sequence[Pair], results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """As comparisons share their error: within a placement."""
+    found: dict[int, LogMean | None] = {}
+    for placement in {pair.cell.placement for pair in asked}:
+        here = [number for number, pair in enumerate(asked) if pair.cell.placement == placement]
+        shared = intervals.with_shared_error([results[number] for number in here])
+        found |= dict(zip(here, shared, strict=True))
+    return [found[number] for number in range(len(asked))]
+
+
+def _reaches(result: LogMean | None, level: float) -> float | None:
+    if result is None or result.se is None:
+        return None
+    half = intervals.t_quantile(1 - level / 2, result.n - 1) * result.se
+    return exp(min(half, 700.0)) - 1

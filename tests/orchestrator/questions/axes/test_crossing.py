@@ -1,0 +1,126 @@
+"""Where a difference changes its sign: on differences whose crossing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks import crossings
+from orchestrator.questions.axes.crossing import crossing
+
+RUNS = 60
+PLACES = (1.0, 5.0, 20.0, 50.0, 100.0)
+
+
+def line(*, at: float, slope: float = 0.1) -> np.ndarray:
+    """Differences that cross zero there."""
+    return slope * (np.array(PLACES) - at)
+
+
+def test_without_noise_the_crossing_is_where_the_line_is_zero() -> None:
+    found = crossing(PLACES, np.tile(line(at=31.0), (4, 1)))
+    assert found is not None
+    assert (found.at, found.low, found.high) == pytest.approx((31.0, 31.0, 31.0))
+
+
+def test_along_a_logarithmic_axis_it_is_interpolated_by_the_logarithm() -> None:
+    found = crossing((1_000.0, 100_000.0), np.tile(np.array([-1.0, 1.0]), (3, 1)), "log")
+    assert found is not None
+    assert found.at == pytest.approx(10_000.0)
+
+
+def test_the_interval_is_where_the_t_interval_holds_zero() -> None:
+    """The same by brute force: the t-interval of the interpolated differences at each of many places."""
+    random = np.random.default_rng(5)
+    by_block = line(at=31.0) + random.normal(0, 0.6, (6, len(PLACES)))
+    found = crossing(PLACES, by_block)
+    assert found is not None
+    grid = np.linspace(1, 100, 20_001)
+    rows = np.array([np.interp(grid, PLACES, row) for row in by_block])
+    t = 2.570581835636314  # 97.5 % of Student's t with five degrees of freedom
+    held = grid[np.abs(rows.mean(axis=0)) <= t * rows.std(axis=0, ddof=1) / np.sqrt(6)]
+    around = held[np.abs(held - found.at) < 40]
+    assert (found.low, found.high) == pytest.approx((around.min(), around.max()), abs=0.02)
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 10])
+@pytest.mark.parametrize("true", [3.0, 31.0, 80.0])
+def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) -> None:
+    """Blocks differ as a whole and place by place; 600 runs, so that chance moves the share by a percentage point."""
+    random = np.random.default_rng(blocks)
+    held = runs = 0
+    for _ in range(600):
+        noise = random.normal(0, 0.05, (blocks, 1)) + random.normal(0, 0.05, (blocks, len(PLACES)))
+        found = crossing(PLACES, line(at=true) + noise)
+        if found is None:
+            continue
+        runs += 1
+        held += found.low <= true <= found.high
+    assert runs > 250
+    assert 0.92 <= held / runs <= 0.98
+
+
+@pytest.mark.parametrize("share", [0.01, 0.2])
+@pytest.mark.parametrize("grows_with", ["place", "logarithm"])
+def test_along_a_logarithmic_axis_the_interval_holds_both_ways_to_grow(grows_with: str, share: float) -> None:
+    """A time for each byte is a curve between two sizes of such an axis, and crosses later than its chord."""
+    places, true = (1e2, 1e3, 1e4, 1e5, 1e6), 30_000.0
+    of = np.array(places) / true - 1 if grows_with == "place" else np.log(np.array(places) / true)
+    random = np.random.default_rng(7)
+    runs = [crossing(places, of + random.normal(0, share, (5, len(places))), "log") for _ in range(200)]
+    held = [each.low <= true <= each.high for each in runs if each is not None]
+    assert len(held) > 150
+    assert sum(held) >= 0.92 * len(held)
+
+
+def test_a_sign_that_is_nowhere_known_does_not_change() -> None:
+    by_block = np.tile(np.array([-0.05, 0.05, 2.0, 5.0, 10.0]), (5, 1))
+    by_block[:, 0] = [-0.5, 0.4, -0.5, 0.4, -0.05]
+    assert by_block[:, 0].mean() < 0
+    assert crossing(PLACES, by_block) is None
+    by_block[:, 0] = [-0.06, -0.05, -0.05, -0.05, -0.04]
+    assert crossing(PLACES, by_block) is not None
+
+
+def test_a_difference_of_one_sign_has_no_crossing() -> None:
+    assert crossing(PLACES, np.tile(line(at=-5.0), (5, 1))) is None
+
+
+def test_a_difference_that_changes_its_sign_twice_has_none_to_name() -> None:
+    assert crossing(PLACES, np.tile(np.array([-1.0, 1.0, 2.0, 1.0, -1.0]), (5, 1))) is None
+
+
+def test_two_blocks_say_nothing() -> None:
+    assert crossing(PLACES, np.tile(line(at=31.0), (2, 1))) is None
+
+
+def test_equal_stacks_have_no_crossing_but_by_chance() -> None:
+    """A crossing asks for a difference that is told on both sides: noise alone has one in few runs."""
+    random = np.random.default_rng(11)
+    found = [crossing(PLACES, random.normal(0, 1.0, (5, len(PLACES)))) for _ in range(400)]
+    assert sum(each is not None for each in found) < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("curve", ["equal", "equal, then slower", "slower throughout"])
+@pytest.mark.parametrize("noise", ["quiet", "bimodal"])
+def test_runs_name_no_crossing_where_there_is_none(curve: str, noise: str) -> None:
+    """Of any of five stacks, in at most one run of twenty, and what chance adds to so few runs."""
+    found = crossings.simulate(curve, noise, stacks=6, blocks=5, runs=RUNS)
+    assert found.named <= 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5
+
+
+@pytest.mark.slow
+def test_by_each_places_own_interval_more_runs_named_one() -> None:
+    size = {"stacks": 6, "blocks": 5, "runs": RUNS}
+    before = crossings.simulate("equal, then slower", "quiet", before=True, **size)
+    assert before.named > 0.1
+    assert crossings.simulate("equal, then slower", "quiet", **size).named < before.named / 2
+
+
+@pytest.mark.slow
+def test_a_crossing_that_is_there_is_named_with_an_interval_that_holds_it() -> None:
+    found = crossings.simulate("crosses", "quiet", stacks=2, blocks=5, runs=RUNS)
+    assert found.named >= 0.9
+    assert found.held is not None
+    assert found.held >= 0.9

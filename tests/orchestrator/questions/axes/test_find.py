@@ -1,0 +1,369 @@
+"""What a run shows along its axes: distance, size, concurrency; on synthetic runs whose truth is known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.axes import TEXTS
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.words import sentence
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from tests.support.drafts import Draft
+from tests.support.runs import US, a_plan, a_run
+
+RTTS = (1.0, 20.0, 50.0, 100.0)
+DISTANCES = tuple(
+    p.Placement(
+        id=f"d{rtt:g}",
+        name=f"distance-{rtt:g}ms",
+        kind="cross-region",
+        from_zone=f"lab-{rtt:g}-a",
+        to_zone="us-central1-a",
+        link=p.Link(rtt_ms=rtt, rate_mbit=1000.0),
+    )
+    for rtt in RTTS
+)
+WAYS = ({"connection": "reuse"}, {"connection": "per-request"})
+
+
+def merged(*plans: p.Plan) -> p.Plan:
+    """One plan of the cells of several, which differ in their operation or load."""
+    first = plans[0]
+    cells = tuple(cell for plan in plans for cell in plan.cells)
+    operations = {operation.id: operation for plan in plans for operation in plan.operations}
+    return replace(
+        first, cells=cells, operations=tuple(operations.values()), trials=schedule(cells, first.repeats, first.seed)
+    )
+
+
+def sized(*sizes: int, blocks: int = 5) -> p.Plan:
+    return merged(
+        *(
+            a_plan(
+                operation=p.Operation(
+                    id=f"echo-{size}",
+                    name="echo",
+                    label=f"echo {size} B",
+                    payload={"kind": "bytes", "size": size},
+                    request_bytes=size,
+                    reply_bytes=size,
+                ),
+                blocks=blocks,
+                load=p.Load(concurrency=1, requests=200),
+            )
+            for size in sizes
+        )
+    )
+
+
+def transferred(*sizes: tuple[int, int], requests: int = 200) -> tuple[p.Plan, ...]:
+    """A plan for each size of a request and its reply; the larger both are, the fewer requests a trial has."""
+    return tuple(
+        a_plan(
+            operation=p.Operation(
+                id=f"transfer-{sent}-{returned}",
+                name="transfer",
+                label=f"transfer {sent} B, reply {returned} B",
+                payload={"kind": "transfer", "size": sent, "reply_size": returned},
+                request_bytes=sent,
+                reply_bytes=returned,
+            ),
+            blocks=3,
+            load=p.Load(concurrency=1, requests=requests if sent + returned < 1000 else requests // 2),
+        )
+        for sent, returned in sizes
+    )
+
+
+@pytest.fixture(scope="module")
+def far() -> RunSummary:
+    load = p.Load(concurrency=1, requests=120)
+    return summarise(a_run(a_plan(placements=DISTANCES, calls=WAYS, load=load), between=0.003))
+
+
+def test_distances_make_an_axis_with_a_panel_for_each_way_to_call(far: RunSummary) -> None:
+    (curves,) = AXES.of(far)
+    assert (curves.axis, curves.unit, curves.scale) == ("distance", "ms", "linear")
+    assert [panel.title for panel in curves.panels] == ["connections kept open", "a new connection for each request"]
+    for panel in curves.panels:
+        assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
+        for line in panel.lines:
+            assert [point.wanted for point in line.points] == list(RTTS)
+            assert [point.at for point in line.points] == pytest.approx(RTTS, abs=0.1)
+
+
+def test_points_are_the_cells_own_medians_and_intervals_at_the_measured_distance(far: RunSummary) -> None:
+    cells = {cell.id: cell for cell in far.cells}
+    points = [point for panel in AXES.of(far)[0].panels for line in panel.lines for point in line.points]
+    assert len(points) == len(far.cells)
+    for point in points:
+        cell = cells[point.cell]
+        assert cell.distribution is not None
+        assert (point.median, point.interval) == (cell.distribution.median, cell.median_interval)
+        assert point.at == cell.ping_floor
+
+
+def test_round_trips_are_those_of_the_connection_policy(far: RunSummary) -> None:
+    found = {(row.stack, row.connection): row for row in DISTANCE.of(far).round_trips}
+    expected = {"reuse": {"rest-thin": 1, "grpc-thin": 1}, "per-request": {"rest-thin": 2, "grpc-thin": 3}}
+    opens = {stack: found[stack, "per-request"].implied for stack in ("rest-thin", "grpc-thin")}
+    assert {stack: found[stack, "reuse"].implied for stack in opens} == expected["reuse"]
+    for (stack, connection), row in found.items():
+        assert row.round_trips == pytest.approx(row.implied, abs=0.05), (stack, connection)
+        assert row.interval is not None
+        assert row.interval[0] <= row.round_trips <= row.interval[1]
+        assert (row.distances, row.blocks) == (4, 5)
+
+
+def test_tls_implies_a_round_trip_more_for_each_new_connection_and_none_for_kept_ones() -> None:
+    ways, load = [{**way, "tls": "tls1.3"} for way in WAYS], p.Load(concurrency=1, requests=120)
+    secured = summarise(a_run(a_plan(placements=DISTANCES, calls=ways, load=load), between=0.003))
+    implied = {(row.stack, row.connection): row.implied for row in DISTANCE.of(secured).round_trips}
+    assert implied == {
+        ("rest-thin", "reuse"): 1,
+        ("grpc-thin", "reuse"): 1,
+        ("rest-thin", "per-request"): 3,
+        ("grpc-thin", "per-request"): 4,
+    }
+
+
+def test_the_difference_is_that_of_the_blocks(far: RunSummary) -> None:
+    (gap,) = AXES.of(far)[0].panels[0].gaps
+    cells = {(cell.stack, cell.placement_id, cell.connection): cell for cell in far.cells}
+    assert gap.reference_label == cells["rest-thin", "d1", "reuse"].stack_label
+    for placement, point in zip(DISTANCES, gap.points, strict=True):
+        mine = {t.block: t.median or 0.0 for t in cells["grpc-thin", placement.id, "reuse"].trials}
+        theirs = {t.block: t.median or 0.0 for t in cells["rest-thin", placement.id, "reuse"].trials}
+        assert point.difference == pytest.approx(sum(mine[b] - theirs[b] for b in mine) / len(mine))
+        assert point.interval is not None
+        assert point.interval[0] < point.difference < point.interval[1]
+
+
+def test_the_summary_comes_back_from_json(far: RunSummary) -> None:
+    assert summary_of_json(far.to_json()) == far
+
+
+def test_links_are_held_against_what_was_asked_of_them(far: RunSummary) -> None:
+    assert [(link.placement, link.wanted, link.why_not) for link in DISTANCE.of(far).links] == [
+        (f"distance-{rtt:g}ms", rtt, "") for rtt in RTTS
+    ]
+    assert not [text for text in far.warnings if "not as wanted" in text]
+
+
+def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
+    run = a_run(a_plan(placements=DISTANCES, load=p.Load(concurrency=1, requests=50), blocks=3))
+    for name, columns in run.files.items():
+        if name.startswith("baselines/ping/d20-"):
+            columns["received_ns"] = columns["received_ns"] + 3_000 * US
+        if name.startswith("baselines/ping/d50-"):
+            columns["status"][:4] = 1
+    summary = summarise(run)
+    off = {link.placement: link.why_not for link in DISTANCE.of(summary).links if link.why_not}
+    assert off == {
+        "distance-20ms": "a round trip of 23 ms in place of 20 ms",
+        "distance-50ms": "20 % of pings lost in place of 0.0 %",
+    }
+    assert sum("was not as wanted" in text for text in summary.warnings) == 2
+
+
+def jittery(asked: float, is_there: float, blocks: int = 3) -> RunSummary:
+    """Links that are asked for so much jitter, and pings that vary by so much, evenly on each way; ms."""
+    places = tuple(replace(x, link=replace(x.link, jitter_ms=asked)) for x in DISTANCES[1:])
+    run = a_run(a_plan(placements=places, load=p.Load(concurrency=1, requests=50), blocks=blocks))
+    random = np.random.default_rng(3)
+    for name, columns in run.files.items():
+        if name.startswith("baselines/ping/"):
+            both = random.uniform(-is_there / 2, is_there / 2, (2, columns["received_ns"].size)).sum(axis=0)
+            columns["received_ns"] = columns["received_ns"] + (both * 1_000 * US).astype(np.int64)
+    return summarise(run)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_there", "is_off"),
+    [(0.0, 0.0, False), (5.0, 5.0, False), (5.0, 0.0, True), (5.0, 1.5, True), (0.0, 15.0, True), (5.0, 30.0, True)],
+)
+def test_a_link_that_varies_by_more_or_less_than_was_asked_for_is_not_as_wanted(
+    asked: float, is_there: float, is_off: bool
+) -> None:
+    found = DISTANCE.of(jittery(asked, is_there)).links
+    assert ["jitter" in link.why_not for link in found] == [is_off] * len(found)
+
+
+def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() -> None:
+    """gRPC takes as long as REST up to 1 kB, half as long at 100 kB, and is behind at 100 B."""
+    run = a_run(
+        sized(100, 1_000, 10_000, 100_000),
+        base_us={"rest": 1000.0, "grpc": 1000.0},
+        effects={"grpc 100": 1.5, "grpc 10000": 0.7, "grpc 100000": 0.5},
+        between=0.002,
+    )
+    summary = summarise(run)
+    (curves,) = AXES.of(summary)
+    assert (curves.axis, curves.scale) == ("bytes", "log")
+    (panel,) = curves.panels
+    assert [point.at for point in panel.lines[0].points] == [100, 1_000, 10_000, 100_000]
+    (gap,) = panel.gaps
+    assert [point.standing for point in gap.points] == ["slower", "tie", "faster", "faster"]
+    assert sentence(curves.axis, gap).startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is ahead by ")
+    assert "; at 1 kB there is nothing to choose; from 10 kB on grpc (thin) is ahead, by " in sentence(curves.axis, gap)
+    assert gap.crossing is not None
+    assert 600 < gap.crossing.at < 1_500
+    assert gap.crossing.low <= gap.crossing.at <= gap.crossing.high
+    assert "the medians cross at " in sentence(curves.axis, gap)
+    assert DISTANCE.of(summary).round_trips == ()
+
+
+def test_concurrency_is_an_axis() -> None:
+    loads = [p.Load(concurrency=c, requests=200) for c in (1, 4, 16)]
+    summary = summarise(a_run(merged(*(a_plan(load=load, blocks=3) for load in loads))))
+    (curves,) = AXES.of(summary)
+    assert curves.axis == "concurrency"
+    assert [point.at for point in curves.panels[0].lines[0].points] == [1, 4, 16]
+
+
+def test_two_places_are_a_comparison_and_no_curve() -> None:
+    assert AXES.of(summarise(a_run(sized(100, 1_000, blocks=3)))) == ()
+    near = a_plan(placements=DISTANCES[:2], load=p.Load(concurrency=1, requests=50), blocks=3)
+    assert AXES.of(summarise(a_run(near))) == ()
+
+
+def test_a_cell_that_a_check_found_invalid_is_no_point() -> None:
+    def too_fast(draft):
+        if draft.cell.id.startswith("grpc") and draft.cell.placement == "d50":
+            draft.columns["received_ns"] = draft.columns["received_ns"] - 40_000 * US
+
+    plan = a_plan(placements=DISTANCES, load=p.Load(concurrency=1, requests=50), blocks=3)
+    (curves,) = AXES.of(summarise(a_run(plan, spoil=too_fast)))
+    places = {line.stack: [point.wanted for point in line.points] for line in curves.panels[0].lines}
+    assert places == {"rest-thin": list(RTTS), "grpc-thin": [1.0, 20.0, 100.0]}
+
+
+def test_controls_are_no_lines() -> None:
+    plan = a_plan(placements=DISTANCES, controls=2, load=p.Load(concurrency=1, requests=50), blocks=3)
+    (curves,) = AXES.of(summarise(a_run(plan)))
+    assert [line.stack for line in curves.panels[0].lines] == ["rest-thin", "grpc-thin"]
+
+
+def test_where_every_stack_has_its_own_way_to_call_they_stand_in_one_panel() -> None:
+    """As in the study: REST opens a connection for each request, gRPC keeps one."""
+    load = p.Load(concurrency=1, requests=50)
+    both = a_plan(placements=DISTANCES, calls=WAYS, load=load, blocks=3)
+    cells = tuple(c for c in both.cells if (c.stack == "grpc-thin") == (c.connection == "reuse"))
+    plan = replace(both, cells=cells, trials=schedule(cells, 3, 1))
+    (curves,) = AXES.of(summarise(a_run(plan, between=0.002)))
+    (panel,) = curves.panels
+    assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
+    (gap,) = panel.gaps
+    assert [round(point.difference) for point in gap.points] == [-round(rtt) for rtt in RTTS]
+    assert "from 1.02 ms to 100 ms grpc (thin) is ahead, by " in sentence(curves.axis, gap)
+    # Where the difference grows, the sentence has both its ends.
+    assert re.search(r" at 1\.02 ms and by \S+ ms to \S+ ms at 100 ms", sentence(curves.axis, gap))
+
+
+def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_settings(far: RunSummary) -> None:
+    said = [f"{panel.title}: {sentence('distance', gap)}" for panel in AXES.of(far)[0].panels for gap in panel.gaps]
+    assert len(said) == 2
+    places = [far.verdicts.index(text) for text in said]
+    settings = [n for n, text in enumerate(far.verdicts) if text.startswith(tuple(c.group for c in far.comparisons))]
+    assert settings
+    assert 0 < min(places) < max(places) < min(settings)
+
+
+@pytest.mark.parametrize(
+    ("axis", "at", "text"),
+    [
+        ("distance", 20.13, "20.1 ms"),
+        ("bytes", 1_580_000, "1.58 MB"),
+        ("concurrency", 200, "200 in flight"),
+        ("rate", 8000, "8,000/s"),
+        ("records", 20, "20 records"),
+        ("loss", 0.01, "1 %"),
+        ("link rate", 100, "100 Mbit/s"),
+    ],
+)
+def test_a_place_is_said_with_its_unit(axis: str, at: float, text: str) -> None:
+    assert TEXTS[axis](at) == text
+
+
+def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> None:
+    down, up = ((32, size) for size in (32, 500, 5000)), ((size, 32) for size in (500, 5000))
+    found = summarise(a_run(merged(*transferred(*down, *up, (500, 500), (5000, 5000)))))
+    curves = {each.axis: each for each in AXES.of(found)}
+    assert list(curves) == ["bytes", "reply_bytes", "both sizes"]
+    assert [panel.title for panel in curves["bytes"].panels] == [
+        "transfer reply 32 B · local · connections kept open · 1 in flight"
+    ]
+    assert [panel.title for panel in curves["reply_bytes"].panels] == [
+        "transfer request 32 B · local · connections kept open · 1 in flight"
+    ]
+    for axis, places in (("bytes", [32, 500, 5000]), ("reply_bytes", [32, 500, 5000]), ("both sizes", [32, 500, 5000])):
+        for line in curves[axis].panels[0].lines:
+            assert [point.at for point in line.points] == places
+        assert TEXTS[axis](5000.0) == "5 kB"
+    said = [text for text in found.verdicts if text.startswith("By payload")]
+    assert [text.partition(":")[0] for text in said] == [
+        "By payload",
+        "By payload of the reply",
+        "By payload of the request, and of the reply",
+    ]
+
+
+def test_how_many_requests_were_made_breaks_no_curve() -> None:
+    plans = [
+        a_plan(operation=o, blocks=3, load=p.Load(concurrency=1, requests=n))
+        for o, n in zip(
+            [plan.operations[0] for plan in (sized(100), sized(1000), sized(10_000))], (200, 100, 50), strict=True
+        )
+    ]
+    (curves,) = AXES.of(summarise(a_run(merged(*plans))))
+    assert [point.at for point in curves.panels[0].lines[0].points] == [100, 1000, 10_000]
+
+
+def test_sizes_are_one_line_though_large_ones_are_asked_with_fewer_requests() -> None:
+    plan = sized(100, 1_000, 10_000, 100_000, blocks=3)
+    cells = tuple(
+        replace(cell, load=p.Load(concurrency=1, requests=60, duration_s=30.0)) if "100000" in cell.operation else cell
+        for cell in plan.cells
+    )
+    (curves,) = AXES.of(summarise(a_run(replace(plan, cells=cells, trials=schedule(cells, 3, 1)))))
+    (panel,) = curves.panels
+    assert [[point.at for point in line.points] for line in panel.lines] == [[100, 1_000, 10_000, 100_000]] * 2
+    assert [len(gap.points) for gap in panel.gaps] == [4]
+
+
+def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() -> None:
+    rtts_s = {place.id: (place.link.rtt_ms or 0.0) / 1e3 for place in DISTANCES}
+
+    def spoil(draft: Draft) -> None:
+        if draft.cell.connection == "per-request" and draft.cell.stack == "rest-thin":
+            rtt_s = rtts_s[draft.cell.placement]
+            draft.done["opening"] = {"connections": 120, "connect_s": 1e-4 + rtt_s, "tls_s": 3e-4 + 2 * rtt_s}
+
+    load = p.Load(concurrency=1, requests=120)
+    summary = summarise(a_run(a_plan(placements=DISTANCES, calls=WAYS, load=load), between=0.003, spoil=spoil))
+    for row in DISTANCE.of(summary).round_trips:
+        is_told = row.connection == "per-request" and row.stack == "rest-thin"
+        assert [step.name for step in row.steps] == (["connect", "tls"] if is_told else [])
+        assert [step.round_trips for step in row.steps] == pytest.approx([1, 2] if is_told else [], abs=0.02)
+        assert row.is_as_implied
+        assert not replace(row, round_trips=row.implied + 0.2).is_as_implied
+        assert not replace(row, implied=row.implied + 1).is_as_implied
+    cells = {(cell.stack, cell.connection, cell.placement_id): cell for cell in summary.cells}
+    for place in DISTANCES:
+        opened = cells["rest-thin", "per-request", place.id].opening
+        assert opened is not None
+        assert (opened.connections, opened.told) == (120, 5 * 120)
+        assert opened.connect == pytest.approx(0.1 + (place.link.rtt_ms or 0.0))
+        assert opened.tls_interval is not None
+        kept = cells["grpc-thin", "reuse", place.id].opening
+        assert kept is not None
+        assert (kept.connections, kept.told, kept.connect, kept.tls) == (1, 0, None, None)

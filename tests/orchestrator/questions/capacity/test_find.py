@@ -1,0 +1,382 @@
+"""Found rates: the truth is known, and is found; what cannot be told is not told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from math import log
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.plan.loads import next_step, search_bounds
+from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.questions.capacity import words as rate_words
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.capacity.find import Search, interval_of, median_of
+from orchestrator.report.render import render
+from orchestrator.results.manifest import Failure
+from tests.support.pages import Document
+from tests.support.runs import a_plan
+from tests.support.searched import (
+    P50,
+    Capacity,
+    a_search_run,
+    cut,
+    in_flight,
+    searching,
+    sent_late,
+    timed_out,
+    unsent,
+    wrong,
+)
+
+FIND = Find(goals=P50, lowest=100.0, highest=1600.0, steps=40)
+NONE = Search(repeat=0, probes=(), held_per_s=None, missed_per_s=None)
+TRUE = {"rest": 400.0, "grpc": 800.0}
+
+
+def a_search(*stacks: str, repeats: int = 5, controls: int = 0, find: Find = FIND) -> Plan:
+    return searching(a_plan(stacks=stacks or ("rest", "grpc"), controls=controls, warmup=20), find, repeats=repeats)
+
+
+def capacity(noise: float = 0.01, **true: float) -> Capacity:
+    def of(cell: Cell, _repeat: int, rng: np.random.Generator) -> float:
+        return {**TRUE, **true}[str(cell.factors["protocol"])] * float(np.exp(rng.normal(0, noise)))
+
+    return of
+
+
+@cache
+def summary() -> RunSummary:
+    cpu = {"rest": (0.97, 0.5), "grpc": (0.95, 0.9)}
+    return summarise(a_search_run(a_search(), capacity(), cpu=cpu))
+
+
+def test_the_true_rates_are_found_with_intervals_that_hold_them():
+    for found in CAPACITY.of(summary()).rates:
+        true = TRUE[found.stack_label.partition(" ")[0]]
+        assert found.rate_per_s == pytest.approx(true, rel=0.08)
+        assert found.interval is not None
+        assert found.interval[0] < true < found.interval[1]
+        assert (found.side, found.invalid) == ("", ())
+        assert len(found.ended) == len(found.searches) == 5
+
+
+def test_the_found_rates_are_compared_with_the_words_there_are():
+    (comparison,) = CAPACITY.of(summary()).comparisons
+    assert (comparison.standing, comparison.label, comparison.reference_label) == ("more", "grpc (thin)", "rest (thin)")
+    assert comparison.interval is not None
+    assert comparison.interval[0] < 2 < comparison.interval[1]
+    assert len(comparison.by_search) == 5
+
+
+def test_what_limits_just_above_is_named_by_cpu_evidence():
+    limits = {found.stack_label: found.limit for found in CAPACITY.of(summary()).rates}
+    assert limits == {"rest (thin)": "responder", "grpc (thin)": "both"}
+    rest = rate_words.sentence(CAPACITY.of(summary()).rates[0])
+    assert "above that the responder's CPU limits it (responder 97 %, requester 50 % of a core)" in rest
+
+
+@pytest.mark.slow
+def test_equal_stacks_tie_where_the_interval_is_within_what_matters():
+    fine = Find(goals=P50, lowest=300.0, highest=600.0, steps=62)
+    plan = replace(a_search(find=fine, repeats=6), matters=0.05)
+    (comparison,) = CAPACITY.of(summarise(a_search_run(plan, capacity(0.005, grpc=400.0)))).comparisons
+    assert comparison.standing == "tie"
+    (wide,) = CAPACITY.of(summarise(a_search_run(replace(plan, matters=0.01), capacity(0.005, grpc=400.0)))).comparisons
+    assert wide.standing == "not resolved"
+
+
+@pytest.mark.slow
+def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainly():
+    found = summarise(a_search_run(a_search(), capacity(rest=40.0, grpc=9000.0)))
+    rest, grpc = CAPACITY.of(found).rates
+    assert (rest.rate_per_s, rest.side, rest.interval) == (100.0, "below", None)
+    assert "p50 < 10 ms does not hold at 100/s, the lowest rate tried: below 100/s (5 searches)" in rate_words.sentence(
+        rest
+    )
+    assert (grpc.rate_per_s, grpc.side, grpc.interval) == (1600.0, "at least", None)
+    assert "p50 < 10 ms holds at 1600/s, the highest rate tried: at least 1600/s (5 searches)." in rate_words.sentence(
+        grpc
+    )
+    (comparison,) = CAPACITY.of(found).comparisons
+    assert comparison.standing == "more", "one side is below, the other above"
+    assert found.verdicts[0].startswith(
+        "add, local, reuse: the highest rate at which p50 < 10 ms holds is at least 1600/s with grpc (thin) and below 100/s"
+        " with rest (thin)"
+    )
+
+
+@pytest.mark.slow
+def test_two_stacks_beyond_the_highest_rate_are_not_told_apart():
+    found = CAPACITY.of(summarise(a_search_run(a_search(), capacity(rest=9000.0, grpc=9000.0))))
+    (comparison,) = found.comparisons
+    assert (comparison.standing, comparison.ratio) == ("cannot tell", None)
+    assert rate_words.why(comparison, found) == (
+        "grpc (thin) reaches 1600/s, the highest rate tried; rest (thin) reaches 1600/s, the highest rate tried"
+    )
+
+
+@pytest.mark.slow
+def test_a_rate_that_the_requester_limits_says_nothing_of_its_responder():
+    cpu = {"rest": (0.5, 0.99), "grpc": (0.97, 0.5)}
+    found = summarise(a_search_run(a_search(), capacity(), cpu=cpu))
+    rest, _ = CAPACITY.of(found).rates
+    assert rest.limit == "requester"
+    assert "its responder may do more, which this requester cannot tell" in rate_words.sentence(rest)
+    (comparison,) = CAPACITY.of(found).comparisons
+    assert comparison.standing == "cannot tell"
+    slow = summarise(a_search_run(a_search(), capacity(grpc=200.0), cpu=cpu))
+    assert [c.standing for c in CAPACITY.of(slow).comparisons] == ["less"], "the reference may only be further ahead"
+
+
+def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
+    run = a_search_run(a_search("rest", repeats=3), capacity(), spoil=unsent)
+    (rest,) = CAPACITY.of(summarise(run)).rates
+    assert rest.rate_per_s == pytest.approx(400, rel=0.08)
+    missed = [probe for search in rest.searches for probe in search.probes if probe.verdict == "not held"]
+    assert not any(probe.is_offered for probe in missed)
+    assert all(probe.not_sent > 0 for probe in missed)
+
+
+def test_rates_that_were_too_high_are_no_failed_checks():
+    found = summary()
+    assert [check.name for check in found.checks if check.verdict == "fail"] == []
+    assert found.verdicts[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
+
+
+def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed_check():
+    found = summarise(a_search_run(a_search("rest", repeats=4), capacity(0.5), spoil=unsent))
+    (rest,) = CAPACITY.of(found).rates
+    verdicts: dict[float, set[str]] = {}
+    for probe in (probe for search in rest.searches for probe in search.probes):
+        verdicts.setdefault(probe.rate_per_s, set()).add(probe.verdict)
+    assert {"held", "not held"} in verdicts.values()
+    excused = [check for check in found.checks if check.explanation.startswith("A search tried this rate")]
+    assert {check.name for check in excused} >= {"offered load"}
+    assert "offered load" not in [check.name for check in found.checks if check.verdict == "fail"]
+
+
+def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_reply_does():
+    p90 = replace(FIND, goals=(Goal(statistic="p90", below=0.01),))
+    planned = a_search("rest", repeats=3, find=p90)
+    found = summarise(a_search_run(planned, capacity(), spoil=timed_out))
+    assert [check.name for check in found.checks if check.verdict == "fail"] == []
+    assert CAPACITY.of(found).rates[0].invalid == ()
+    assert CAPACITY.of(found).rates[0].rate_per_s == pytest.approx(400, rel=0.08)
+    excused = {check.name for check in found.checks if check.explanation.startswith("A search tried this rate")}
+    assert excused == {"reply", "connections"}
+    faulty = summarise(a_search_run(planned, capacity(), spoil=wrong))
+    assert CAPACITY.of(faulty).rates[0].invalid == ("reply",)
+
+
+def test_rates_at_which_not_one_request_is_answered_make_nothing_invalid():
+    run = a_search_run(a_search("rest", repeats=3), capacity())
+    failure = Failure(stage="measure", kind="timeout", message="no request got a right reply")
+    trials = tuple(
+        replace(t, outcome="failed", failure=failure, requesters=()) if t.probe and t.probe.verdict == "not held" else t
+        for t in run.stored.trials
+    )
+    run.stored = replace(run.stored, trials=trials)
+    (rest,) = CAPACITY.of(summarise(run)).rates
+    assert rest.invalid == ()
+    assert rest.rate_per_s == pytest.approx(400, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    ("most", "spoil", "limit", "words"),
+    [
+        (None, sent_late, "late sends", "above that the requester sends late, and those that are sent are answered"),
+        (8, in_flight(8), "in flight", "above that requests wait to be sent while as many are in flight as may be"),
+    ],
+)
+def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit, words):
+    planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
+    found = summarise(a_search_run(planned, capacity(0.0), spoil=spoil))
+    rest, grpc = CAPACITY.of(found).rates
+    assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
+    assert words in rate_words.sentence(rest)
+    assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
+    assert found.verdicts[0].count("(the requester's limit)") == 2
+
+
+@pytest.mark.slow
+def test_a_busy_responder_is_the_limit_although_requests_wait_to_be_sent():
+    cpu = {"rest": (0.97, 0.5)}
+    found = summarise(a_search_run(a_search("rest", repeats=3), capacity(), cpu=cpu, spoil=sent_late))
+    assert CAPACITY.of(found).rates[0].limit == "responder"
+
+
+def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
+    found = summarise(a_search_run(a_search(repeats=3), capacity(rest=40.0, grpc=9000.0)))
+    (comparison,) = CAPACITY.of(found).comparisons
+    assert (comparison.standing, comparison.bound) == ("more", "at least")
+    assert comparison.interval is not None
+    bound = f"at least {comparison.interval[0]:.1f}"
+    assert f"grpc (thin) answers {bound} times as many a second as rest (thin) (95 % confidence)" in found.verdicts[0]
+    assert rate_words.why(comparison, CAPACITY.of(found)).startswith(f"{bound} times as much, as grpc (thin) reaches")
+    assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
+
+
+@pytest.mark.slow
+def test_searches_that_disagree_are_counted_and_their_range_is_told():
+    most = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 9000.0 if repeat < 3 else 400.0))
+    assert "at least 1600/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(most).rates[0])
+    few = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 40.0 if repeat < 3 else 400.0))
+    assert "below 100/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(few).rates[0])
+    one = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 800.0 if repeat else 200.0))
+    assert "5 searches, which found 200/s to 800/s" in rate_words.sentence(CAPACITY.of(one).rates[0])
+
+
+def test_the_interval_holds_the_rate_that_is_shown_where_searches_fall_into_groups():
+    found = [replace(NONE, held_per_s=rate, missed_per_s=rate * 1.07) for rate in [800.0] * 13 + [200.0] * 7]
+    assert median_of(FIND, found) == (800.0, "")
+    interval = interval_of(FIND, found)
+    assert interval is not None
+    assert interval[0] <= 800.0 <= interval[1]
+
+
+def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
+    planned = a_search()
+    found = summarise(cut(a_search_run(planned, capacity()), 4 * planned.rounds + 2))
+    rest, _ = CAPACITY.of(found).rates
+    assert (len(rest.searches), len(rest.ended)) == (5, 4)
+    assert "4 searches, and 1 without a result" in rate_words.sentence(rest)
+    assert rest.searches[-1].why_none == "the run was cut"
+
+
+def test_fewer_than_three_searches_have_no_interval():
+    found = summarise(a_search_run(a_search(repeats=2), capacity()))
+    assert [one.interval for one in CAPACITY.of(found).rates] == [None, None]
+    assert rate_words.why_no_interval(CAPACITY.of(found).rates[0]) == "2 of at least 3 searches that an interval needs"
+    assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
+
+
+@pytest.mark.slow
+def test_controls_show_what_chance_alone_does():
+    found = summarise(a_search_run(a_search(controls=1), capacity()))
+    (control,) = [c for c in CAPACITY.of(found).comparisons if c.is_control]
+    assert control.interval is not None
+    assert control.interval[0] < 1 < control.interval[1]
+    assert [one.is_control for one in CAPACITY.of(found).rates] == [False, False, True]
+
+
+# ---- a stored run that does not hold together
+
+
+def test_a_verdict_that_the_samples_do_not_give_is_found():
+    run = a_search_run(a_search("rest", repeats=1), capacity())
+    path, columns = next((path, c) for path, c in run.files.items() if path.startswith("samples/"))
+    held = run.stored.trials[0].probe
+    assert held is not None
+    slow = {**columns, "received_ns": columns["received_ns"] + (20_000_000 if held.verdict == "held" else 0)}
+    if held.verdict != "held":
+        slow["received_ns"] = columns["sent_ns"] + 300_000
+    run.files[path] = slow
+    with pytest.raises(InvalidMeasurement, match="its samples say"):
+        summarise(run)
+
+
+def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
+    run = a_search_run(a_search("rest", repeats=1), capacity())
+    first, second, *others = run.stored.trials
+    assert second.probe is not None
+    moved = replace(
+        second, probe=replace(second.probe, step=second.probe.step + 1, rate_per_s=FIND.rate(second.probe.step + 1))
+    )
+    run.stored = replace(run.stored, trials=(first, moved, *others))
+    with pytest.raises(InvalidMeasurement, match="not where the trials before it lead"):
+        summarise(run)
+
+
+# ---- where it is shown
+
+
+def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
+    lines = [*answer_lines(answer(summary()), width=1000)]
+    start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
+    heads = "highest rate 95 % interval against the reference requester CPU responder CPU remarks"
+    assert " ".join(lines[start + 1].split()) == heads
+    grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
+    assert "more, " in grpc
+    assert not any("median, " in line for line in lines)
+    assert lines[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
+
+
+@pytest.mark.slow
+def test_the_report_has_a_section_with_every_search():
+    document = Document(render(summary()))
+    assert "capacity" in [element.attributes.get("id") for element in document.all("section")]
+    (table, *_) = [
+        t
+        for t in document.tables
+        if t.caption.strip().startswith(
+            "Highest rate while p50 < 10 ms: operation add, placement local, connections kept open"
+        )
+    ]
+    assert [row[0].text.strip() for row in table.rows[1:]] == ["rest (thin)", "grpc (thin)"]
+    paths = [t for t in document.tables if "neighbours" in t.caption]
+    assert [len(table.rows) for table in paths] == [6, 6]
+    assert document.unclosed == []
+
+
+def test_the_json_has_them_and_is_read_back():
+    assert summary_of_json(summary().to_json()) == summary()
+    raw = json.loads(json.dumps(answer(summary()).to_dict()))["findings"]["capacity"]
+    assert [one["side"] for one in raw["rates"]] == ["", ""]
+    assert raw["comparisons"][0]["standing"] == "more"
+
+
+# ---- how well a search finds: its error, and the coverage of its interval
+
+
+def one_search(rng: np.random.Generator, find: Find, log_true: float, width: float, spurious: float) -> Search:
+    """A search in which a rate holds with a probability that falls from 1 to 0 around the true one (logistic).
+
+    At the true rate it is a half. `spurious`: how often a trial misses its goal for no reason.
+    """
+    held: list[bool] = []
+    while (step := next_step(find, held)) is not None:
+        beyond = min((log(find.rate(step)) - log_true) / width, 50.0)
+        chance = (1 - spurious) / (1 + np.exp(beyond))
+        held.append(bool(rng.random() < chance))
+    low, high = search_bounds(find, held)
+    return Search(
+        repeat=0,
+        probes=(),
+        held_per_s=None if low < 0 else find.rate(low),
+        missed_per_s=None if high > find.steps else find.rate(high),
+    )
+
+
+@pytest.mark.parametrize(
+    ("repeats", "width", "spurious"),
+    [(5, 0.001, 0.0), (5, 0.02, 0.0), (5, 0.05, 0.0), (5, 0.02, 0.02), (10, 0.05, 0.0)],
+)
+def test_the_median_is_near_the_truth_and_the_interval_covers_it(repeats, width, spurious):
+    find = Find(goals=P50, lowest=100.0, highest=8000.0, steps=221)
+    rng = np.random.default_rng(7)
+    errors, covered, told, runs = [], 0, 0, 400
+    for _ in range(runs):
+        log_true = rng.uniform(log(200), log(5000))
+        searches = [one_search(rng, find, log_true, width, spurious) for _ in range(repeats)]
+        rate, side = median_of(find, searches)
+        assert rate is not None
+        errors.append(abs(log(rate) - log_true) if side == "" else np.inf)
+        interval = interval_of(find, searches)
+        if interval is not None:
+            told += 1
+            covered += log(interval[0]) <= log_true <= log(interval[1])
+    assert np.median(errors) < 0.02 + width
+    assert np.quantile(errors, 0.95) < 0.03 + 4 * width
+    assert told >= 0.95 * runs
+    assert covered >= 0.93 * told

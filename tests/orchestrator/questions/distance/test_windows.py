@@ -1,0 +1,188 @@
+"""How much passes in a round trip under a window, on runs whose truth is known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.questions.distance.windows import WindowFit, fit
+from tests.support.judged import verdicts
+from tests.support.runs import MS, S, a_plan, a_run
+
+KIB = 1024
+RTT_MS = 30.0
+SIZES = (512 * KIB, 1024 * KIB, 2048 * KIB)
+FAR = p.Placement(
+    id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=RTT_MS, rate_mbit=1000.0)
+)
+
+
+def measured(window: float, blocks: int = 5, *, noise: float = 0.0, seed: int = 1):
+    """Medians of each of `SIZES` by block, and the floor: the number of windows times the round trip, and 2 ms."""
+    random = np.random.default_rng(seed)
+    floor = {block: RTT_MS + float(random.normal(0, noise / 10)) for block in range(blocks)}
+    medians = [
+        {block: 2.0 + size / window * floor[block] + float(random.normal(0, noise)) for block in range(blocks)}
+        for size in SIZES
+    ]
+    return SIZES, medians, floor
+
+
+@pytest.mark.parametrize("window", [65_535.0, 262_144.0])
+def test_without_noise_a_window_passes_in_each_round_trip(window: float) -> None:
+    found = fit(*measured(window))
+    assert found is not None
+    assert found.per_round_trip == pytest.approx(window)
+    assert found.interval == pytest.approx((window, window))
+    assert (found.at_zero, found.off_line) == pytest.approx((2.0, 0.0), abs=1e-6)
+    assert found.blocks == 5
+
+
+@pytest.mark.parametrize("blocks", [3, 5])
+def test_95_of_100_intervals_hold_the_true_window(blocks: int) -> None:
+    fits = [fit(*measured(65_536.0, blocks, noise=3.0, seed=seed)) for seed in range(600)]
+    held = [f is not None and f.interval is not None and f.interval[0] <= 65_536.0 <= f.interval[1] for f in fits]
+    assert 0.92 <= sum(held) / len(held) <= 0.98
+
+
+def test_two_sizes_or_a_time_that_does_not_grow_have_no_fit() -> None:
+    sizes, medians, floor = measured(65_536.0)
+    assert fit(sizes[:2], medians[:2], floor) is None
+    assert fit(sizes, medians[::-1], floor) is None
+    assert fit(sizes, medians, {}) is None
+
+
+def test_a_block_without_all_sizes_is_left_out() -> None:
+    sizes, medians, floor = measured(65_536.0)
+    del medians[1][3]
+    found = fit(sizes, medians, floor)
+    assert found is not None
+    assert found.blocks == 4
+
+
+def a_transfer(size: int, **planned: Any) -> p.Plan:
+    operation = p.Operation(
+        id=f"transfer-{size}",
+        name="transfer",
+        label=f"transfer of {size} B",
+        payload={"kind": "transfer", "size": size, "reply_size": 32},
+        request_bytes=size,
+        reply_bytes=32,
+    )
+    load = p.Load(concurrency=1, requests=20)
+    planned = {"placements": [FAR], **planned}
+    return a_plan(operation=operation, load=load, warmup=3, stacks=("rest",), **planned)
+
+
+def even(rng: np.random.Generator, rows: int, base_ns: float, _rtt_ns: float) -> np.ndarray:
+    return base_ns * (1 + np.abs(rng.normal(0, 0.001, size=rows)))
+
+
+def a_sized_run(
+    windows: dict[str, Any], rounds_of: float, *, link: p.Placement = FAR, between: float = 0.001, **changed: Any
+) -> RunSummary:
+    """Three sizes with these windows; each takes as many round trips as it has windows of `rounds_of` bytes."""
+    ways = [{"connection": "reuse"}, *([{"connection": "reuse", **windows}] if windows else [])]
+    plans = [a_transfer(size, calls=ways, placements=[link]) for size in SIZES]
+    first = plans[0]
+    cells = tuple(cell for plan in plans for cell in plan.cells)
+    plan = replace(
+        first,
+        cells=cells,
+        operations=tuple(operation for plan in plans for operation in plan.operations),
+        trials=schedule(cells, first.repeats, first.seed),
+        resolved={"rest-thin": {"settings": {"protocol": {"flow_window: SIZE": "of each stream"}}}},
+    )
+    effects = {str(size): size / rounds_of - 1 for size in SIZES}
+    base_us = {"rest": RTT_MS * 1000}
+    return summarise(a_run(plan, base_us=base_us, effects=effects, between=between, shape=even, **changed))
+
+
+def windows_of(summary: RunSummary) -> dict[int | None, WindowFit]:
+    return {row.window: row for row in DISTANCE.of(summary).windows}
+
+
+def test_a_run_holds_what_passes_against_the_smallest_window_that_it_sets() -> None:
+    summary = a_sized_run({"flow_window": 65_536, "tcp_window": 131_072}, 65_536.0)
+    found = windows_of(summary)
+    assert found.keys() == {None, 65_536}
+    row = found[65_536]
+    assert (row.stack, row.placement, row.way, row.sizes, row.blocks) == ("rest-thin", "far", "request", 3, 5)
+    assert row.of_window == pytest.approx(1.0, abs=0.03)
+    assert row.interval is not None
+    assert row.interval[0] < row.per_round_trip < row.interval[1]
+    assert row.mb_per_s == pytest.approx(row.per_round_trip / row.rtt / 1000)
+    assert row.expected_mb_per_s == pytest.approx(65_536 / row.rtt / 1000)
+    assert (row.is_off, row.said) == (False, "as the window has it; no more passes where no window is set")
+    assert found[None].of_window is None
+    assert DISTANCE.of(summary_of_json(summary.to_json())).windows == DISTANCE.of(summary).windows
+
+
+def test_more_than_the_window_is_explained_by_what_the_stack_declares_of_it() -> None:
+    row = windows_of(a_sized_run({"flow_window": 65_536}, 200_000.0))[65_536]
+    assert row.is_off
+    assert re.fullmatch(
+        r"3\.0\d× the window passes: something lets more through; rest's window is of each stream", row.said
+    )
+
+
+def test_less_than_the_window_is_explained_by_what_the_run_shows() -> None:
+    """A gigabit a second carries 3.75 MB in 30 ms: a window of 16 MiB is not what holds back."""
+    wide = windows_of(a_sized_run({"flow_window": 2**24}, 200_000.0))[2**24]
+    assert " less than the window passes: rest's window is of each stream; " in wide.said
+    assert wide.said.endswith("; the link carries 1000 Mbit/s, which is 3.75 MB in a round trip")
+
+    def lossy(draft):
+        draft.done["wire"]["retransmits"] = 2
+
+    lost = windows_of(a_sized_run({"flow_window": 1_500_000}, 200_000.0, spoil=lossy))[1_500_000]
+    assert "packets were sent again" in lost.said
+    slow = windows_of(a_sized_run({"tcp_window": 1_500_000}, 200_000.0))[1_500_000]
+    assert slow.is_off
+    assert "either end is slow to read" in slow.said
+
+
+def test_what_passes_is_told_by_its_interval() -> None:
+    """The median of each block is off by a tenth or more, and their mean by less."""
+    noisy = windows_of(a_sized_run({"flow_window": 65_536}, 65_536.0, between=0.2, seed=3))[65_536]
+    assert noisy.of_window is not None
+    assert not noisy.is_off
+    assert re.fullmatch(r"cannot tell: between \d+ % and \d+ % of the window passes", noisy.said)
+
+
+def test_a_window_that_the_link_does_not_fill_is_not_what_holds_back() -> None:
+    slow = replace(FAR, link=p.Link(rtt_ms=RTT_MS, rate_mbit=19.0))
+    row = windows_of(a_sized_run({"flow_window": 65_536}, 60_500.0, link=slow))[65_536]
+    assert row.said.startswith("as the window has it; ")
+    assert row.said.endswith("the link carries no more: 19 Mbit/s")
+
+
+def test_without_a_window_there_is_nothing_to_hold_against() -> None:
+    assert DISTANCE.of(a_sized_run({}, 65_536.0)).windows == ()
+
+
+@pytest.mark.parametrize(("window", "verdict"), [({"flow_window": 65_536}, "pass"), ({}, "warn")])
+def test_round_trips_of_a_window_are_none_too_many(window: dict[str, int], verdict: str) -> None:
+    """32 windows of 64 KiB take as many round trips."""
+
+    def spoil(draft):
+        if draft.cell.placement == "far":
+            rows, more = draft.columns, 31 * int(RTT_MS) * MS
+            shift = np.arange(rows["sent_ns"].size) * more
+            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + more
+            rows["intended_ns"] = rows["sent_ns"]
+            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
+
+    here = p.Placement(id="local", name="local", kind="local")
+    plan = a_transfer(SIZES[2], placements=[here, FAR], calls=[{"connection": "reuse", **window}])
+    assert verdicts(a_run(plan, spoil=spoil))["round-trips"] == verdict

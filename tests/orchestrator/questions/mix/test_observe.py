@@ -1,0 +1,203 @@
+"""A mix: each of its operations by itself and all in sum, and the check that they were asked as planned."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.experiment.plan import plan as p
+from orchestrator.report.render import render
+from services.python.contract.lines import STATUSES
+from tests.support.drafts import Draft
+from tests.support.judged import of, verdicts
+from tests.support.mixes import MIX
+from tests.support.pages import Document
+from tests.support.runs import a_run
+
+
+def mixed_run(spoil: Any = None, **planned: Any) -> Any:
+    return a_run(operation=MIX, spoil=spoil, **planned)
+
+
+@pytest.fixture(scope="module")
+def summary() -> RunSummary:
+    return summarise(mixed_run())
+
+
+def test_each_operation_has_its_own_figures(summary: RunSummary) -> None:
+    for cell in summary.cells:
+        add, echo = cell.mixed
+        assert (add.label, echo.label) == ("add", "echo 1 kB")
+        assert (add.share, echo.share) == (0.8, 0.2)
+        assert add.drawn == pytest.approx(0.8, abs=0.03)
+        assert add.drawn + echo.drawn == pytest.approx(1)
+        assert add.requests + echo.requests == cell.requests == 5000
+        assert echo.distribution.median == pytest.approx(2 * add.distribution.median, rel=0.05)  # so they were drawn
+        assert echo.median_interval[0] < echo.distribution.median < echo.median_interval[1]
+        assert (add.body_bytes, echo.body_bytes) == ((28, 28), (1020, 1020))
+        assert add.throughput_per_s + echo.throughput_per_s == pytest.approx(cell.throughput_per_s)
+
+
+def test_the_sum_is_of_all_requests(summary: RunSummary) -> None:
+    for cell in summary.cells:
+        add, echo = (part.distribution for part in cell.mixed)
+        assert add.median < cell.distribution.mean < echo.median
+        assert cell.distribution.n == add.n + echo.n
+        assert cell.distribution.minimum == min(add.minimum, echo.minimum)
+        assert cell.distribution.maximum == max(add.maximum, echo.maximum)
+
+
+def test_all_checks_of_a_clean_mix_pass() -> None:
+    found = verdicts(mixed_run())
+    assert found["mix"] == found["connections"] == found["completeness"] == found["floor"] == "pass"
+    assert not {name for name, verdict in found.items() if verdict in ("fail", "warn")}
+    assert found["latency modes"] == "not applicable"
+
+
+@pytest.mark.parametrize(
+    "load", [p.Load(requests=1000, concurrency=4), p.Load(rate_per_s=500, requests=1000, concurrency=8)]
+)
+def test_several_in_flight_and_an_open_loop(load: p.Load) -> None:
+    found = verdicts(mixed_run(load=load))
+    assert found["mix"] == found["connections"] == found["completeness"] == "pass"
+
+
+def test_a_connection_for_each_request() -> None:
+    assert verdicts(mixed_run(connection="per-request"))["connections"] == "pass"
+
+
+def test_processes_draw_by_seeds_of_their_own() -> None:
+    run = mixed_run(calls=[{"connection": "reuse", "processes": 2}], load=p.Load(requests=1000, concurrency=2))
+    assert verdicts(run)["mix"] == "pass"
+    (cell, *_) = summarise(run).cells
+    assert sum(part.requests for part in cell.mixed) == cell.requests
+
+
+def test_a_request_that_asked_another_operation_fails_the_check() -> None:
+    def spoil(draft: Draft) -> None:
+        if draft.block == 1:
+            draft.columns["parent"][7] = 3 - draft.columns["parent"][7]
+
+    (worst, *_) = of(mixed_run(spoil), "mix")
+    assert worst.verdict == "fail"
+    assert "1 request of 1,050 asked another operation than the seed draws" in worst.explanation
+
+
+def test_counts_that_do_not_fit_the_shares_fail_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator that favours an operation: the order is its seed's, and still no mix of these shares."""
+
+    def biased(weights: list[int], seed: int) -> Any:
+        return np.random.default_rng(seed).choice([0, 1], 65_536, p=[0.6, 0.4])
+
+    monkeypatch.setattr("orchestrator.analysis.checks.mix.mix_order", biased)
+    monkeypatch.setattr("tests.support.drafts.mix_order", biased)
+    (worst, *_) = of(mixed_run(), "mix")
+    assert worst.verdict == "fail"
+    assert "were not asked as often as their shares say" in worst.explanation
+
+
+def test_failed_requests_count_for_their_operation_alone() -> None:
+    def spoil(draft: Draft) -> None:
+        failed = np.flatnonzero((draft.columns["parent"] == 2) & (draft.columns["phase"] == 1))[:5]
+        draft.columns["status"][failed] = STATUSES.index("closed")
+        draft.done["errors"] = {"closed": 5}
+        draft.done["verified"] -= 5
+
+    for cell in summarise(mixed_run(spoil)).cells:
+        add, echo = cell.mixed
+        assert (add.errors, add.failed, echo.errors, echo.failed) == ({}, 0, {"closed": 25}, 25)
+        assert add.distribution.failed == 0
+        assert echo.distribution.failed == 25
+        assert "maximum" in echo.distribution.censored
+        assert cell.errors == {"closed": 25}
+
+
+def test_what_was_not_sent_is_counted_by_operation() -> None:
+    def spoil(draft: Draft) -> None:
+        last = np.flatnonzero(draft.columns["phase"] == 1)[-20:]
+        draft.columns["status"][last] = STATUSES.index("not-sent")
+        draft.done["requests"] -= 20
+        draft.done["verified"] -= 20
+        draft.done["not_sent"] = 20
+
+    load = p.Load(rate_per_s=500, requests=1000, concurrency=8)
+    for cell in summarise(mixed_run(spoil, load=load)).cells:
+        assert sum(part.not_sent for part in cell.mixed) == cell.not_sent == 100
+        assert cell.mixed[0].not_sent > cell.mixed[1].not_sent
+
+
+def test_an_operation_is_held_to_the_floor_of_its_own_bodies() -> None:
+    """An impossible reply of one operation is found, and is said to be its."""
+
+    def spoil(draft: Draft) -> None:
+        quick = np.flatnonzero((draft.columns["parent"] == 2) & (draft.columns["phase"] == 1))[3]
+        draft.columns["received_ns"][quick] = draft.columns["sent_ns"][quick] + 2_000
+
+    (worst, *_) = of(mixed_run(spoil), "floor")
+    assert worst.verdict == "fail"
+    assert "the fastest request of echo 1 kB took 2 µs" in worst.explanation
+
+
+def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> None:
+    lines = "\n".join(answer_lines(answer(summary), width=1000))
+    assert "share (drawn)" in lines
+    row = next(line for line in lines.splitlines() if line.strip().startswith("echo 1 kB") and "rest" in line)
+    assert "20 % (" in row
+    assert "1,020.0" in row
+    document = json.loads(json.dumps(answer(summary).to_dict()))
+    assert [part["label"] for part in document["table"][0]["mixed"]] == ["add", "echo 1 kB"]
+    page = Document(render(summary))
+    table = next(table for table in page.tables if "Each operation of a mix by itself" in table.caption)
+    assert [row[1].text for row in table.rows[1:]] == ["add", "echo 1 kB"] * 2
+    assert summary_of_json(summary.to_json()) == summary
+
+
+def test_runs_without_a_mix_have_no_such_table() -> None:
+    summary = summarise(a_run())
+    assert not any(cell.mixed for cell in summary.cells)
+    assert "Each operation of a mix" not in render(summary)
+    assert of(a_run(), "mix")[0].verdict == "not applicable"
+
+
+def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:
+    def spoil(draft: Draft) -> None:
+        draft.columns["bytes_received"] = np.where(draft.columns["parent"] == 2, 600, draft.columns["bytes_received"])
+
+    (worst, *_) = of(mixed_run(spoil), "codec size")
+    assert worst.verdict == "fail"
+    assert worst.explanation.startswith("echo 1 kB: 600 bytes received per request cannot hold the 1,000 bytes")
+
+
+def test_round_trips_of_several_sizes_are_not_counted() -> None:
+    far = p.Placement(id="far", name="far", kind="cross-region", link=p.Link(rtt_ms=30.0))
+    found = of(mixed_run(placements=[far]), "round-trips")
+    assert {result.verdict for result in found} == {"not applicable"}
+
+
+@pytest.mark.parametrize("at_once", [10, 1000])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_requests_that_were_put_off_to_ask_one_operation_after_the_other_fail(at_once: int, workers: int) -> None:
+    """Numbers and operations are those drawn, and so is every count: only the order of sending is another."""
+
+    def spoil(draft: Draft) -> None:
+        rows = draft.columns
+        measured = np.flatnonzero(rows["phase"] == 1)
+        for begin in range(0, measured.size, at_once):
+            some = measured[begin : begin + at_once]
+            in_batches = some[np.argsort(rows["parent"][some], kind="stable")]
+            for name in ("intended_ns", "sent_ns", "received_ns"):
+                rows[name][in_batches] = rows[name][some].copy()
+
+    load = p.Load(requests=1000, concurrency=workers)
+    assert verdicts(mixed_run(load=load))["mix"] == "pass"
+    (result, _) = of(mixed_run(spoil, load=load), "mix")
+    assert result.verdict == "fail"
+    assert "not sent in the order drawn" in result.explanation

@@ -1,0 +1,407 @@
+"""The cost model on cells whose truth is known: parameters come back, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.network import Grid, waits_ms, wire_ms
+from orchestrator.questions.prediction.predict import in_flight_ms, predicted, with_crowded
+from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.shapes import (
+    INTERPOLATION,
+    MODEL,
+    ONE_ROUND_TRIP,
+    Fit,
+    ModelCell,
+    Modelled,
+    Windows,
+)
+from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, sealed_as_planned, sealed_at
+
+REST = Truth()
+REST_NEW = Truth(opening=1, windows=NEW, own=1.2, setting="a new connection for each request")
+GRPC_NEW = replace(REST_NEW, name="grpc", opening=2, known=(1, 2), own=1.0)
+HELD = Truth(name="h2", windows=Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
+
+
+def fitted(truth: Truth, **lab: object) -> Fit:
+    found, refused = fit_all([truth.series], Lab((truth,), **lab).cells())  # type: ignore[arg-type]
+    assert refused == {}
+    return found[0]
+
+
+def why_not(truth: Truth, cells: list[ModelCell]) -> str:
+    found, refused = fit_all([truth.series], cells)
+    assert found == ()
+    return refused[truth.series.id]
+
+
+# ---- the network
+
+
+def test_a_window_of_a_quarter_takes_four_round_trips_less_what_the_link_needs_meanwhile() -> None:
+    windows = Grid.of(Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
+    assert float(waits_ms(4 * 65_536.0, 20.0, np.inf, windows)) == pytest.approx(60.0)
+    one = float(wire_ms(65_536.0, 100.0))
+    assert float(waits_ms(4 * 65_536.0, 20.0, 100.0, windows)) == pytest.approx(3 * (20.0 - one))
+    assert float(waits_ms(4 * 65_536.0, 5.0, 100.0, windows)) == 0.0  # the link is slower than the window
+
+
+@pytest.mark.parametrize(("segments", "rounds"), [(10, 0), (11, 1), (30, 1), (31, 2), (70, 2), (71, 3), (150, 3)])
+def test_slow_start_doubles_in_each_round_trip(segments: int, rounds: int) -> None:
+    size = segments * FIRST / 10
+    assert float(waits_ms(size, 50.0, np.inf, Grid.of(NEW))) == pytest.approx(50.0 * rounds)
+
+
+def test_beyond_the_rounds_in_which_windows_grow_the_largest_one_goes_on() -> None:
+    windows = Windows(first=None, growth=2.0, steady=8_192.0, is_stepped=True)
+    assert float(waits_ms(100 * 8_192.0, 10.0, np.inf, Grid.of(windows))) == pytest.approx(990.0)
+    bit_by_bit = replace(windows, is_stepped=False)
+    assert float(waits_ms(100.5 * 8_192.0, 10.0, np.inf, Grid.of(bit_by_bit))) == pytest.approx(995.0)
+
+
+# ---- the fit
+
+
+@pytest.mark.parametrize("truth", [REST, REST_NEW, GRPC_NEW, HELD], ids=lambda truth: f"{truth.name}-{truth.opening}")
+def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
+    exact = replace(truth, noise=1e-6, network_noise=1e-6)
+    found = fitted(exact)
+    assert found.opening == truth.opening
+    assert found.own.value == pytest.approx(truth.own, rel=0.01)
+    assert found.per_kb.value == pytest.approx(truth.per_kb, rel=0.01)
+    for rtt, size in ((3.0, 500.0), (70.0, 40_000.0), (150.0, 900_000.0)):
+        exactly = float(truth.latency(np.array(rtt), size))
+        assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
+
+
+def test_causes_add_up_to_the_latency() -> None:
+    found = predicted(fitted(REST_NEW), 80.0, 200_000, 100.0, 8)
+    assert set(found.causes) == {"distance", "wire", "windows", "hosts", "client", "queue"}
+    assert sum(found.causes.values()) == pytest.approx(found.latency)
+    assert found.causes["distance"] == pytest.approx(160.0)
+    assert found.causes["windows"] > 80.0
+    assert found.interval[0] < found.latency < found.interval[1]
+
+
+def test_a_window_that_no_size_is_a_multiple_of_is_found_well_enough_to_predict_between_the_sizes() -> None:
+    truth = replace(HELD, windows=replace(HELD.windows, steady=50_000.0))
+    found = fitted(truth, sizes=(100, 10_000, 60_000, 130_000, 260_000, 1_000_000))
+    exactly = float(truth.latency(np.array(30.0), 400_000.0))
+    assert predicted(found, 30.0, 400_000.0, 1000.0).latency == pytest.approx(exactly, rel=0.12)
+
+
+def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
+    """As a control that paces what it sends: 1.9 round trips for 20 kB, 2.3 for 300 kB, whatever the link has besides."""
+    paced = Windows(
+        first=None,
+        growth=2.0,
+        steady=None,
+        is_stepped=True,
+        rounds=((200.0, 1.0), (15_000.0, 1.0), (21_000.0, 1.9), (312_000.0, 2.3), (1_100_000.0, 3.1)),
+    )
+    truth = Truth(windows=paced)
+    cells = sealed_at(Lab((truth,), sizes=(100, 20_000, 300_000, 1_000_000)).cells(), 0.15, 3)
+    fits, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    assert [trips for _, trips in fits[0].windows.rounds] == pytest.approx([1.0, 1.0, 1.9, 2.3, 3.1], rel=0.02)
+    found = judged(fits, cells)
+    assert found is not None
+    assert found.scores[0].p90 < 0.03
+    small = predicted(fits[0], 60.0, 10_000, 1000.0)  # within the first window: nothing waits
+    assert small.latency == pytest.approx(float(truth.latency(np.array(60.0), 10_000)), rel=0.02)
+
+
+PACED = Truth(
+    windows=replace(KEPT, rounds=((200.0, 1.0), (15_000.0, 1.0), (21_000.0, 1.9), (312_000.0, 2.3), (1_100_000.0, 3.1)))
+)
+
+
+@pytest.mark.parametrize("size", [30_000.0, 300_000.0, 1_900_000.0])
+def test_round_trips_between_two_sizes_are_as_unsure_as_those_sizes_leave_them(size: float) -> None:
+    """Between 10 kB and 100 kB round trips may grow anywhere: the interval holds a step as it holds a slope."""
+    found = fitted(PACED)
+    assert found.windows.rounds
+    told = predicted(found, 40.0, size, 1000.0)
+    assert told.interval[0] <= float(PACED.latency(np.array(40.0), size)) <= told.interval[1]
+    seen = predicted(found, 40.0, 100_000.0, 1000.0)
+    assert told.interval[1] / told.interval[0] - 1 > 3 * (seen.interval[1] / seen.interval[0] - 1)
+
+
+def test_beyond_the_largest_size_round_trips_go_on_growing() -> None:
+    found = fitted(PACED)
+    largest = predicted(found, 90.0, 1_000_000.0, 1000.0).latency
+    assert predicted(found, 90.0, 2_000_000.0, 1000.0).latency > largest + 0.2 * 90
+
+
+def test_intervals_hold_where_round_trips_are_taken_as_they_are() -> None:
+    """Their own error is part of an interval: of a size with few distances it is most of it."""
+    covered = []
+    for seed in range(40):
+        lab = Lab((PACED,), seed=seed, sizes=(100, 20_000, 300_000, 1_000_000))
+        cells = sealed_as_planned(lab.cells(), 0.2, seed)
+        fits, _ = fit_all([PACED.series], cells)
+        found = judged(fits, cells)
+        assert found is not None
+        covered += [cell.is_covered for cell in found.cells]
+    assert 0.83 <= np.mean(covered) <= 0.97
+
+
+def test_grpc_over_tls_may_need_as_few_round_trips_as_its_handshakes() -> None:
+    """A server's SETTINGS may travel with the end of TLS's handshake: fewest and most are both known to occur."""
+    early = replace(GRPC_NEW, opening=1, known=(1, 2))
+    assert fitted(early).opening == 1
+
+
+def test_with_several_in_flight_no_more_pass_than_the_busiest_end_lets_through() -> None:
+    demands = np.array([0.5, 2.0, 0.1, 0.1])
+    alone = np.array(40.0)
+    assert float(in_flight_ms(alone, demands, 1)) == pytest.approx(40.0)
+    many = float(in_flight_ms(alone, demands, 400))
+    assert 400 / many == pytest.approx(1 / 2.0, rel=0.001)
+    assert float(in_flight_ms(alone, demands, 2)) > 40.0
+
+
+def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time_of_both_ends() -> None:
+    truth = replace(REST, cpu=(0.4, 1.5), noise=1e-4, network_noise=1e-4, own=2.0)
+    cells = Lab((truth,), in_flight=(1, 8)).cells()
+    cells = [replace(cell, is_sealed=cell.in_flight == 8) for cell in cells]
+    fits, _ = fit_all([truth.series], cells)
+    assert fits[0].in_flight_range == (1, 8)
+    found = judged(fits, cells)
+    assert found is not None
+    assert {cell.in_flight for cell in found.cells} == {8}
+    assert found.scores[0].p90 < 0.01
+    assert found.scores[1].median > 0.05  # a rival that knows of no queue
+
+
+def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_quick: bool) -> Modelled:
+    """The model of cells with 1 and 20 in flight; a program of several CPUs lets none of them wait where `is_quick`."""
+    cells = sealed_at(Lab((truth,), seed=seed, in_flight=(1, 20)).cells(), 0.2, seed)
+    if is_quick:
+        cells = [
+            replace(cell, median=tuple(truth.latency(np.array(cell.rtt), cell.size).tolist()))
+            if cell.in_flight > 1
+            else cell
+            for cell in cells
+        ]
+    fits, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    fits = with_crowded(fits, cells)
+    return Modelled(series=(truth.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
+    """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
+    truth = replace(HELD, cpu=(0.1, 0.6))
+    busy = Asked(rtt=1.0, size=100, in_flight=20)
+    assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
+    honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
+    assert honest.fits[0].off_in_flight is not None
+    assert honest.fits[0].off_in_flight < 0.05
+
+
+def test_what_is_refused_with_several_in_flight_says_why() -> None:
+    found = one_at_a_time_although_several_are_in_flight(replace(HELD, cpu=(0.1, 0.6)), 1, is_quick=True)
+    (refused,) = answer(found, Asked(rtt=1.0, size=100, in_flight=20), 0.1).refused
+    assert any("an end may use several CPUs" in why for why in refused.why)
+    assert not answer(found, Asked(rtt=1.0, size=100), 0.1).refused
+
+
+# ---- sealed cells
+
+
+def test_the_model_beats_both_rivals_where_windows_and_distance_decide() -> None:
+    truths = (REST, REST_NEW, GRPC_NEW)
+    cells = sealed_at(Lab(truths).cells(), 0.2, 1)
+    fits, _ = fit_all([truth.series for truth in truths], cells)
+    found = judged(fits, cells)
+    assert found is not None
+    scores = {score.method: score for score in found.scores}
+    assert found.used == MODEL
+    assert scores[MODEL].median < 0.01 < scores[INTERPOLATION].median
+    assert scores[ONE_ROUND_TRIP].median > 0.2
+    assert found.winners[0] == found.winners[1] > 0
+    assert "that the fit never saw" in found.said
+    assert len(found.cells) == 15
+    assert all(cell.is_sealed for cell in cells if cell.size == max(SIZES) and np.mean(cell.rtt) > 99)
+
+
+def as_one_round_trip() -> list[ModelCell]:
+    """Sealed cells that take exactly what was measured at the nearest distance, and one round trip for what is farther."""
+    cells = sealed_at(Lab((REST,)).cells(), 0.2, 2)
+    near = {cell.size: cell for cell in cells if np.mean(cell.rtt) < 2}
+    found = []
+    for cell in cells:
+        if cell.is_sealed:
+            here = float(np.mean(near[cell.size].median)) - float(np.mean(near[cell.size].rtt))
+            cell = replace(cell, median=tuple(here + rtt for rtt in cell.rtt))
+        found.append(cell)
+    return found
+
+
+def test_a_rival_wins_where_it_is_nearer_to_the_sealed_cells_and_is_named() -> None:
+    cells = as_one_round_trip()
+    fits, _ = fit_all([REST.series], cells)
+    found = judged(fits, cells)
+    assert found is not None
+    assert found.used == ONE_ROUND_TRIP
+    assert "The model does not beat one round trip, so one round trip predicts." in found.said
+
+
+def test_a_rival_that_won_predicts_for_one_in_flight_without_causes() -> None:
+    cells = as_one_round_trip()
+    fits, _ = fit_all([REST.series], cells)
+    modelled = Modelled(series=(REST.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
+    told = answer(modelled, Asked(rtt=70.0, size=1_000), 0.05)
+    (row,) = told.settings[0].rows
+    assert told.method == row.predicted.method == ONE_ROUND_TRIP
+    assert row.predicted.causes == {}
+    assert row.predicted.latency == pytest.approx(70.0 + 0.8, rel=0.01)
+    several = answer(modelled, Asked(rtt=70.0, size=1_000, in_flight=2), 0.05)
+    assert several.settings == ()
+    assert "one round trip predicts, which knows one request in flight alone" in several.refused[0].why
+
+
+def test_the_winner_that_is_counted_is_that_of_the_method_that_predicts() -> None:
+    """Sealed cells are as the rival has them, where the model has the other stack ahead."""
+    other = replace(
+        REST, name="grpc", windows=Windows(first=None, growth=2.0, steady=262_144.0, is_stepped=True), own=0.3
+    )
+    cells = Lab((REST, other), sealed=frozenset({(100.0, 1_000_000), (20.0, 1_000), (50.0, 100)})).cells()
+    near = {(cell.series, cell.size): cell for cell in cells if np.mean(cell.rtt) < 2}
+    told = []
+    for cell in cells:
+        if cell.is_sealed:
+            here = near[cell.series, cell.size]
+            alone = float(np.mean(here.median)) - float(np.mean(here.rtt))
+            cell = replace(cell, median=tuple(alone + rtt for rtt in cell.rtt))
+        told.append(cell)
+    fits, _ = fit_all([REST.series, other.series], told)
+    found = judged(fits, told, 0.001)
+    assert found is not None
+    assert found.used == ONE_ROUND_TRIP
+    assert found.winners == (3, 3)
+
+
+def test_without_sealed_cells_nothing_is_judged() -> None:
+    cells = Lab((REST,)).cells()
+    fits, _ = fit_all([REST.series], cells)
+    assert judged(fits, cells) is None
+
+
+# ---- what is refused
+
+
+def test_too_few_payloads_are_refused_with_what_to_add() -> None:
+    said = why_not(REST, Lab((REST,), sizes=(100, 1_000)).cells())
+    assert said.startswith("2 payloads (100 B and 1,000 B) of at least 3 that are not sealed: add sizes")
+
+
+def test_too_few_distances_are_refused_with_what_to_add() -> None:
+    said = why_not(REST, Lab((REST,), rtts=(1.0, 50.0)).cells())
+    assert "2 distances (" in said
+    assert "of at least 3 for the smallest payload" in said
+    assert "add them to `distance`" in said
+
+
+def test_distances_that_are_all_near_are_refused() -> None:
+    assert "over 5 ms or more" in why_not(REST, Lab((REST,), rtts=(0.5, 1.0, 2.0)).cells())
+
+
+def test_too_few_blocks_are_refused() -> None:
+    assert "2 blocks of at least 3" in why_not(REST, Lab((REST,), blocks=2).cells())
+
+
+def test_more_round_trips_than_the_protocol_needs_are_refused() -> None:
+    slow = replace(REST, opening=2, known=(0, 0))
+    assert "takes 3.0" in (said := why_not(slow, Lab((slow,)).cells()))
+    assert "known to need 1" in said
+
+
+def test_half_a_round_trip_is_no_whole_number() -> None:
+    cells = [
+        replace(cell, median=tuple(m + 0.5 * r for m, r in zip(cell.median, cell.rtt, strict=True)))
+        for cell in Lab((REST,)).cells()
+    ]
+    assert "no whole number" in why_not(REST, cells)
+
+
+def test_two_links_with_different_windows_are_refused() -> None:
+    """What passes over 50 ms has a window of 64 KiB, over the other links none."""
+    free, held = Lab((REST,)).cells(), Lab((replace(HELD, name="rest"),)).cells()
+    mixed = [theirs if "50ms" in theirs.placement else mine for mine, theirs in zip(free, held, strict=True)]
+    said = why_not(REST, mixed)
+    assert "1.00 MB over distance-50ms" in said
+    assert "different windows" in said
+
+
+def test_a_window_changed_while_it_ran_is_refused() -> None:
+    """From one distance on, in the middle of the run, the window is a quarter."""
+    before = Lab((HELD,)).cells()
+    after = Lab((replace(HELD, windows=replace(HELD.windows, steady=16_384.0)),)).cells()
+    changed = [new if np.mean(new.rtt) > 60 else old for old, new in zip(before, after, strict=True)]
+    assert "round trips more than the windows" in why_not(HELD, changed)
+
+
+@pytest.mark.parametrize("share", [0.8, 0.5])
+def test_a_window_changed_in_some_blocks_is_refused(share: float) -> None:
+    """The last two of five blocks have a smaller window everywhere: their mean is what neither takes."""
+    before = Lab((HELD,)).cells()
+    after = Lab((replace(HELD, windows=replace(HELD.windows, steady=65_536.0 * share)),)).cells()
+    mixed = [replace(old, median=(*old.median[:3], *new.median[3:])) for old, new in zip(before, after, strict=True)]
+    said = why_not(HELD, mixed)
+    assert "round trips more in block" in said
+    assert "changed while it ran" in said
+
+
+def test_one_trial_that_was_slow_by_chance_refuses_nothing() -> None:
+    cells = Lab((REST,)).cells()
+    chosen = next(place for place, cell in enumerate(cells) if np.mean(cell.rtt) > 40 and cell.size == 1_000)
+    slow = replace(cells[chosen], median=(*cells[chosen].median[:-1], cells[chosen].median[-1] * 1.7))
+    _, refused = fit_all([REST.series], [*cells[:chosen], slow, *cells[chosen + 1 :]])
+    assert refused == {}
+
+
+def test_the_same_cells_give_the_same_fit_in_any_order() -> None:
+    cells = Lab((REST_NEW,)).cells()
+    one, _ = fit_all([REST_NEW.series], cells)
+    other, _ = fit_all([REST_NEW.series], cells[::-1])
+    assert one[0].hosts == pytest.approx(other[0].hosts)
+    assert (one[0].opening, one[0].windows) == (other[0].opening, other[0].windows)
+
+
+def test_kept_connections_have_no_first_window() -> None:
+    assert fitted(REST).windows == KEPT
+
+
+# ---- many simulated runs
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)  # a minute of CPU time, beside other tests
+@pytest.mark.parametrize("drift", [0.0, 0.03])
+@pytest.mark.parametrize("blocks", [3, 5])
+def test_intervals_cover_what_they_promise(blocks: int, drift: float) -> None:
+    truths = (REST, REST_NEW, GRPC_NEW, HELD)
+    covered, own, per_kb = [], [], []
+    for seed in range(200):
+        cells = sealed_at(Lab(truths, seed=seed, blocks=blocks, drift=drift).cells(), 0.2, seed)
+        fits, refused = fit_all([truth.series for truth in truths], cells)
+        assert refused == {}
+        found = judged(fits, cells)
+        assert found is not None
+        covered += [cell.is_covered for cell in found.cells]
+        for fit, truth in zip(fits, truths, strict=True):
+            own.append(fit.own.interval[0] <= truth.own <= fit.own.interval[1])
+            per_kb.append(fit.per_kb.interval[0] <= truth.per_kb <= fit.per_kb.interval[1])
+    assert 0.85 <= np.mean(covered) <= 0.95
+    assert 0.85 <= np.mean(own) <= 0.95
+    assert 0.85 <= np.mean(per_kb) <= 0.95

@@ -1,0 +1,166 @@
+"""The cost model of whole runs: what a run has is enough for a fit, and a run that cannot be trusted has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.shapes import Modelled
+from tests.support.modelled_runs import a_map, a_mapped_run, distances, slower
+from tests.support.runs import MemoryRun
+
+
+def modelled(run: MemoryRun) -> Modelled:
+    found = PREDICTION.of(summarise(run, is_modelled=True))
+    assert found is not None
+    return found
+
+
+def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() -> None:
+    run = a_mapped_run(a_map(connections=("reuse", "per-request")))
+    summary = summarise(run)
+    found = PREDICTION.of(summary)
+    assert found is not None
+    assert (found.refusals, found.not_fitted) == ((), {})
+    assert {fit.series.id: fit.opening for fit in found.fits} == {
+        "rest-thin__echo__reuse": 0,
+        "rest-thin__echo__per-request": 1,
+        "grpc-thin__echo__reuse": 0,
+        "grpc-thin__echo__per-request": 2,
+    }
+    assert found.judged is not None
+    assert {cell.cell for cell in found.judged.cells} == set(run.stored.plan["sealed"])
+    assert all(abs(cell.errors["model"]) < 0.03 for cell in found.judged.cells)
+    assert not {cell.cell for fit in found.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
+    assert PREDICTION.of(summary_of_json(summary.to_json())) == found
+
+
+def test_without_predict_in_its_plan_a_run_has_no_model_unless_it_is_asked_for() -> None:
+    run = a_mapped_run(a_map(hold_out=0.0))
+    assert PREDICTION.of(summarise(run)) is None
+    found = modelled(run)
+    assert len(found.fits) == 2
+    assert found.judged is None
+
+
+def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
+    found = modelled(a_mapped_run(a_map()))
+    fit = found.fits[0]
+    assert (fit.series.label, fit.series.connection, fit.series.machine) == ("rest (thin)", "reuse", "lab")
+    cell = next(cell for cell in fit.cells if cell.size == 100 and cell.placement == "distance-10ms")
+    assert len(cell.blocks) == len(cell.rtt) == len(cell.median) == 5
+    assert all(9.9 < rtt < 10.2 for rtt in cell.rtt)
+    assert all(10.0 < median < 12.0 for median in cell.median)
+    assert 100 < cell.up < 400  # with headers
+    assert cell.requester_cpu is not None
+    assert cell.requester_cpu > 0
+
+
+def refused(run: MemoryRun) -> str:
+    found = modelled(run)
+    assert found.fits == ()
+    assert found.judged is None
+    return " ".join(found.refusals)
+
+
+def test_a_run_without_a_distance_is_refused() -> None:
+    assert "none of its cells can be modelled" in refused(
+        a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")], hold_out=0))
+    )
+
+
+def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -> None:
+    run = a_mapped_run()
+    for placement in run.stored.plan["placements"]:
+        if placement["id"] == "distance-30ms":
+            placement["link"]["rtt_ms"] = 45.0
+    said = refused(run)
+    assert "the link of distance-30ms did not deliver what was asked: a round trip of 30" in said
+
+
+def test_lost_packets_are_outside_of_the_model() -> None:
+    run = a_mapped_run()
+    run.stored.plan["placements"][1]["link"]["loss"] = 0.01
+    assert "distance-10ms loses 1.0 % of its packets" in refused(run)
+
+
+def test_a_throttled_host_is_refused_and_not_bent() -> None:
+    def stop(draft: Any) -> None:
+        draft.done["host_before"]["throttling"] = {"periods": 0, "throttled": 0, "throttled_us": 0}
+        draft.done["host_after"]["throttling"] = {"periods": 10, "throttled": 5, "throttled_us": 10_000_000}
+
+    assert "was stopped by its CPU quota for up to" in refused(a_mapped_run(spoil=stop))
+
+
+def test_an_outlying_block_is_refused_with_its_number() -> None:
+    def slow(draft: Any) -> None:
+        if draft.block == 2:
+            slower(draft, 900_000)
+
+    said = refused(a_mapped_run(spoil=slow))
+    assert "block 3 was " in said
+    assert "slower than the others" in said
+    assert "refused, not bent" in said
+
+
+def test_two_blocks_are_too_few() -> None:
+    assert "only 2 blocks of at least 3 measured" in refused(a_mapped_run(a_map(blocks=2)))
+
+
+def test_links_with_different_initial_windows_are_not_fitted_together() -> None:
+    links = distances()
+    links[2] = replace(links[2], link=replace(links[2].link, initial_window=4))
+    found = modelled(a_mapped_run(a_map(placements=links, connections=("reuse", "per-request"))))
+    assert found.not_fitted["rest-thin__echo__per-request"] == (
+        "its links have different initial windows: the kernel's own and 4 segments"
+    )
+    assert {fit.series.connection for fit in found.fits} == {"reuse"}
+
+
+def test_trials_with_different_congestion_controls_are_not_fitted_together() -> None:
+    def other(draft: Any) -> None:
+        draft.done["settings"]["congestion control"] = "bbr" if draft.block == 1 else "cubic"
+
+    found = modelled(a_mapped_run(spoil=other))
+    assert found.fits == ()
+    assert all("different congestion controls: bbr and cubic" in why for why in found.not_fitted.values())
+
+
+def test_a_window_changed_behind_its_back_is_refused() -> None:
+    """At the farthest distance the largest payload takes five round trips more than at the others."""
+
+    def held(draft: Any) -> None:
+        if draft.cell.placement == "distance-80ms" and "300000" in draft.cell.operation:
+            slower(draft, 400_000_000)
+
+    run = a_mapped_run(a_map(hold_out=0.0), spoil=held)
+    found = modelled(run)
+    assert found.fits == ()
+    assert all("had different windows" in why for why in found.not_fitted.values())
+
+
+def test_a_window_changed_in_the_sealed_cells_alone_is_seen_by_them() -> None:
+    """The fit cannot know; the cells that it never saw do, and nothing is predicted of the stack."""
+    plan = a_map()
+    chosen = next(cell for cell in plan.sealed if cell.startswith("rest") and "300000" in cell)
+
+    def held(draft: Any) -> None:
+        if draft.cell.id == chosen:
+            slower(draft, 300_000_000)
+
+    found = modelled(a_mapped_run(plan, spoil=held))
+    assert found.judged is not None
+    assert found.judged.by_series["rest-thin__echo__reuse"] > 0.1
+    assert "Missed by more than 10 %, and not predicted: rest (thin), connections kept open" in found.judged.said
+
+
+@pytest.mark.parametrize("sizes", [(100, 10_000), (100,)])
+def test_too_few_payloads_say_which_to_add(sizes: tuple[int, ...]) -> None:
+    found = modelled(a_mapped_run(a_map(sizes=sizes, hold_out=0.0)))
+    assert found.fits == ()
+    assert all("add sizes to `echo`" in why for why in found.not_fitted.values())

@@ -1,0 +1,125 @@
+"""The grid of a decision map says of each place what `orch predict` says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.rules import rules
+from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
+from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
+from tests.support.modelled import NEW, Lab, Truth, fitted
+
+NEW_SETTING = "a new connection for each request"
+STACKS = (
+    Truth(name="rest"),
+    Truth(name="grpc", own=0.4, per_kb=0.003),
+    Truth(name="cbor", own=0.45, per_kb=0.0028),
+)
+NEW_STACKS = tuple(
+    replace(truth, setting=NEW_SETTING, opening=1 + (truth.name == "grpc"), windows=NEW) for truth in STACKS
+)
+
+
+@pytest.fixture(scope="module")
+def modelled() -> Modelled:
+    return fitted(Lab(truths=(*STACKS, *NEW_STACKS), in_flight=(1, 8)))
+
+
+def said_by_answer(modelled: Modelled, of: Surface, column: int, line: int) -> tuple[int, dict[str, float]]:
+    """The code and the latencies that `answer` gives a place."""
+    asked = Asked(
+        rtt=float(of.rtts[column]),
+        size=int(of.sizes[line]),
+        rate_mbit=of.way.rate_mbit,
+        connection=of.way.connection,
+        in_flight=of.way.in_flight,
+    )
+    settings = answer(modelled, asked, of.way.matters).settings
+    if not settings:
+        return NONE, {}
+    (setting,) = settings
+    near = [row.predicted.series for row in setting.rows if row.standing != "slower"]
+    bits = sum(1 << place for place, series in enumerate(of.series) if series.id in near)
+    code = {"alone": NONE, "does not matter": EVEN}.get(setting.outcome, bits)
+    code = UNSURE if code > 0 and len(near) == len(setting.rows) else code
+    return code, {row.predicted.series: row.predicted.latency for row in setting.rows}
+
+
+def require_alike(modelled: Modelled, of: Surface) -> None:
+    random = np.random.default_rng(1)
+    for column, line in zip(
+        random.integers(of.rtts.size, size=40), random.integers(of.sizes.size, size=40), strict=True
+    ):
+        code, latencies = said_by_answer(modelled, of, column, line)
+        assert of.codes[column, line] == code
+        found = {series.id: of.latency[place, column, line] for place, series in enumerate(of.series)}
+        assert {name: value for name, value in found.items() if not np.isnan(value)} == pytest.approx(latencies)
+        if code not in (NONE,):
+            assert (
+                sum(values[:, column, line] for values in of.causes.values())
+                == pytest.approx(of.latency[:, column, line], nan_ok=True)
+                or not of.causes
+            )
+
+
+def test_every_place_is_what_predict_says_of_it(modelled: Modelled) -> None:
+    found = ways(modelled, 0.1)
+    assert [(way.setting, way.in_flight) for way in found] == [
+        ("connections kept open", 1),
+        ("connections kept open", 8),
+        (NEW_SETTING, 1),
+        (NEW_SETTING, 8),
+    ]
+    for way in found:
+        require_alike(modelled, round_surface(way))
+
+
+def test_the_grid_ends_at_twice_what_was_measured(modelled: Modelled) -> None:
+    of = round_surface(ways(modelled, 0.1)[0])
+    assert (of.rtts[0], of.rtts[-1]) == (0.5, 200.0)
+    assert (of.sizes[0], of.sizes[-1]) == (50, 2_000_000)
+    assert 80.0 in of.rtts
+    assert 20_000 in of.sizes
+
+
+def test_where_a_rival_predicts_the_map_is_the_rivals(modelled: Modelled) -> None:
+    assert modelled.judged is not None
+    plainer = replace(modelled, judged=replace(modelled.judged, used=INTERPOLATION))
+    found = ways(plainer, 0.1)
+    assert {way.in_flight for way in found} == {1}  # rivals know no queues
+    require_alike(plainer, round_surface(found[0]))
+
+
+def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:
+    near = fitted(Lab(truths=STACKS[:1], rtts=(1.0, 5.0, 20.0)), is_sealed=False)
+    far = fitted(Lab(truths=STACKS[1:2]), is_sealed=False)
+    both = replace(near, series=(*near.series, *far.series), fits=(*near.fits, *far.fits))
+    (way,) = ways(both, 0.1)
+    of = surface(way, np.array([39.0, 45.0]), np.array([1_000.0]))
+    assert not np.isnan(of.latency[:, 0]).any()
+    assert of.codes[1, 0] == NONE
+    assert np.isnan(of.apart[1, 0])
+
+
+def test_a_stack_that_the_sealed_cells_missed_is_not_on_the_map_and_why_is_said(modelled: Modelled) -> None:
+    assert modelled.judged is not None
+    missed = {name: 0.5 if name.startswith("grpc") else p90 for name, p90 in modelled.judged.by_series.items()}
+    found = ways(replace(modelled, judged=replace(modelled.judged, by_series=missed)), 0.1)
+    assert [series.label for series in round_surface(found[0]).series] == ["rest", "cbor"]
+    assert "its sealed cells were missed by 50 % at p90" in found[0].refused["grpc"]
+
+
+def test_without_fits_there_is_no_map_and_no_sentence() -> None:
+    nothing = Modelled(series=(), fits=(), judged=None, refusals=("no",), not_fitted={})
+    assert ways(nothing, 0.1) == ()
+    assert rules(nothing, 0.1) == ()
+
+
+def test_a_range_that_no_run_has_is_refused(modelled: Modelled) -> None:
+    odd = replace(modelled, fits=tuple(replace(fit, rtt_range=(0.0, 1e300)) for fit in modelled.fits))
+    assert ways(odd, 0.1) == ()

@@ -1,0 +1,128 @@
+"""A rate that is too high is a result: its cell is invalid, the rates below it stand, and all four places say so."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import invalid_cells
+from orchestrator.cli.answer import answer_lines
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.questions.saturation import words as saturation_words
+from orchestrator.questions.saturation.find import QUESTION as SATURATION
+from orchestrator.report.render import render
+from services.python.contract.lines import STATUSES, Load
+from tests.support.drafts import Draft
+from tests.support.pages import Document
+from tests.support.runs import MS, US, a_plan, a_run
+
+RATES = (250.0, 500.0, 1000.0, 4000.0)
+REQUESTS, BLOCKS = 2000, 3
+
+
+def a_ladder_of_rates() -> p.Plan:
+    plans = [a_plan(load=Load(concurrency=64, requests=REQUESTS, rate_per_s=rate), blocks=BLOCKS) for rate in RATES]
+    cells = tuple(cell for plan in plans for cell in plan.cells)
+    number = {cell.id: place for place, cell in enumerate(cells)}
+    order = [replace(t, seed=t.block * len(cells) + number[t.cell]) for t in schedule(cells, BLOCKS, 1)]
+    return replace(plans[0], cells=cells, trials=tuple(replace(t, index=i) for i, t in enumerate(order)))
+
+
+def overload(draft: Draft) -> None:
+    """At 4,000 a second rest answers 1,000: what comes first takes the whole window, and most is never sent."""
+    if draft.cell.load.rate_per_s != RATES[-1] or "rest" not in draft.cell.stack:
+        return
+    rows = draft.columns
+    order = np.argsort(rows["intended_ns"], kind="stable")
+    warm = int((rows["phase"] == 0).sum())
+    unsent = order[warm + (order.size - warm) // 4 :]
+    first, last = int(rows["intended_ns"][order[warm]]), int(rows["intended_ns"].max())
+    measured = rows["phase"] == 1
+    stretch = (last - first - MS) / (int(rows["intended_ns"][unsent].min()) - first)
+    late = first + ((rows["intended_ns"] - first) * stretch).astype(np.int64)
+    rows["sent_ns"] = np.where(measured, late, rows["sent_ns"])
+    rows["received_ns"] = np.where(measured, rows["sent_ns"] + 300 * US, rows["received_ns"])
+    rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
+    rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
+    rows["status"][unsent] = STATUSES.index("not-sent")
+    sent = int((measured & (rows["status"] == 0)).sum())
+    draft.done |= {
+        "requests": sent,
+        "verified": sent,
+        "not_sent": unsent.size,
+        "not_sent_reason": "connections-busy",
+    }
+    draft.stats["answered"] -= unsent.size
+
+
+@pytest.fixture(scope="module")
+def summary() -> RunSummary:
+    return summarise(a_run(a_ladder_of_rates(), spoil=overload))
+
+
+def test_the_overloaded_cell_alone_is_invalid(summary: RunSummary) -> None:
+    ((overloaded, failed),) = invalid_cells(summary.cells, summary.checks).items()
+    assert set(failed) == {"queueing ramp", "offered load"}
+    assert overloaded.startswith("rest-thin")
+    assert {cell.id: cell.factors["rate"] for cell in summary.cells}[overloaded] == RATES[-1]
+    assert summary.verdicts[0].startswith("The numbers of 1 of 8 cells are invalid: rest (thin)")
+    assert summary.verdicts[0].endswith("The other cells are valid.")
+    told = {c.group: c.standing for c in summary.comparisons if c.statistic == "median"}
+    assert [standing for group, standing in told.items() if "4000/s" in group] == ["cannot tell"]
+    assert set(told.values()) == {"cannot tell", "faster"}
+
+
+def test_the_overloaded_rate_is_a_point_of_its_series_and_beyond_capacity(summary: RunSummary) -> None:
+    rest, grpc = SATURATION.of(summary)
+    assert [point.keeps_up for point in rest.points] == [True, True, True, False]
+    assert [point.left_out for point in rest.points] == [""] * 4
+    assert rest.points[3].throughput_per_s == pytest.approx(1000, rel=0.1)
+    assert rest.points[3].offered_per_s == pytest.approx(4000, rel=0.1)
+    assert rest.points[3].not_sent == BLOCKS * REQUESTS * 3 // 4
+    assert (rest.keeps_up_to, grpc.keeps_up_to) == (2, 3)
+    assert next(saturation_words.sentences(rest)) == "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s."
+    assert next(saturation_words.sentences(grpc)) == "grpc (thin) keeps up to 4000/s, the greatest rate measured."
+
+
+def test_offered_is_counted_over_the_time_in_which_requests_were_due(summary: RunSummary) -> None:
+    for cell in summary.cells:
+        for trial in cell.trials:
+            assert trial.offered_per_s == pytest.approx(cell.factors["rate"], rel=0.1)
+            assert trial.offered_per_s != cell.factors["rate"]  # arrivals are random, and as many as were drawn
+    assert {t.offered_per_s for c in summarise(a_run()).cells for t in c.trials} == {None}
+
+
+def test_the_terminal_says_so(summary: RunSummary) -> None:
+    lines = [*answer_lines(answer(summary), width=1000)]
+    start = lines.index("saturation · add, local, reuse · rest (thin)")
+    text = "\n".join(lines[start:])
+    assert "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s." in text
+    rows = [line for line in lines[start:] if line.startswith("  4000/s")]
+    assert [row.endswith("beyond capacity") for row in rows] == [True, False]
+    assert "saturation" not in "\n".join(answer_lines(answer(summarise(a_run()))))
+
+
+def test_the_report_has_a_section_and_a_row_for_each_rate(summary: RunSummary) -> None:
+    document = Document(render(summary))
+    (table, *_) = [t for t in document.tables if t.caption.strip().startswith("rest (thin): add, local, reuse")]
+    assert [row[0].text.strip() for row in table.rows[1:]] == ["250/s", "500/s", "1000/s", "4000/s"]
+    assert table.row("4000/s")["not sent"].text.strip() == "4,500"
+    assert "beyond capacity: 4000/s." in document.text
+    assert "saturation" in [element.attributes.get("id") for element in document.all("section")]
+    assert document.unclosed == []
+    plain = Document(render(summarise(a_run())))
+    assert "saturation" not in [element.attributes.get("id") for element in plain.all("section")]
+
+
+def test_the_json_has_the_series(summary: RunSummary) -> None:
+    assert SATURATION.of(summary_of_json(summary.to_json())) == SATURATION.of(summary)
+    (rest, _) = json.loads(json.dumps(answer(summary).to_dict()))["findings"]["saturation"]
+    assert [point["keeps_up"] for point in rest["points"]] == [True, True, True, False]

@@ -1,0 +1,332 @@
+"""Series of loads with a known knee: it is found, what limits there is named, and what is not known is not said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import exp
+
+import numpy as np
+import pytest
+
+from benchmarks import knees
+from orchestrator.analysis.check_result import CheckResult, Overload
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.questions.saturation import words as saturation_words
+from orchestrator.questions.saturation.find import LoadSeries, find_series
+from tests.support.summaries import a_run
+
+ONE = a_run(stacks=1).cells[0]
+DRIFT = (0.9, 1.0, 1.1, 0.8, 1.05)  # what slows a whole block says nothing of the loads within it
+
+
+def a_cell(
+    per_s: Sequence[float],
+    *,
+    concurrency: int = 1,
+    rate: float | None = None,
+    cpu: tuple[float | None, float | None] = (0.5, 0.5),
+    offered: float | None = None,
+    not_sent: int = 0,
+    **changed: object,
+) -> CellSummary:
+    """A cell whose trials answered so many requests a second; `cpu` is the responder's and the requester's share."""
+    first = ONE.trials[0]
+    trials = tuple(
+        replace(
+            first,
+            index=block,
+            block=block,
+            throughput_per_s=value,
+            responder_cpu_share=cpu[0],
+            cpu_share=cpu[1],
+            responder_window_s=5.0,
+            offered_per_s=offered if offered is not None else rate,
+        )
+        for block, value in enumerate(per_s)
+    )
+    name = f"{ONE.stack}-c{concurrency}-r{rate}"
+    cell = replace(ONE, id=name, trials=trials, not_sent=not_sent, **changed)  # type: ignore[arg-type]
+    return cell.having(concurrency=concurrency, rate=rate)
+
+
+def drifting(value: float, blocks: int = 5) -> list[float]:
+    return [value * drift for drift in DRIFT[:blocks]]
+
+
+def closed(by_load: Mapping[int, float], **options: object) -> list[CellSummary]:
+    return [a_cell(drifting(value), concurrency=load, **options) for load, value in by_load.items()]  # type: ignore[arg-type]
+
+
+OVERLOAD = Overload(planned_per_s=1000.0, delivered_per_s=None)
+
+
+def only(cells: Sequence[CellSummary], checks: Sequence[CheckResult] = (), *, matters: float = 0.05) -> LoadSeries:
+    (series,) = find_series(cells, checks, matters=matters)
+    return series
+
+
+def text_of(series: LoadSeries) -> str:
+    return " ".join(saturation_words.sentences(series))
+
+
+def load_at(series: LoadSeries, place: int | None) -> float | None:
+    return None if place is None else series.points[place].load
+
+
+def failed(cell: CellSummary, name: str, overload: Overload | None = None) -> CheckResult:
+    return CheckResult(
+        name=name,
+        verdict="fail",
+        severity="serious",
+        cell=cell.id,
+        evidence={},
+        explanation="It failed.",
+        action="",
+        overload=overload,
+    )
+
+
+def test_the_knee_is_the_smallest_load_within_the_margin_of_the_highest() -> None:
+    series = only(closed({1: 300.0, 10: 960.0, 50: 1000.0, 100: 990.0, 200: 900.0}))
+    assert (load_at(series, series.highest), load_at(series, series.knee), series.is_reached) == (50, 10, True)
+    knee = series.points[1]
+    assert knee.of_highest == pytest.approx(0.96)
+    assert knee.of_highest_interval == pytest.approx((0.96, 0.96))  # drift is common to a block, and cancels
+    assert knee.interval is not None
+    assert knee.interval[1] > 1.2 * knee.interval[0]  # but not of the throughput itself
+    assert saturation_words.remarks(series, 1) == ("knee",)
+    assert saturation_words.remarks(series, 2) == ("highest",)
+
+
+def test_the_margin_is_the_experiments_and_loads_may_come_in_any_order() -> None:
+    cells = closed({200: 900.0, 10: 960.0, 1: 300.0, 50: 1000.0})
+    strict, wide = (only(cells, matters=matters) for matters in (0.01, 0.05))
+    assert [point.load for point in strict.points] == [1, 10, 50, 200]
+    assert (load_at(strict, strict.knee), load_at(wide, wide.knee)) == (50, 10)
+
+
+def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it() -> None:
+    series = only(closed({1: 100.0, 10: 500.0, 50: 1000.0}, cpu=(0.99, 0.99)))
+    assert (series.knee, series.is_reached, series.limit) == (2, False, None)
+    assert "Its knee is not reached up to 50 in flight" in text_of(series)
+    assert "knee" not in saturation_words.remarks(series, 2)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "limit", "said"),
+    [
+        ((0.95, 0.4), "responder", "the responder's CPU limits it (responder 95 %, requester 40 % of a core)"),
+        ((0.4, 0.85), "requester", "the requester's CPU limits it"),
+        ((0.9, 0.9), "both", "the CPU of both ends limits it"),
+        ((0.84, 0.84), "neither", "neither end's CPU limits it"),
+        ((None, 0.4), "unknown", "whether a CPU limits it is not known (responder unknown"),
+        ((None, 0.9), "requester", "the requester's CPU limits it"),
+    ],
+)
+def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
+    cpu: tuple[float | None, float | None], limit: str, said: str
+) -> None:
+    series = only(closed({1: 300.0, 10: 1000.0, 50: 1000.0, 100: 1000.0}, cpu=cpu))
+    assert series.limit == limit
+    assert said in text_of(series)
+
+
+def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
+    cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(0.3, 0.3))
+    loud = {"foreign": 1.8, "in_a_third": {"foreign": 1.8}}
+    at_the_knee, elsewhere = (
+        replace(failed(cells[n], "noise"), verdict="warn", severity="note", evidence=loud) for n in (1, 2)
+    )
+    told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
+    assert f"{told}, but the machine was busy" in text_of(only(cells, [at_the_knee]))
+    assert f"{told}." in text_of(only(cells, [elsewhere]))
+
+
+def test_a_short_window_says_nothing_of_the_responders_cpu() -> None:
+    cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(1.0, 0.4))
+    cells = [replace(c, trials=tuple(replace(t, responder_window_s=0.1) for t in c.trials)) for c in cells]
+    assert only(cells).limit == "unknown"
+
+
+def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
+    noise = np.random.default_rng(3).normal(0, 0.04, size=(5, 5))
+    means = {1: 300.0, 10: 900.0, 50: 950.0, 100: 1000.0, 200: 1010.0}
+    cells = [
+        a_cell([value * exp(error) for error in errors], concurrency=load)
+        for (load, value), errors in zip(means.items(), noise, strict=True)
+    ]
+    series = only(cells)
+    assert series.knee_from is not None
+    assert series.knee is not None
+    assert series.knee_by is not None
+    assert 0 < series.knee_from <= series.knee <= series.knee_by
+    assert series.knee_from < series.knee_by
+    first, last = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
+    beyond = ", or is not reached" if series.knee_by == len(means) - 1 else ""
+    assert f"By the intervals it lies from {first} to {last}{beyond}." in text_of(series)
+
+
+def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
+    """By the means the last two loads are alike; block by block either may be half as much again."""
+    last = [800.0, 1250.0, 1000.0, 1300.0, 790.0]
+    cells = [
+        a_cell([300.0] * 5, concurrency=1),
+        a_cell([600.0] * 5, concurrency=10),
+        a_cell([1000.0] * 5, concurrency=50),
+        a_cell(last, concurrency=100),
+    ]
+    series = only(cells)
+    assert (load_at(series, series.knee), series.is_reached, load_at(series, series.knee_by)) == (50, True, 100)
+    told = "By the intervals it lies from 50 in flight to 100 in flight, or is not reached."
+    assert told in text_of(series)
+
+
+@pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])
+def test_the_true_knee_lies_where_the_intervals_say_in_nineteen_of_twenty_runs(curve: str) -> None:
+    """Where noise may make any load the highest, too: ratios to the one that looked it would hold seven in ten."""
+    assert knees.simulate(curve, "bimodal", blocks=5, runs=100).held >= 0.95
+
+
+def test_with_two_blocks_there_is_a_knee_and_no_interval() -> None:
+    cells = [a_cell(drifting(v, 2), concurrency=n) for n, v in {1: 300.0, 10: 1000.0, 50: 1010.0}.items()]
+    series = only(cells)
+    assert (load_at(series, series.knee), series.knee_from, series.points[1].of_highest_interval) == (10, None, None)
+    assert "Fewer than three blocks: no interval." in text_of(series)
+
+
+def test_only_blocks_that_every_load_was_measured_in_count() -> None:
+    """A run that was cut: the last block has the first cells alone, in slow conditions."""
+    cells = closed({1: 300.0, 10: 1000.0, 50: 1010.0})
+    cells[1] = replace(cells[1], trials=cells[1].trials[:4])
+    cells[2] = replace(cells[2], trials=cells[2].trials[:4])
+    slow = replace(cells[0].trials[4], throughput_per_s=1e6)
+    cells[0] = replace(cells[0], trials=(*cells[0].trials[:4], slow))
+    series = only(cells)
+    assert (load_at(series, series.highest), load_at(series, series.knee)) == (50, 10)
+
+
+def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
+    assert find_series(closed({1: 1.0, 2: 2.0}), (), matters=0.05) == ()
+    three = closed({1: 1.0, 2: 2.0, 4: 4.0})
+    for other in (
+        replace(three[2], stack="other"),
+        replace(three[2], operation_id="other"),
+        replace(three[2], placement_id="other"),
+    ):
+        assert find_series([*three[:2], other], (), matters=0.05) == ()
+    assert find_series([*three[:2], three[2].having(connection="per-request")], (), matters=0.05) == ()
+    assert find_series([*three[:2], replace(three[2], kind="stream")], (), matters=0.05) == ()
+    assert find_series([*three[:2], three[2].having(rate=100.0)], (), matters=0.05) == ()
+
+
+def a_ladder() -> list[CellSummary]:
+    """Rates of which the last two are more than a stack with a capacity of 1,000 a second answers."""
+    told = {250.0: (250.0, 0), 500.0: (500.0, 0), 1000.0: (980.0, 0), 2000.0: (1000.0, 4000), 4000.0: (700.0, 15_000)}
+    return [
+        a_cell([of] * 5, rate=rate, concurrency=int(rate / 2), not_sent=unsent) for rate, (of, unsent) in told.items()
+    ]
+
+
+def test_a_stack_keeps_up_to_the_last_rate_that_it_answers_and_beyond_it_lies_beyond_capacity() -> None:
+    series = only(a_ladder())
+    assert [point.keeps_up for point in series.points] == [True, True, True, False, False]
+    assert (load_at(series, series.keeps_up_to), load_at(series, series.knee)) == (1000, 1000)
+    assert (*saturation_words.sentences(series),)[0].endswith("keeps up to 1000/s; beyond capacity: 2000/s and 4000/s.")
+    assert saturation_words.remarks(series, 3) == ("highest", "beyond capacity")
+    assert saturation_words.remarks(series, 4) == ("beyond capacity",)
+
+
+def test_what_was_sent_late_or_not_at_all_is_not_kept_up_with() -> None:
+    late = a_cell([940.0] * 3, rate=1000.0)
+    unsent = a_cell([2000.0] * 3, rate=2000.0, not_sent=1)
+    series = only([a_cell([500.0] * 3, rate=500.0), late, unsent])
+    assert [point.keeps_up for point in series.points] == [True, False, False]
+    assert load_at(series, series.keeps_up_to) == 500
+
+
+def test_answered_is_held_against_what_was_drawn_not_against_the_rate() -> None:
+    """Of few random arrivals 10 % fewer come than the rate says: answering all of those is keeping up."""
+    series = only([a_cell([0.9 * rate] * 3, rate=rate, offered=0.9 * rate) for rate in (10.0, 20.0, 40.0)])
+    assert series.keeps_up_to == 2
+    assert (*saturation_words.sentences(series),)[0].endswith("keeps up to 40/s, the greatest rate measured.")
+
+
+def test_a_stack_that_answers_no_rate_is_said_so() -> None:
+    series = only([a_cell([100.0] * 3, rate=rate, not_sent=9) for rate in (500.0, 1000.0, 2000.0)])
+    assert series.keeps_up_to is None
+    assert "does not keep up even with 500/s" in (*saturation_words.sentences(series),)[0]
+
+
+def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_the_load_out() -> None:
+    cells = a_ladder()
+    over = [failed(cell, "offered load", OVERLOAD) for cell in cells[3:]]
+    assert only(cells, over) == only(cells)
+    series = only(cells, [*over, failed(cells[3], "reply")])
+    assert [point.left_out for point in series.points] == ["", "", "", "reply failed", ""]
+    assert load_at(series, series.highest) == 1000
+    assert "Left out at 2000/s: reply failed." in (*saturation_words.sentences(series),)
+    moved = only(cells, [failed(cells[0], "offered load")])
+    assert moved.points[0].left_out == "offered load failed"
+
+
+def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_the_margin() -> None:
+    cells = [a_cell([rate] * 3, rate=rate) for rate in (250.0, 500.0, 1000.0)]
+    growing = failed(cells[2], "queueing ramp", OVERLOAD)
+    assert only(cells).keeps_up_to == 2
+    assert [point.keeps_up for point in only(cells, [growing]).points] == [True, True, False]
+    warned = replace(growing, verdict="warn")
+    assert only(cells, [warned]) == only(cells)
+    closed_loop = closed({1: 300.0, 10: 960.0, 50: 1000.0, 100: 990.0})
+    assert only(closed_loop, [failed(closed_loop[3], "queueing ramp")]).points[3].left_out == "queueing ramp failed"
+
+
+def test_a_knee_between_the_last_two_rates_is_said_to_lie_there() -> None:
+    told = {250.0: 250.0, 500.0: 500.0, 4000.0: 1200.0}
+    cells = [a_cell([of] * 3, rate=rate, cpu=(0.97, 0.3)) for rate, of in told.items()]
+    series = only(cells)
+    assert (series.knee, series.is_reached, series.limit) == (2, False, "responder")
+    text = text_of(series)
+    assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in text
+    assert "the responder's CPU limits it" in text
+
+
+def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
+    cells = closed({1: 300.0, 10: 1000.0, 50: 1010.0, 100: 5000.0, 200: 9000.0})
+    cells[3] = replace(cells[3], failed_trials=2)
+    silent = tuple(replace(trial, throughput_per_s=0.0) for trial in cells[4].trials[:1])
+    cells[4] = replace(cells[4], trials=(*silent, *cells[4].trials[1:]))
+    series = only(cells)
+    assert load_at(series, series.highest) == 50
+    assert [point.left_out for point in series.points[3:]] == ["2 trials failed", "a trial without a right reply"]
+    assert only(cells[2:]).knee is None
+    assert "no knee can be told" in (*saturation_words.sentences(only(cells[2:])),)[0]
+
+
+def test_a_bound_that_was_varied_beside_the_rate_makes_a_series_each() -> None:
+    cells = [a_cell([rate] * 3, rate=rate, concurrency=bound) for rate in (100.0, 200.0, 400.0) for bound in (8, 64)]
+    found = find_series(cells, (), matters=0.05)
+    assert [[point.load for point in series.points] for series in found] == [[100, 200, 400]] * 2
+
+
+def test_a_row_of_the_table_has_every_figure_below_its_head() -> None:
+    series = only(a_ladder())
+    heads, rows = saturation_words.heads(series), saturation_words.rows(series)
+    assert {len(row) for row in rows} == {len(heads)}
+    of = dict(zip(heads, rows[3], strict=True))
+    assert (of["rate"], of["offered/s"], of["not sent"]) == ("2000/s", "2,000", "4,000")
+    assert of["answered"] == "50 % (50 to 50 %)"
+    assert of["responder CPU"] == "50 %"
+    assert of["remarks"] == "highest, beyond capacity"
+    assert "not sent" not in saturation_words.heads(only(closed({1: 1.0, 2: 2.0, 4: 4.0})))
+
+
+def test_the_clients_share_stands_at_each_load_where_a_bare_socket_was_measured() -> None:
+    shares = {1: 0.25, 10: None, 50: -0.1}
+    cells = [a_cell([100.0] * 3, concurrency=load, client_share=share) for load, share in shares.items()]
+    series = only(cells)
+    place = saturation_words.heads(series).index("client's share")
+    assert [row[place] for row in saturation_words.rows(series)] == ["25 %", "-", "0.0 %"]
+    without = only(closed({1: 1.0, 2: 2.0, 4: 4.0}))
+    assert "client's share" not in saturation_words.heads(without)
+    assert {len(row) for row in saturation_words.rows(without)} == {len(saturation_words.heads(without))}

@@ -1,0 +1,344 @@
+"""The scorecard names a leader where the run's comparisons tell one, says what is open, and agrees with the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.catalogue.read import catalogue
+from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.plan import Find, read_plan
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.scorecard.card import Score, Scorecard, ScoreRow
+from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+from orchestrator.questions.scorecard.find import scorecard
+from orchestrator.questions.scorecard.properties import properties
+from services.python.contract.lines import Load
+from tests.support.codec_runs import a_codec_run
+from tests.support.drafts import Draft
+from tests.support.event_runs import a_stream_run
+from tests.support.mixes import MIX
+from tests.support.runs import a_plan, a_run
+from tests.support.searched import a_search_run, searching
+
+THREE = ("rest", "grpc", "cbor")
+
+
+def card_of(summary: RunSummary) -> Scorecard:
+    assert SCORECARD.of(summary) is not None
+    return SCORECARD.of(summary)
+
+
+def row(card: Scorecard, name: str, setting: int = 0) -> ScoreRow:
+    (found,) = [row for row in (*card.settings[setting].rows, *card.properties.rows) if row.name == name]
+    return found
+
+
+def score(of: ScoreRow, stack: str) -> Score:
+    (found,) = [score for score in of.scores if score.stack.startswith(stack)]
+    return found
+
+
+@cache
+def apart() -> RunSummary:
+    return summarise(a_run(stacks=THREE, base_us={"cbor": 290.0}))
+
+
+def test_the_fastest_leads_with_its_interval_and_the_cell_that_it_rests_on() -> None:
+    card = card_of(apart())
+    latency = row(card, "latency")
+    assert (latency.best, latency.is_resolved) == ("grpc (thin)", True)
+    best = score(latency, "grpc")
+    assert best.is_best
+    assert not score(latency, "rest").is_best
+    (cell,) = [cell for cell in apart().cells if cell.stack_label == "grpc (thin)"]
+    assert cell.distribution is not None
+    assert (best.cell, best.evidence, best.value, best.interval) == (
+        cell.id,
+        "cell",
+        cell.distribution.median,
+        cell.median_interval,
+    )
+
+
+def judged_anew(summary: RunSummary, **changed: object) -> ScoreRow:
+    """The row of latency where every comparison of medians has other values."""
+    comparisons = tuple(
+        replace(c, **changed) if c.statistic == "median" else c  # type: ignore[arg-type]
+        for c in summary.comparisons
+    )
+    return row(scorecard(read_plan(_PLAN), replace(summary, comparisons=comparisons), catalogue()), "latency")
+
+
+_RUN = a_run(blocks=3, controls=1)
+_PLAN = _RUN.manifest().plan
+
+
+@cache
+def with_a_control() -> RunSummary:
+    return summarise(_RUN)
+
+
+def test_where_the_comparisons_decide_nothing_no_stack_leads() -> None:
+    latency = judged_anew(with_a_control(), interval=(0.8, 1.3), ratio=1.01, standing="not resolved")
+    assert not latency.is_resolved
+    assert latency.best == "not resolved: rest (thin) or grpc (thin)"
+    assert not [score for score in latency.scores if score.is_best]
+
+
+def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
+    summary = with_a_control()
+    (control,) = [c for c in summary.comparisons if c.control and c.statistic == "median"]
+    (grpc,) = [c for c in summary.comparisons if not c.control and c.statistic == "median"]
+    third = replace(grpc, cell=control.cell, ratio=0.8, interval=(0.79, 0.81))
+    found = []
+    for ratio in (1.01, 1.6):  # of the reference to itself
+        swung = tuple(replace(c, ratio=ratio) if c is control else c for c in summary.comparisons)
+        card = scorecard(read_plan(_PLAN), replace(summary, comparisons=(*swung, third)), catalogue())
+        found.append(row(card, "latency").best)
+    assert found == ["grpc (thin)", "not resolved: grpc (thin) or rest (thin) again"]
+
+
+def test_controls_have_no_column() -> None:
+    assert card_of(with_a_control()).settings[0].stacks == ("rest (thin)", "grpc (thin)")
+    assert card_of(with_a_control()).properties.stacks == ("rest (thin)", "grpc (thin)")
+
+
+@pytest.mark.slow
+def test_stacks_that_are_shown_to_be_alike_share_the_lead() -> None:
+    card = card_of(summarise(a_run(base_us={"grpc": 300.0}, between=0.002, blocks=10)))
+    latency = row(card, "latency")
+    assert latency.is_resolved
+    assert latency.best.endswith(": less than 5 % apart")
+    assert all(score.is_best for score in latency.scores)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("between", [0.003, 0.03, 0.1])
+def test_it_says_of_latency_what_the_answer_says(seed: int, between: float) -> None:
+    summary = summarise(a_run(stacks=THREE, base_us={"cbor": 205.0}, between=between, blocks=4, seed=seed))
+    latency, said = row(card_of(summary), "latency"), " ".join(summary.verdicts)
+    leading = [one.stack for one in latency.scores if one.is_best]
+    if latency.is_resolved and len(leading) == 1:
+        assert f"{leading[0]} is fastest" in said or f"{leading[0]} is ahead" in said
+    elif latency.is_resolved:
+        assert "are fastest, less than 5 % apart" in said
+    else:
+        assert " is fastest is not resolved" in said
+        assert latency.best.removeprefix("not resolved: ").replace(" or ", " and ") in said
+
+
+def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_smallest_p99() -> None:
+    def shape(rng: np.random.Generator, rows: int, base_ns: float, _rtt_ns: float) -> np.ndarray:
+        return base_ns * (0.8 + rng.gamma(2.0, 0.4 if base_ns < 400_000 else 0.05, size=rows))
+
+    card = card_of(summarise(a_run(shape=shape, base_us={"rest": 800.0})))
+    of = row(card, "predictable")
+    assert (of.best, of.is_resolved) == ("rest (thin)", True)
+    assert row(card, "latency").best == "grpc (thin)"
+    values = {score.stack: score.value for score in of.scores}
+    assert 1 < (values["rest (thin)"] or 0) < 1.5 < (values["grpc (thin)"] or 0)
+
+
+def test_spreads_are_compared_for_the_card_alone() -> None:
+    assert "p99_to_p50" not in {c.statistic for c in (*apart().comparisons, *apart().costs)}
+
+
+def test_too_few_requests_for_a_p99_are_no_spread_and_the_row_names_who_measures_it() -> None:
+    of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=100)))), "predictable")
+    assert not of.is_resolved
+    assert of.best == "not measured here; experiments/six_protocols.yaml measures it"
+    assert {(s.basis, s.text, s.why) for s in of.scores} == {
+        ("not measured", "not measured", "too few requests for a p99")
+    }
+
+
+def test_a_spread_of_all_requests_pooled_is_shown_and_decides_nothing() -> None:
+    of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=300)))), "predictable")
+    assert (of.is_resolved, of.best) == (False, "not resolved: no block holds a value of both")
+    assert all(score.value and score.interval is None for score in of.scores)
+
+
+def test_wire_and_cpu_are_of_what_was_counted() -> None:
+    def counted(draft: Draft) -> None:
+        n, is_grpc = draft.done["requests"], draft.cell.stack.startswith("grpc")
+        draft.done["wire"] |= {"bytes_sent": 90 * n, "bytes_received": (50 if is_grpc else 110) * n}
+        draft.stats_before["cpu_s"], draft.stats_warm["cpu_s"] = 0.5, 9.5
+        draft.stats["cpu_s"] = 9.5 + (0.4 if is_grpc else 0.2) * n / 1000 * (1 + 0.01 * draft.block)
+        draft.done["cpu_s"] = 0.3 * n / 1000 * (1 + 0.001 * draft.block)
+
+    card = card_of(summarise(a_run(spoil=counted)))
+    wire, responder, requester = (row(card, name) for name in ("wire", "responder_cpu", "requester_cpu"))
+    assert wire.best == "grpc (thin)"
+    assert score(wire, "rest").value == pytest.approx(200_000)
+    assert score(wire, "rest").evidence == "cost"
+    assert responder.best == "rest (thin)"
+    assert requester.best.endswith("less than 5 % apart")
+
+
+def test_what_is_invalid_leads_nothing() -> None:
+    def wrong(draft: Draft) -> None:
+        if draft.cell.stack.startswith("grpc"):
+            draft.done["identity"] = "somebody else"
+
+    latency = row(card_of(summarise(a_run(spoil=wrong))), "latency")
+    assert not latency.is_resolved
+    assert "failed" in latency.best
+    assert score(latency, "grpc").why.startswith("invalid: ")
+
+
+def test_a_lead_that_rests_on_those_that_could_be_compared_says_so() -> None:
+    def wrong(draft: Draft) -> None:
+        if draft.cell.stack.startswith("cbor"):
+            draft.done["identity"] = "somebody else"
+
+    latency = row(card_of(summarise(a_run(stacks=THREE, spoil=wrong))), "latency")
+    assert latency.best == "grpc (thin), of those that could be compared (not cbor (thin))"
+
+
+def test_one_stack_alone_is_measured_and_leads_nothing() -> None:
+    latency = row(card_of(summarise(a_run(stacks=("rest",)))), "latency")
+    assert (latency.best, latency.is_resolved) == ("one stack alone", False)
+    assert score(latency, "rest").value
+
+
+@pytest.mark.slow
+def test_cells_that_were_compared_by_a_factor_alone_are_no_race_of_stacks() -> None:
+    ways = [{"connection": "reuse", "compression": "none"}, {"connection": "reuse", "compression": "gzip"}]
+    contrast = p.Contrast(factor="compression", references=("none",))
+    card = card_of(summarise(a_run(calls=ways, contrasts=(contrast,))))
+    assert len(card.settings) == 2
+    assert {row(card, "latency", n).best for n in (0, 1)} == {"stacks were not compared in this run"}
+
+
+# ---- capacity
+
+
+def test_a_run_at_one_load_names_the_experiment_that_searches() -> None:
+    of = row(card_of(apart()), "capacity")
+    assert of.best == "not measured here; experiments/capacity.yaml searches for it"
+    assert {score.basis for score in of.scores} == {"not measured"}
+
+
+@pytest.mark.slow
+def test_rates_that_were_found_decide_capacity_and_nothing_else() -> None:
+    find = Find(goals=(Goal(statistic="p50", below=0.01),), lowest=100.0, highest=1600.0, steps=40)
+    true = {"rest": 400.0, "grpc": 800.0}
+
+    def capacity(cell: p.Cell, _repeat: int, rng: np.random.Generator) -> float:
+        return true[str(cell.factors["protocol"])] * float(np.exp(rng.normal(0, 0.01)))
+
+    plan = searching(a_plan(stacks=("rest", "grpc"), warmup=20), find, repeats=5)
+    summary = summarise(a_search_run(plan, capacity, cpu={"rest": (0.97, 0.5), "grpc": (0.97, 0.5)}))
+    card = card_of(summary)
+    of = row(card, "capacity")
+    assert (of.best, of.is_resolved) == ("grpc (thin)", True)
+    (found,) = [found for found in CAPACITY.of(summary).rates if found.stack_label == "grpc (thin)"]
+    assert (score(of, "grpc").value, score(of, "grpc").interval) == (found.rate_per_s, found.interval)
+    assert (score(of, "grpc").evidence, score(of, "grpc").cell) == ("rate", found.cell)
+    assert row(card, "latency").best.startswith("not measured here; ")
+
+
+# ---- whatever is asked
+
+
+def real(*stacks: tuple[str, str, str], **changed: object) -> p.Plan:
+    """A plan of stacks that the catalogue knows."""
+    made = tuple(
+        p.Stack(id=f"s{n}", protocol=protocol, responder=responder, client=client, label=protocol, **changed)  # type: ignore[arg-type]
+        for n, (protocol, responder, client) in enumerate(stacks)
+    )
+    return replace(a_plan(), stacks=made)
+
+
+def test_properties_are_judgements_of_the_protocols_with_their_reasons() -> None:
+    plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpc-aio", "grpc-aio"), ("grpc", "grpcio", "grpcio"))
+    table, _ = properties(plan, (), catalogue())
+    by_name = {row.name: row for row in table.rows}
+    assert [score.text for score in by_name["browser"].scores] == ["yes", "no", "no"]
+    assert [score.text for score in by_name["schema"].scores] == ["no", "yes", "yes"]
+    assert [score.text for score in by_name["streaming"].scores] == ["no", "yes", "no"]
+    judged = [score for name in ("browser", "schema", "streaming") for score in by_name[name].scores]
+    assert {(score.basis, score.evidence) for score in judged} == {("judgement", "judgements")}
+    assert all(score.why for score in judged)
+    assert "blocks a thread" in by_name["streaming"].scores[2].why
+    assert by_name["browser"].best == "yes: rest"
+
+
+def test_an_end_that_carries_no_stream_of_its_protocol_does_not_stream() -> None:
+    plan = real(("grpc", "tonic", "tonic"), ("grpc", "grpc-go", "grpc-go"), ("grpc", "grpc-js", "grpc-aio"))
+    streaming = {row.name: row for row in properties(plan, (), catalogue())[0].rows}["streaming"]
+    assert [score.text for score in streaming.scores] == ["no", "yes", "no"]
+    assert streaming.scores[0].why == "tonic: Rust does not carry it"
+
+
+def test_many_stacks_of_a_protocol_that_are_all_best_are_counted_and_not_named() -> None:
+    ends = ("fastapi", "go-net-http", "hyper", "fastify")
+    every = [("rest", end, "pycurl") for end in ends] + [("grpc", "grpcio", "grpcio")]
+    plan = real(*every)
+    of = replace(plan, stacks=tuple(replace(s, label=f"{s.protocol} ({s.responder})") for s in plan.stacks))
+    assert {row.name: row.best for row in properties(of, (), catalogue())[0].rows}["browser"] == "yes: all 4 of rest"
+    alone = replace(of, stacks=of.stacks[:4])
+    assert {r.name: r.best for r in properties(alone, (), catalogue())[0].rows}["browser"] == "yes: all 4 stacks"
+
+
+def test_every_protocol_says_whether_a_browser_can_call_it_and_whether_it_needs_a_schema() -> None:
+    assert [p.name for p in catalogue().protocols.values() if p.browser is None or p.schema is None] == []
+
+
+def test_a_stream_in_the_run_is_measured() -> None:
+    of = row(card_of(summarise(a_stream_run())), "streaming")
+    assert {(score.text, score.basis, score.evidence) for score in of.scores} == {("yes", "measured", "events")}
+
+
+def test_lines_are_those_of_both_ends_and_their_files_add_up() -> None:
+    plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
+    table, lines = properties(plan, (), catalogue())
+    by_name = {row.name: row for row in table.rows}
+    assert [(of.stack, of.end) for of in lines] == [
+        (stack, end) for stack in ("rest", "grpc") for end in ("responder", "requester")
+    ]
+    for of in lines:
+        assert of.own + of.shared + of.generated == sum(count for _, count in of.files)
+        assert score(by_name[f"lines_{of.end}"], of.stack).value == of.own + of.shared
+    assert by_name["lines_generated"].scores[0].value == 0
+    generated = {file: count for of in lines for file, count in of.files if "/generated/" in file}
+    assert by_name["lines_generated"].scores[1].value == sum(generated.values()) > 100
+    assert by_name["lines_generated"].best == "fewest: rest"
+
+
+def test_of_a_service_that_runs_already_the_responder_is_not_counted() -> None:
+    given = p.External(given="localhost", host="127.0.0.1", port=1)
+    table, lines = properties(real(("rest", "fastapi", "pycurl"), external=given), (), catalogue())
+    assert [of.end for of in lines] == ["requester"]
+    (of,) = [row for row in table.rows if row.name == "lines_responder"]
+    assert (of.scores[0].basis, of.scores[0].why) == ("not measured", "orch does not start it")
+
+
+@pytest.mark.slow
+def test_codecs_alone_have_no_wire() -> None:
+    card = card_of(summarise(a_codec_run()))
+    wire = row(card, "wire")
+    assert {score.why for score in wire.scores} == {"a codec alone has no network"}
+    assert row(card, "latency").is_resolved
+    assert {s.why for s in row(card, "lines_responder").scores} == {"a codec alone: nobody answers"}
+
+
+def test_it_survives_json() -> None:
+    assert SCORECARD.of(summary_of_json(apart().to_json())) == SCORECARD.of(apart())
+
+
+def test_of_a_mix_nobody_is_the_most_predictable_as_its_p99_and_median_are_two_operations() -> None:
+    card = card_of(summarise(a_run(operation=MIX)))
+    found = row(card, "predictable")
+    assert found.best == "not asked of a mix: its p99 over its median is how far its operations lie apart"
+    assert [score.basis for score in found.scores] == ["not measured", "not measured"]
+    assert row(card, "latency").is_resolved

@@ -1,0 +1,99 @@
+"""A sender that is late: where it is a fault, whose fault it is, and where it moves no number that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from orchestrator.questions.streams.observe import StreamSamples
+from tests.support import judged
+from tests.support.event_runs import a_stream_plan, a_stream_run, enter, places
+from tests.support.runs import MS, Draft
+
+CHECK = "event stream"
+
+
+def falling_behind(draft: Draft) -> None:
+    rows = draft.columns
+    begin = rows["sent_ns"].max()
+    mine = rows["sender_clock"] > 0
+    for name in ("sender_ns", "received_ns"):
+        rows[name][mine] += (rows["sender_ns"][mine] - begin).clip(0) // 5  # a sixth of the rate is lost
+
+
+def falling_behind_on_a_busy_core(draft: Draft) -> None:
+    falling_behind(draft)
+    draft.stats["cpu_s"] = 1.5
+
+
+def held_back_by_busy_readers(draft: Draft) -> None:
+    falling_behind(draft)
+    draft.done["cpu_share"] = 0.95
+
+
+def waiting_for_its_rows(draft: Draft) -> None:
+    falling_behind(draft)
+    none = {"requests": 0, "queue_s": 0.0, "pool_s": 0.0, "service_s": 0.0}
+    draft.stats_warm["store"] = {**none, "handling_s": 0.0, "database_s": 0.0}
+    draft.stats["store"] = {**none, "requests": 1000, "handling_s": 2.4, "database_s": 2.4}  # 2.4 ms an event
+
+
+def late_once_in_a_while(draft: Draft) -> None:
+    for parent in (3, 4):  # those that are due meanwhile are sent behind it
+        at, mine = places(draft, *range(50, 500, 50), parent=parent), places(draft, *range(1, 501), parent=parent)
+        for name in ("sender_ns", "received_ns"):
+            draft.columns[name][at] += 15 * MS
+            draft.columns[name][mine] = np.maximum.accumulate(draft.columns[name][mine])
+
+
+def hiding_its_lateness(draft: Draft) -> None:
+    late_once_in_a_while(draft)
+    enter(draft)
+    draft.stats["events"]["worst_late_ns"] = 1000
+
+
+def late_by(some_ns: int) -> Callable[[Draft], None]:
+    """One event in forty, and none behind it."""
+
+    def spoil(draft: Draft) -> None:
+        for parent in (3, 4):
+            at = places(draft, *range(20, 500, 40), parent=parent)
+            for name in ("sender_ns", "received_ns"):
+                draft.columns[name][at] += some_ns
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "verdict", "words"),
+    [
+        (hiding_its_lateness, "fail", "by its own stamps one was"),
+        (late_by(3 * MS // 2), "warn", "had each event been sent when it was due"),
+        (late_once_in_a_while, "warn", "events left in bursts"),
+        (falling_behind, "fail", "of its rate: it could not keep up, or its readers held it back."),
+        (falling_behind_on_a_busy_core, "fail", "it could not keep up (its core was"),
+        (held_back_by_busy_readers, "fail", "its readers fell behind and held it back (their core was 95 % busy)"),
+        (waiting_for_its_rows, "fail", "reading an event's row took 120 % of the time between two."),
+    ],
+)
+def test_lateness_that_moves_what_is_shown_is_found(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
+    for result in judged.of(a_stream_run(spoil=spoil), CHECK):
+        assert (result.verdict, words in result.explanation) == (verdict, True), result
+
+
+def test_a_timer_that_is_later_than_a_delivery_takes_and_moves_no_number_is_no_fault() -> None:
+    result = judged.of(a_stream_run(spoil=late_by(3 * MS // 4)), CHECK)[0]  # of 2 ms
+    assert result.verdict == "pass", result
+
+
+def test_the_gaps_of_events_in_time_are_those_of_their_deliveries() -> None:
+    run = a_stream_run(spoil=late_by(3 * MS // 2))
+    plan_cell = a_stream_plan().cells[0]
+    path = next(trial.requesters[0].samples for trial in run.stored.trials if trial.cell == plan_cell.id)
+    of = StreamSamples(run.files[path], plan_cell, is_one_clock=True)
+    assert np.quantile(of.gaps_ns, 0.99) > 3.3 * MS
+    took = of.delivery_ns.max() - of.delivery_ns.min()
+    assert (np.abs(of.gaps_on_time_ns - 2 * MS) <= took).all()
+    assert of.gaps_on_time_ns.size == of.gaps_ns.size == 2 * 499

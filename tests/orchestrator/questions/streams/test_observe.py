@@ -1,0 +1,407 @@
+"""Streams in the analysis: exact counts, what is timed on one host and over a distance, and the check that judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.stored_summary import summary_of_json
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.report.render import render
+from orchestrator.results.manifest import Heard
+from tests.support import judged
+from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
+from tests.support.runs import MS, US, Draft
+
+CHECK = "event stream"
+
+
+def cell_of(summary: RunSummary, protocol: str = "websocket") -> CellSummary:
+    return next(cell for cell in summary.cells if cell.protocol == protocol)
+
+
+def stream_of(summary: RunSummary, protocol: str = "websocket") -> StreamSummary:
+    found = cell_of(summary, protocol).stream
+    assert found is not None
+    return found
+
+
+def in_websocket(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
+    return lambda draft: spoil(draft) if "websocket" in draft.cell.stack else None
+
+
+def dropping(draft: Draft) -> None:
+    keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+    keep[places(draft, 7, 8, parent=3)] = False
+    without(draft, keep)
+
+
+def repeating(draft: Draft) -> None:
+    again = places(draft, 9, parent=3)
+    draft.columns = {name: np.concatenate([values, values[again]]) for name, values in draft.columns.items()}
+    draft.columns["received_ns"][-1] += 10
+
+
+def reordering(draft: Draft) -> None:
+    late, next_one = places(draft, 5, parent=4)[0], places(draft, 6, parent=4)[0]
+    draft.columns["received_ns"][late] = draft.columns["received_ns"][next_one] + 10
+
+
+def spoiling_content(draft: Draft) -> None:
+    draft.columns["status"][places(draft, 11, parent=3)] = 1
+
+
+def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> None:
+    summary = summarise(a_stream_run())
+    of = stream_of(summary)
+    counts = {
+        name: getattr(of, name) for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered")
+    }
+    assert counts == {"offered": 5000, "sent": 5000, "delivered": 5000, "dropped": 0, "duplicated": 0, "reordered": 0}
+    assert (of.timed, of.why_gap, of.interval) == ("delivery", "", 2.0)
+    cell = cell_of(summary)
+    assert cell.distribution is not None
+    assert (cell.distribution.n, cell.errors, cell.requests) == (5000, {}, 5000)
+    assert cell.distribution.median == of.delivery_median == pytest.approx(0.2, rel=0.1)
+    assert of.gap_median == pytest.approx(2.0, rel=0.05)
+    standings = {c.statistic: c.standing for c in summary.comparisons}
+    assert standings == {"median": "faster", "p99": "faster"}  # the schedule sets how many there are: no throughput
+    assert judged.verdicts(a_stream_run())[CHECK] == "pass"
+    assert cell.load == "1 s, 2 clients"
+    assert cell.tcp_floor is None or cell.first_request is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "changed"),
+    [
+        (dropping, {"delivered": 4990, "dropped": 10}),
+        (repeating, {"duplicated": 5}),
+        (reordering, {"reordered": 5}),
+        (spoiling_content, {"delivered": 4995, "dropped": 5, "wrong": 5}),
+    ],
+)
+def test_events_are_counted_exactly_and_the_check_says_what_became_of_them(
+    spoil: Callable[[Draft], None], changed: dict[str, int]
+) -> None:
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    of, clean = stream_of(summary), stream_of(summary, "sse")
+    expected: dict[str, Any] = {
+        "offered": 5000,
+        "delivered": 5000,
+        "dropped": 0,
+        "duplicated": 0,
+        "reordered": 0,
+        "wrong": 0,
+    }
+    assert {name: getattr(clean, name) for name in expected} == expected
+    assert {name: getattr(of, name) for name in expected} == expected | changed
+    found = {r.cell: r.verdict for r in summary.checks if r.name == CHECK}
+    assert found[cell_of(summary, "sse").id] == "pass"
+    assert found[cell_of(summary).id] == ("fail" if "wrong" in changed else "warn")
+    assert cell_of(summary).errors == ({"dropped": changed["dropped"]} if "dropped" in changed else {})
+
+
+def test_an_event_that_never_came_is_slower_than_all_others() -> None:
+    def spoil(draft: Draft) -> None:
+        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+        keep[places(draft, *range(100, 130))] = False  # 30 of 500 of each client
+        without(draft, keep)
+
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    of, cell = stream_of(summary), cell_of(summary)
+    assert cell.distribution is not None
+    assert (cell.distribution.p99, cell.distribution.failed) == (None, 300)
+    assert "p99" in cell.distribution.censored
+    assert {"delivery_p99", "gap_p99"} <= set(of.censored)
+    result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
+    assert (result.verdict, "p99" in result.evidence["moved"]) == ("fail", True)
+    assert [c.standing for c in summary.comparisons if c.statistic == "p99"] == ["cannot tell"]
+
+
+def by_another_clock(draft: Draft) -> None:
+    draft.columns["sender_ns"] += 10 * MS * (draft.columns["sender_clock"] > 0)
+
+
+def said_otherwise(**said: int) -> Callable[[Draft], None]:
+    def spoil(draft: Draft) -> None:
+        enter(draft)
+        draft.done["events"] |= said
+
+    return spoil
+
+
+def not_verified(draft: Draft) -> None:
+    enter(draft)
+    draft.done["verified"] = 3
+
+
+def another_responder(draft: Draft) -> None:
+    enter(draft)
+    draft.done["identity"] = "somebody else"
+
+
+def a_row_too_few(draft: Draft) -> None:
+    enter(draft)
+    dropping(draft)
+
+
+def of_nobody(draft: Draft) -> None:
+    draft.columns["sequence"][places(draft, 500, parent=3)] = 501
+
+
+def saturated(draft: Draft) -> None:
+    draft.done["cpu_share"] = 0.95
+
+
+def more_than_were_sent(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["events"]["sent"] = 900
+
+
+def too_fast(draft: Draft) -> None:
+    mine = draft.columns["sender_clock"] > 0
+    due_ns = (draft.columns["sequence"] - 1) * 2 * MS
+    for name in ("sender_ns", "received_ns"):  # at twice the rate
+        draft.columns[name][mine] -= due_ns[mine] // 2
+
+
+def all_at_once_in_advance(draft: Draft) -> None:
+    """Sent at the beginning, all of them, and stamped with the time at which they were due."""
+    draft.columns["received_ns"][draft.columns["sender_clock"] > 0] = draft.columns["sender_ns"].max() + MS
+    draft.columns["sender_ns"] -= 3 * MS * (draft.columns["sender_clock"] > 0)
+
+
+def of_an_earlier_subscription(draft: Draft) -> None:
+    draft.columns["sender_ns"][places(draft, 1, parent=3)] -= 50 * MS
+
+
+def later(draft: Draft, by: int, *parents: int) -> None:
+    mine = np.isin(draft.columns["parent"], parents)
+    over = (draft.columns["kind"] == 0) & np.isin(draft.columns["sequence"], parents)
+    draft.columns["sender_ns"][mine] += by
+    draft.columns["received_ns"][mine | over] += by
+
+
+def one_waits_for_the_other(draft: Draft) -> None:
+    later(draft, 1000 * MS, 4)
+
+
+def begun_a_little_late(draft: Draft) -> None:
+    later(draft, 300 * MS, 3, 4)
+
+
+def asked_by_others(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["answered"] += 3
+
+
+def sent_to_others(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["events"]["sent"] += 500
+
+
+def never_ending(draft: Draft) -> None:
+    draft.columns["status"][(draft.columns["kind"] == 0) & (draft.columns["sequence"] == 4)] = 4
+
+
+def said_to_have_ended(draft: Draft) -> None:
+    never_ending(draft)
+    enter(draft)
+    draft.done["errors"] = {}
+
+
+def nothing_for_one(draft: Draft) -> None:
+    keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+    keep[places(draft, *range(1, 501), parent=4)] = False
+    without(draft, keep)
+
+
+def stamped_after_sending(draft: Draft) -> None:
+    mine = draft.columns["sender_clock"] > 0
+    draft.columns["sender_ns"][mine] = draft.columns["received_ns"][mine] - 1_000
+
+
+@pytest.mark.parametrize(
+    ("spoil", "verdict", "words"),
+    [
+        (too_fast, "fail", "sent before being due"),
+        (all_at_once_in_advance, "fail", "sent before being due"),
+        (of_an_earlier_subscription, "fail", "1 event was sent before being due"),
+        (one_waits_for_the_other, "fail", "not all clients were sent events at once"),
+        (begun_a_little_late, "warn", "not all clients were sent events at once"),
+        (asked_by_others, "fail", "somebody else was served meanwhile"),
+        (sent_to_others, "fail", "the sender says that it sent 1,500"),
+        (never_ending, "warn", "1 stream did not end as a stream does: 1 with timeout"),
+        (said_to_have_ended, "fail", "said that 0 subscriptions failed, by the record 1 did"),
+        (nothing_for_one, "fail", "5 clients got none at all"),
+        (stamped_after_sending, "fail", "stamped later than they were sent"),
+        (saturated, "warn", "requester's core was 95 % busy"),
+        (by_another_clock, "fail", "received before being sent"),
+        (said_otherwise(duplicated=1), "fail", "said 1 duplicated"),
+        (said_otherwise(offered=999), "fail", "said 999 offered"),
+        (not_verified, "fail", "compared with what it should be"),
+        (another_responder, "fail", "nother responder"),
+        (a_row_too_few, "fail", "rows, the record holds"),
+        (of_nobody, "fail", "of no subscription"),
+        (more_than_were_sent, "fail", "says that it sent"),
+    ],
+)
+def test_the_check_finds_what_is_wrong_with_a_stream(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
+    result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
+    assert (result.verdict, words in result.explanation) == (verdict, True), result
+
+
+def test_checks_of_calls_alone_say_that_they_do_not_apply() -> None:
+    found = judged.verdicts(a_stream_run())
+    for name in ("floor", "in flight", "Little's law", "reply", "connections", "offered load", "lost packets"):
+        assert found[name] == "not applicable", name
+    for name in ("completeness", "order", "noise", "clocks", "responder's core", "percentile support"):
+        assert found[name] != "not applicable", name
+
+
+def test_the_check_of_streams_does_not_apply_to_calls() -> None:
+    from tests.support.runs import a_run
+
+    assert judged.verdicts(a_run())[CHECK] == "not applicable"
+
+
+def test_terminal_and_report_show_the_counts_and_no_chart_of_calls() -> None:
+    summary = summarise(a_stream_run(spoil=in_websocket(dropping)))
+    lines = list(answer_lines(answer(summary), width=400))
+    heads = next(line for line in lines if "offered" in line)
+    assert [word in heads for word in ("sent", "delivered", "dropped", "gap p99", "delivery p50")] == [True] * 5
+    assert any("4,990" in line and line.strip().startswith("websocket") for line in lines)
+    assert any("events/s" in line for line in lines)
+    page = render(summary)
+    assert 'id="streams"' in page
+    assert "4,990" in page
+    assert 'id="floor"' not in page
+    assert 'id="first"' not in page
+    assert 'href="#first"' not in page
+    assert summary_of_json(summary.to_json()) == summary
+
+
+def test_the_report_of_calls_has_no_section_of_events() -> None:
+    from tests.support.runs import a_run
+
+    page = render(summarise(a_run()))
+    assert 'id="streams"' not in page
+    assert 'id="floor"' in page
+
+
+def test_a_slow_stack_is_called_slower_by_its_delivery_times() -> None:
+    def slower(draft: Draft) -> None:
+        if "sse" in draft.cell.stack:
+            draft.columns["received_ns"] += 400 * US * (draft.columns["sender_clock"] > 0)
+
+    summary = summarise(a_stream_run(spoil=slower))
+    (median,) = (c for c in summary.comparisons if c.statistic == "median")
+    assert (median.standing, median.stack_label) == ("slower", "sse (thin)")
+
+
+def test_over_a_distance_the_median_gap_decides_nothing_and_it_says_why() -> None:
+    def in_bursts(draft: Draft) -> None:  # every tenth event comes with the one behind it
+        if "sse" in draft.cell.stack:
+            for parent in (3, 4):
+                late, behind = (places(draft, *range(first, 500, 10), parent=parent) for first in (1, 2))
+                draft.columns["received_ns"][late] = draft.columns["received_ns"][behind]
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp", seconds=1.2)
+    summary = summarise(a_stream_run(plan, spoil=in_bursts))
+    of = {c.statistic: c for c in summary.comparisons}
+    assert (of["median"].standing, of["median"].ratio) == ("cannot tell", None)
+    assert "interval of their schedule" in of["median"].why
+    assert of["p99"].ratio is not None
+
+
+def test_over_a_distance_events_that_came_before_they_were_due_are_found_by_the_receivers_clock() -> None:
+    def all_at_once(draft: Draft) -> None:
+        mine = (draft.columns["kind"] == 3) & (draft.columns["phase"] == 1)
+        first = draft.columns["received_ns"][mine].min()
+        draft.columns["received_ns"][mine] = first + draft.columns["sequence"][mine]
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp")
+    result = judged.of(a_stream_run(plan, spoil=in_websocket(all_at_once)), CHECK)[0]
+    assert (result.verdict, "sent before being due" in result.explanation) == ("fail", True), result
+
+
+def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too() -> None:
+    def elsewhere(draft: Draft) -> None:
+        enter(draft)
+        for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
+            draft.columns[name] += 10**15 * (draft.columns["received_ns"] > 0)
+
+    found = judged.of(a_stream_run(spoil=in_websocket(elsewhere)), "clocks")[0]
+    assert (found.verdict, "another clock" in found.explanation) == ("fail", True), found
+
+
+def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() -> None:
+    def second_begins_later(draft: Draft) -> None:
+        if draft.requester == 1:
+            for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
+                draft.columns[name] += 900 * MS
+            draft.heard = Heard(**{name: at + 900 * MS for name, at in vars(draft.heard).items()})
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp", requesters=2)
+    assert judged.verdicts(a_stream_run(plan))["requesters together"] == "pass"
+    found = judged.of(a_stream_run(plan, spoil=in_websocket(second_begins_later)), "requesters together")[0]
+    assert (found.verdict, "not all sent events at the same time" in found.explanation) == ("fail", True), found
+
+
+def test_many_subscriptions_are_counted_in_one_pass() -> None:
+    from orchestrator.questions.streams.observe import _first_arrivals
+
+    parent = np.repeat(np.arange(1, 4), 4)
+    number = np.array([1, 3, 2, 3, 2, 1, 1, 2, 9, 9, 5, 9])
+    counted = np.ones(12, dtype=bool)
+    counted[8] = False
+    first, is_reordered = _first_arrivals(parent, number, counted, 9)
+    assert first.tolist() == [True, True, True, False, True, True, False, False, False, True, True, False]
+    assert np.flatnonzero(is_reordered).tolist() == [2, 5, 10]
+
+
+def test_no_more_events_a_second_are_shown_than_were_offered_and_their_rate_is_explained_as_theirs() -> None:
+    summary = summarise(a_stream_run())
+    assert cell_of(summary).throughput_per_s == pytest.approx(1000.0)  # two clients, 500 a second to each
+    page = render(summary)
+    assert "Events/s is events delivered over the time that the streams were to last" in page
+    assert "Req/s is right replies" not in page
+
+
+def test_what_was_dropped_is_said_to_be_that_and_not_beyond_a_time_out() -> None:
+    def spoil(draft: Draft) -> None:
+        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+        keep[places(draft, *range(100, 130))] = False
+        without(draft, keep)
+
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    said = answer(summary)
+    assert {row.p99_text for row in said.table if row.stack.startswith("websocket")} == {"dropped"}
+    assert any("6.0 % of events never came right" in text for text in said.verdicts), said.verdicts
+    page = render(summary)
+    assert 'title="falls among events that never came right">dropped' in page
+    assert "requests without a right reply&#34;" not in page
+    assert not any("> 30 s" in line or "got no right reply" in line for line in answer_lines(said, width=400))
+
+
+def test_one_client_keeps_a_responders_core_as_busy_as_its_schedule_says() -> None:
+    def busy(draft: Draft) -> None:
+        draft.stats["cpu_s"] = 1.3
+
+    found = judged.of(a_stream_run(clients=1, spoil=in_websocket(busy)), "responder's core")[0]
+    assert (found.verdict, "events wait for each other" in found.explanation) == ("warn", True), found
+
+
+def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_events() -> None:
+    run = a_stream_run(blocks=3)
+    path = next(path for path in run.files if "/00002" in path)
+    run.files[path]["sender_clock"][:] = 7
+    found = summarise(run)
+    assert found.state == "complete"
+    assert {check.verdict for check in found.checks if check.name == "event stream"} >= {"fail"}
