@@ -1,6 +1,6 @@
 """Foreign text as a spreadsheet or a sheet's tab may hold it: nothing in it is acted on.
 
-Markdown has `report.markdown`.
+Markdown has `report.markdown_text`.
 """
 
 from __future__ import annotations
