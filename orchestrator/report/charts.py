@@ -255,7 +255,7 @@ def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group
         axes=_axis_views(summary, colours),
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
-        shares=tuple(_share_views(summary)),
+        shares=tuple(share_views(summary)),
         timeline=timeline(summary, colours),
         groups=found,
         compared=compared,
@@ -368,7 +368,7 @@ def _rows(curves: Curves, panel: Panel) -> Iterator[CurveRow]:
                 )
 
 
-def _share_views(summary: RunSummary) -> list[ShareView]:
+def share_views(summary: RunSummary) -> list[ShareView]:
     """One of each setting in which stacks form a matrix of languages."""
     return [
         ShareView(
