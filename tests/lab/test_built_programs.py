@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.provision import artifacts
+from orchestrator.hosts.provision.archives import Member, write_tar
 from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.provision.takedown import take_down

@@ -7,14 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.orchestrator.questions.capacity.test_find import capacity
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan.plan import Find
 from orchestrator.report import render
 from orchestrator.report.page import write_page
-from tests.orchestrator.questions.capacity.test_find import a_search
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_short import many
 from tests.support.browser import PROGRAM, Page, browser
 from tests.support.codec_runs import a_codec_run

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.orchestrator.questions.capacity.test_find import capacity
 
 from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
-from tests.orchestrator.questions.capacity.test_find import a_search
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE
 from tests.support.searched import a_search_run
 from tests.support.summaries import a_run, failed_run

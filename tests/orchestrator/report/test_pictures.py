@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, unquote, urlparse
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.orchestrator.questions.capacity.test_find import capacity
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
@@ -19,7 +18,7 @@ from orchestrator.hosts import chromium
 from orchestrator.report import palette, render
 from orchestrator.report.charts import MOST_OF_A_KIND
 from orchestrator.report.pictures import chosen, write_pictures
-from tests.orchestrator.questions.capacity.test_find import a_search
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.support.browser import PROGRAM
 from tests.support.pages import Document
 from tests.support.searched import a_search_run

@@ -24,7 +24,7 @@ from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.predict import predicted
 from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
-from orchestrator.questions.prediction.surface import round_surface, ways
+from orchestrator.questions.prediction.surface import NONE, round_surface, ways
 from orchestrator.report import quantities, render
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.prediction import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
