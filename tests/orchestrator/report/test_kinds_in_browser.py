@@ -16,7 +16,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan.find import Find
 from orchestrator.report import render
 from orchestrator.report.page import write_page
-from tests.orchestrator.analysis.test_capacity import a_search, capacity
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_short import many
 from tests.support.browser import PROGRAM, Page, browser
 from tests.support.codec_runs import a_codec_run

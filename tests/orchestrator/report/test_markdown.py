@@ -9,7 +9,7 @@ import pytest
 from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
-from tests.orchestrator.analysis.test_capacity import a_search, capacity
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE
 from tests.support.searched import a_search_run
 from tests.support.summaries import a_run, failed_run

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.orchestrator.analysis.test_capacity import a_search, capacity
 
 from orchestrator.analysis import naming
 from orchestrator.analysis.summarise import summarise
@@ -20,6 +19,7 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report import palette, render
 from orchestrator.report.charts import MOST_OF_A_KIND
 from orchestrator.report.picture_files import Pictures, pictures, write_pictures
+from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.support.browser import PROGRAM
 from tests.support.drawings import parsed
 from tests.support.pages import Document
