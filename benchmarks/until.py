@@ -1,9 +1,9 @@
 """Whether intervals cover what they say where a run ends as soon as they are narrow enough, and how many blocks that saves.
 
 `python -m benchmarks.until` simulates runs whose blocks spread in a known way, ends each by the rule of
-`orchestrator/questions/until/find.py`, and counts how often the interval that is reported then holds the true ratio. It prints
-a table and writes every figure to `benchmarks/results/until.json`; `--page` puts what that file holds into docs/until.md.
-Many runs are computed at once, with numpy; that the rule is the one of orch, run for run, is held by
+`orchestrator/questions/until/find.py`, and counts how often the interval that is reported then holds the true ratio. It
+prints a table and writes every figure to `benchmarks/results/until.json`; `--page` puts what that file holds into
+docs/until.md. Many runs are computed at once, with numpy; that the rule is the one of orch, run for run, is held by
 `tests/benchmarks/test_until.py`.
 """
 
