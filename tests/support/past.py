@@ -30,7 +30,7 @@ def base() -> tuple[MemoryRun, RunSummary]:
         )
         for cell in summary.cells
     )  # without what only the report draws
-    return run, replace(summary, cells=tuple(cells), curves=(), scorecard=None)
+    return run, replace(summary, cells=tuple(cells), findings={})
 
 
 def a_past_run(

@@ -1,1 +1,1 @@
-"""TODO."""
+"""How much of a latency is the client library's."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What readers make of records that another schema wrote."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The operations of a mix, each by itself."""

@@ -310,9 +310,7 @@ def _not_searched(stacks: Sequence[str]) -> ScoreRow:
     """Return the row of capacity where no rate was searched for."""
     scores = tuple(Score(stack=stack, text="not measured", basis="not measured") for stack in stacks)
     best = f"not measured here; {SEARCH} searches for it"
-    return ScoreRow(
-        name=_CAPACITY, title=_HIGHEST, unit="requests per second", best=best, is_resolved=False, scores=scores
-    )
+    return ScoreRow(name=_CAPACITY, title=_HIGHEST, unit="per second", best=best, is_resolved=False, scores=scores)
 
 
 def _of_rates(capacity: Capacity) -> tuple[ScoreTable, ...]:

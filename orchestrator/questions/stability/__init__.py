@@ -1,1 +1,1 @@
-"""TODO."""
+"""Which stack's latencies spread least."""

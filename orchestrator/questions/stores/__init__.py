@@ -1,1 +1,1 @@
-"""TODO."""
+"""Where the handling time of requests to a store goes."""

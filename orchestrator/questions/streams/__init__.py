@@ -1,1 +1,1 @@
-"""TODO."""
+"""What became of the events of a stream."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""When a run ends that measures until its intervals are narrow enough."""

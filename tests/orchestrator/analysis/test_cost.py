@@ -10,6 +10,7 @@ import pytest
 from orchestrator.analysis import costing, intervals
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.cost import COSTS, CellCost
+from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.costs import costs_of
@@ -151,7 +152,7 @@ def test_terminal_json_and_report_show_costs_beside_latencies():
 
 def test_a_summary_with_costs_survives_being_written():
     summary = summarise(a_run(spoil=with_known_costs))
-    assert type(summary).from_json(summary.to_json()) == summary
+    assert summary_of_json(summary.to_json()) == summary
 
 
 def test_a_million_requests_on_a_priced_machine():

@@ -58,7 +58,6 @@ def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> N
     # 9 ms and one round trip, against three times 0.3 ms and three round trips: even at 4.05 ms.
     assert gap.crossing.at == pytest.approx(4.05, rel=0.1)
     assert gap.crossing.low < gap.crossing.at < gap.crossing.high < gap.crossing.low + 1.0
-    assert "the medians cross at" in gap.said
 
 
 def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
@@ -79,7 +78,7 @@ def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
     (gap,) = [gap for of in AXES.of(run) for panel in of.panels for gap in panel.gaps]
     assert gap.crossing is None
     assert {point.standing for point in gap.points} == {"faster"}
-    slopes = {fit.stack: (fit.implied, round(DISTANCE.of(fit).round_trips)) for fit in DISTANCE.of(run).round_trips}
+    slopes = {fit.stack: (fit.implied, round(fit.round_trips)) for fit in DISTANCE.of(run).round_trips}
     assert set(slopes.values()) == {(1, 1)}
 
 

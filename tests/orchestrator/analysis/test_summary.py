@@ -16,6 +16,7 @@ from orchestrator.analysis.stored_summary import summary_of, summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.errors import UsageError
+from orchestrator.questions.registry import QUESTIONS
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder
 from tests.support import summaries
@@ -54,9 +55,13 @@ def of(hint: Any) -> some.SearchStrategy[Any]:
     return _PLAIN[hint]
 
 
-@given(of(RunSummary))
+FINDINGS = some.fixed_dictionaries({}, optional={question.name: of(question.type) for question in QUESTIONS})
+
+
+@given(of(RunSummary), FINDINGS)
 @settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
-def test_any_summary_is_read_back_as_it_was(summary: RunSummary) -> None:
+def test_any_summary_is_read_back_as_it_was(summary: RunSummary, findings: dict[str, Any]) -> None:
+    summary = replace(summary, findings=findings)
     assert summary_of_json(summary.to_json()) == summary
 
 

@@ -244,11 +244,9 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     found = answer(summary)
-    assert (
-        PREDICTION.of(found)
-        == found.to_dict()["findings"]["prediction"]
-        == (PREDICTION.of(summary) and PREDICTION.of(summary).rules)
-    )
+    model = PREDICTION.of(summary)
+    assert model is not None
+    assert found.prediction == found.to_dict()["prediction"] == model.rules
     assert "Prediction: From a round trip of" in " ".join(short_lines(found))
     assert " ".join(answer_lines(found)).count("Prediction: ") == 3
 

@@ -14,6 +14,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.questions.until.find import Stopped, Width
 from tests.support.concluded import beside, cell_of, check, far, setting, summary
 from tests.support.curves import SIZES
+from tests.support.findings import with_findings
 
 
 def two(grpc: float = 0.2, width: float = 1.02, **where: object) -> RunSummary:
@@ -173,8 +174,8 @@ def test_what_else_was_asked_about_is_answered_behind_it() -> None:
 
 
 def test_from_where_on_another_is_ahead_comes_before_what_else_was_asked_about() -> None:
-    found = conclude(replace(two_questions(), curves=(SIZES,)))
-    assert found.more[0] == "grpc against rest (fastapi): at 100 B rest is ahead; the medians cross at 1.11 kB."
+    found = conclude(with_findings(two_questions(), axes=(SIZES,)))
+    assert "the medians cross at 1.11 kB" in found.more[0]
 
 
 def test_a_connection_that_is_worth_more_than_the_stack_comes_first() -> None:
@@ -313,7 +314,7 @@ def test_a_cell_without_a_reply_has_no_figure() -> None:
 )
 def test_a_run_that_waited_for_narrow_intervals_says_whether_they_came(reaches: float, blocks: int, said: str) -> None:
     width = Width(cell="grpc", reference_cell="rest", reaches=reaches)
-    stopped = Stopped(blocks=blocks, at_most=30, within=0.03, widths=(width,), sentence="")
-    sure = conclude(replace(two(), stopped=stopped)).sure
+    stopped = Stopped(blocks=blocks, at_most=30, within=0.03, widths=(width,))
+    sure = conclude(with_findings(two(), until=stopped)).sure
     assert (said in sure) if said else ("was wanted" not in sure)
     assert "was wanted" not in conclude(two()).sure
