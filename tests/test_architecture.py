@@ -328,9 +328,8 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
         "orchestrator/questions/registry.py",
         "orchestrator/questions/sentences.py",
         "orchestrator/questions/tables.py",
-        "orchestrator/cli/answer.py",
-        "orchestrator/cli/answer_tables.py",
         "orchestrator/report/page.py",
+        "orchestrator/report/view.py",
     }
     assert naming == {  # the kind of row, and the knob's value
         "orchestrator/questions/timing_rules/observe.py",

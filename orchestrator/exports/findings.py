@@ -19,6 +19,7 @@ from orchestrator.exports.cell_columns import BETWEEN, cell_table
 from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.until.find import QUESTION as UNTIL
+from orchestrator.questions.until.find import Stopped
 from orchestrator.results.folder import RunFolder
 
 RUN_COLUMNS = (
@@ -131,9 +132,9 @@ UNTIL_COLUMNS = (
         "how far the interval of their ratio reaches to either side (0.03: 3 %)",
         lambda each: each[1].reaches,
     ),
-    number("wanted", "", "how far it was to reach at most", lambda each: each[0].stopped.within),
-    whole("blocks", "after how many blocks the run ended", lambda each: each[0].stopped.blocks),
-    whole("at_most", "after how many it would have ended at the latest", lambda each: each[0].stopped.at_most),
+    number("wanted", "", "how far it was to reach at most", lambda each: _stopped(each[0]).within),
+    whole("blocks", "after how many blocks the run ended", lambda each: _stopped(each[0]).blocks),
+    whole("at_most", "after how many it would have ended at the latest", lambda each: _stopped(each[0]).at_most),
 )
 
 
@@ -199,3 +200,10 @@ def until_table(summary: RunSummary) -> Table:
 def comparison_table(comparison: RunComparison) -> Table:
     """The rows of `orch compare`, in its order."""
     return table_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])
+
+
+def _stopped(summary: RunSummary) -> Stopped:
+    """Return how a run that waited for its intervals ended."""
+    stopped = UNTIL.of(summary)
+    assert stopped is not None, "only such a run has rows"
+    return stopped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,6 +69,13 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terr
         take_down(registry, intent)
 
 
+def made_anew(path: Path, make: Callable[[Path], None]) -> Path:
+    """Return a file that no later deployment finds."""
+    spoilt = path.with_name(f"spoilt-{os.getpid()}.tar")
+    make(spoilt)
+    return spoilt
+
+
 def write_spoilt(tar: Path, members: Sequence[Member]) -> None:
     """Write a bundle whose program is cut off on its way."""
     sums, respond, *rest = members
@@ -84,6 +91,7 @@ def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_ar
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(artifacts, "write_tar", write_spoilt)
+        patch.setattr(artifacts, "kept", made_anew)
         with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
             deployment.deploy()
 

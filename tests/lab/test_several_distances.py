@@ -55,7 +55,7 @@ def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(
         places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
         assert floors == {(kind, place, block) for kind in ("ping", "tcp") for place in places for block in range(3)}
         summary = json.loads((folder / "summary.json").read_text())
-        links = {link["placement"]: link["measured"] for link in summary["links"]}
+        links = {link["placement"]: link["measured"] for link in summary["findings"]["distance"]["links"]}
         assert [links[place] for place in places] == [
             pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)
         ]

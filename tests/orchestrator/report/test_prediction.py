@@ -86,8 +86,9 @@ def marks(figure: Figure, name: str) -> int:
 def test_a_map_covers_every_place_where_two_stacks_are_predicted(summary: RunSummary) -> None:
     view = prediction_view(summary, {cell.stack: n for n, cell in enumerate(summary.cells)})
     assert view is not None
-    assert summary.prediction is not None
-    for each, way in zip(view.maps, ways(summary.prediction, summary.matters), strict=True):
+    model = PREDICTION.of(summary)
+    assert model is not None
+    for each, way in zip(view.maps, ways(model, summary.matters), strict=True):
         document = json.loads(each.figure.document)
         grounds = [trace for trace in document["data"] if trace["type"] == "bar"]
         (x0, x1), (y0, y1) = (document["layout"][axis]["range"] for axis in ("xaxis", "yaxis"))

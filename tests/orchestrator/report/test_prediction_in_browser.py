@@ -8,6 +8,7 @@ import pytest
 from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import predicted
 from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.rules import bytes_text
@@ -77,7 +78,7 @@ def test_sliders_say_what_predict_says(page, report, summary):
     text = page.evaluate(SAID)
     assert "30 ms" in text
     assert "20 kB" in text
-    for fit in summary.prediction.fits:
+    for fit in PREDICTION.of(summary).fits:
         if fit.series.connection == "reuse":
             exact = predicted(fit, 30.0, 20_000, fit.rate_range[0])
             assert f"{exact.latency:.3g} ms" in text
@@ -88,7 +89,7 @@ def test_sliders_say_what_predict_says(page, report, summary):
 def test_where_one_is_ahead_the_page_says_the_sentence_of_predict(page, summary, report):
     page.open(report)
     page.wait_for(READY)
-    way = ways(summary.prediction, summary.matters)[0]
+    way = ways(PREDICTION.of(summary), summary.matters)[0]
     of = round_surface(way)
     won = [at for at in np.argwhere(of.codes > 0).tolist() if len(of.names(int(of.codes[tuple(at)]))) == 1]
     assert won
@@ -96,7 +97,7 @@ def test_where_one_is_ahead_the_page_says_the_sentence_of_predict(page, summary,
         rtt, size = float(of.rtts[column]), int(of.sizes[line])
         place(page, words.ms(rtt), bytes_text(size))
         asked = Asked(rtt=rtt, size=size, rate_mbit=way.rate_mbit, connection=way.connection)
-        (setting,) = answer(summary.prediction, asked, summary.matters).settings
+        (setting,) = answer(PREDICTION.of(summary), asked, summary.matters).settings
         assert page.evaluate("document.querySelector('#map-1 .outcome').textContent") == setting.said
 
 
