@@ -204,6 +204,6 @@ def comparison_table(comparison: RunComparison) -> Table:
 
 def _stopped(summary: RunSummary) -> Stopped:
     """Return how a run that waited for its intervals ended."""
-    stopped = UNTIL.of(summary)
-    assert stopped is not None, "only such a run has rows"
+    if (stopped := UNTIL.of(summary)) is None:
+        raise ValueError(f"{summary.run_id} waited for no interval")
     return stopped
