@@ -55,7 +55,7 @@ class Table:
 def text_table(
     title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = (), *, texts: int = 0
 ) -> Table:
-    """Return a table of texts, the first column of which labels the rows; the last so many columns are no figures."""
+    """Return a table of texts: the first column labels the rows, and the last `texts` columns hold no figures."""
     first_text = len(heads) - texts
     return Table(
         title=title,

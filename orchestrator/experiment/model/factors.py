@@ -579,7 +579,7 @@ def in_columns(cell: Values) -> dict[str, Value]:
 
 
 def requesters_of(values: Values) -> int:
-    """How many hosts ask in a cell; one where nothing is said of them."""
+    """Return how many requester hosts a cell has; 1 by default."""
     number = values.get(REQUESTERS)
     return number if isinstance(number, int) else 1
 

@@ -40,7 +40,7 @@ def workers_of(values: Values) -> int:
 
 
 def workers_told(knobs: Mapping[str, str]) -> int:
-    """How many a responder is asked for by what it is told."""
+    """Return how many worker processes the settings of a responder request."""
     return int(knobs.get(WORKERS, "1"))
 
 
@@ -161,9 +161,9 @@ def postgresql_connections(cells: Iterable[Cell]) -> int:
 
 
 def by_own_driver(call: Values, responder: Responder | None) -> Values:
-    """How requests are made where nobody says by which library PostgreSQL is asked: by the responder's own first one.
+    """Return a call's settings with the responder's own first driver where the experiment names no PostgreSQL driver.
 
-    Where it asks no PostgreSQL the default stays, as with all others: cells that differ in no library are asked alike.
+    A responder without PostgreSQL keeps the default, so that cells that share a library have equal settings.
     """
     if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:
         return call

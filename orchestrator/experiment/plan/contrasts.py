@@ -352,7 +352,7 @@ PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language
 A codec alone has a `library` in place of a client, and nothing that carries messages.
 """
 NOT_KNOWN = "not known"
-"""How a part of which nobody here knows what it is begins; what follows says whose it is."""
+"""How the name of an unknown part begins; its owner follows."""
 BYTES = "bytes"
 HTTP = "http"
 _KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
@@ -430,7 +430,7 @@ def in_use(
     Likewise how a JSON document does that is carried as `document` chooses. What is declared of HTTP/1.1 is carried by the
     version of HTTP that `http` names.
 
-    `operations` are the ids of what is asked. Empty where the plan does not say what the stack is made of.
+    `operations` are ids. Returns nothing where the plan does not declare the parts of the stack.
     """
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
@@ -534,7 +534,7 @@ RESPONDER, REQUESTER = "responder", "requester"
 
 
 def languages_of_ends(responder: Responder | None, client: Client) -> dict[str, str]:
-    """The title of each end's language; without the responder's where nobody is asked, or nobody knows who answers."""
+    """Return the title of each end's language; an external responder, or a codec alone, has none for the responder."""
     known = {} if responder is None else {RESPONDER: responder.language.title}
     return {**known, REQUESTER: client.language.title}
 

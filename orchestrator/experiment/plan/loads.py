@@ -370,7 +370,7 @@ def resolve_searches(
     where: tuple[Key, ...] = (*path, "load", "find") if own.find is not None else ("load", "find")
     spec = own.find or common.find
     if spec is None:
-        raise ValueError("no search is asked for")
+        raise ValueError("the experiment has no search")
     if kind == "stream":
         located.add(where, "a stream has no rate to find: its events come as its `per_second` says.")
     places: tuple[tuple[LoadSpec, tuple[Key, ...]], ...] = ((own, (*path, "load")), (common, ("load",)))
