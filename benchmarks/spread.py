@@ -22,7 +22,8 @@ from benchmarks.simulated import print_table
 from orchestrator.analysis import intervals, predictability, spreads
 from orchestrator.analysis.compare import compare_spreads
 from orchestrator.analysis.spread import SPREAD_NAMES, SPREADS, SpreadName, TrialSpread
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.plan.schedule import schedule
 
 TARGET = Path(__file__).parents[1] / "docs" / "stability.md"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import comb, log, sqrt
 from statistics import median_low
 
-from orchestrator.analysis import capacity_words, equivalence, intervals, naming, unresolved
+from orchestrator.analysis import busy, capacity_words, equivalence, intervals, naming, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
 from orchestrator.analysis.expanded import searches
@@ -30,7 +30,8 @@ from orchestrator.analysis.found_rates import (
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.probes import NAME, Reading, of_failure
 from orchestrator.analysis.saturation import is_beyond_capacity, limit_of, mean_of, responder_cpu
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import BY_NAME, STACK
@@ -110,7 +111,7 @@ def _found(
             limit=_limit(decisive, responder, requester) if decisive else None,
             requester_cpu=requester,
             responder_cpu=responder,
-            is_busy=bool(unresolved.busy(checks, {}, ids)),
+            is_busy=bool(busy.disturbances(checks, ids)),
             is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
             invalid=tuple(dict.fromkeys(name for one in sorted(ids) for name in failed_in(one, serious))),
         )
@@ -271,7 +272,7 @@ def compare_rates(plan: Plan, found: Sequence[FoundRate]) -> tuple[RateCompariso
             envelopes[pair.found.setting] = max(envelopes.get(pair.found.setting, 0.0), abs(result.mean))
     asked = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.is_control and r and r.p_value is not None]
     family = zip(intervals.holm(asked), intervals.holm_levels(asked), strict=True)
-    return tuple(_judged(pairs, results, family, envelopes, plan.matters, len(asked)))
+    return tuple(_judged(pairs, results, family, envelopes, plan.matters))
 
 
 def _pair(pair: contrasts.Pair, found: FoundRate, reference: FoundRate, finds: Mapping[str, Find | None]) -> _Pair:
@@ -308,7 +309,6 @@ def _judged(
     family: Iterator[tuple[float, float]],
     envelopes: Mapping[str, float],
     margin: float,
-    compared: int,
 ) -> Iterator[RateComparison]:
     for pair, result in zip(pairs, results, strict=True):
         p_value, level, envelope = None, ALPHA, 0.0
@@ -319,7 +319,7 @@ def _judged(
         interval = None if result is None else result.interval(level)
         if interval is not None:
             interval = _wider(interval, max(pair.found.factor, pair.reference.factor))
-        yield _comparison(pair, result, p_value, interval, margin, envelope, 1 if pair.is_control else compared)
+        yield _comparison(pair, result, p_value, interval, margin, envelope)
 
 
 def _comparison(
@@ -329,13 +329,12 @@ def _comparison(
     interval: Interval | None,
     margin: float,
     envelope: float,
-    compared: int,
 ) -> RateComparison:
     standing = _STANDINGS.get(equivalence.standing(interval, margin, envelope=envelope), "cannot tell")
     why = (
         capacity_words.no_interval(pair.found, pair.reference, len(pair.by_search))
         if interval is None
-        else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_search, compared=compared)
+        else words.between(interval)
     )
     allowed, bound = _allowed(pair.found, pair.reference), _UNBOUNDED
     if interval is not None and standing not in allowed:

@@ -10,7 +10,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.found_rates import Bound, FoundRate, ProbeSummary, RateComparison, Search
 from orchestrator.analysis.probes import Reading
 from orchestrator.analysis.saturation import limit_in_words
-from orchestrator.analysis.summary import Interval
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.goal import ERRORS, Goal
 from orchestrator.experiment.plan.find import Find
 from orchestrator.experiment.read.units import format_rate

@@ -25,7 +25,8 @@ from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY, CellOpening
 from orchestrator.analysis.spread import SPREADS
-from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
+from orchestrator.analysis.summary import CellSummary, FloorSummary, TrialSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from services.python.contract.requester_lines import Wire
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
-Interval: TypeAlias = tuple[float, float]
+from orchestrator.analysis.terms import Interval, Reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +13,7 @@ class ClientShare:
 
     `difference` is the one median less the other, `share` what of the first that is; both and their intervals follow from
     the ratio of the medians, block by block, whose interval is Holm-adjusted over all of these pairs. They are below zero
-    for a client that is quicker than the native one, and None where there is no ratio, or no interval: see `why`.
+    for a client that is quicker than the native one, and None where there is no ratio, or no interval: see `reason`.
     """
 
     cell: str
@@ -32,4 +31,4 @@ class ClientShare:
     share: float | None
     share_interval: Interval | None
     standing: str  # of the client against the native one, as a comparison's
-    why: str
+    reason: Reason | None

@@ -22,7 +22,6 @@ from orchestrator.analysis.series import (
     Curves,
     Difference,
     Gap,
-    Interval,
     Line,
     OpeningStep,
     Panel,
@@ -31,6 +30,7 @@ from orchestrator.analysis.series import (
     Scale,
 )
 from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestrator.analysis.load_series import Bounds, Limit
+from orchestrator.analysis.load_series import Limit
+from orchestrator.analysis.terms import Interval
 
 Verdict = Literal["held", "not held", "no result"]
 Side = Literal["", "below", "at least"]
@@ -97,7 +98,7 @@ class FoundRate:
     searches: tuple[Search, ...]
     rate_per_s: float | None
     side: Side
-    interval: Bounds | None
+    interval: Interval | None
     why_no_interval: str
     limit: RateLimit | None
     requester_cpu: float | None
@@ -134,7 +135,7 @@ class RateComparison:
     label: str
     reference_label: str
     ratio: float | None
-    interval: Bounds | None
+    interval: Interval | None
     p_value: float | None
     by_search: tuple[float, ...]
     standing: RateStanding

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Bounds = tuple[float, float]
+from orchestrator.analysis.terms import Interval
+
 Limit = Literal["responder", "requester", "both", "neither", "unknown"]
 
 
@@ -26,11 +27,11 @@ class LoadPoint:
     load_text: str  # `50 in flight`, `1000/s`
     offered_per_s: float | None  # due per second, as drawn; None in a closed loop
     throughput_per_s: float | None  # verified replies per second
-    interval: Bounds | None
+    interval: Interval | None
     of_highest: float | None  # over that of the load with the highest
-    of_highest_interval: Bounds | None
+    of_highest_interval: Interval | None
     answered: float | None  # throughput over what was offered; None in a closed loop
-    answered_interval: Bounds | None
+    answered_interval: Interval | None
     keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
     median: float | None
     p99: float | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.load_series import Bounds, LoadPoint, LoadSeries
+from orchestrator.analysis.load_series import LoadPoint, LoadSeries
+from orchestrator.analysis.terms import Interval
 
 DASH = (
     "-: not known. A share of the highest or of what was offered has its 95 % interval behind it, and CPU is of one core,"
@@ -66,7 +67,7 @@ def _rate(value: float | None) -> str:
     return "-" if value is None else words.rate(value)
 
 
-def _share(value: float | None, interval: Bounds | None) -> str:
+def _share(value: float | None, interval: Interval | None) -> str:
     if value is None:
         return "-"
     if interval is None:

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import log
 from operator import attrgetter
 
-from orchestrator.analysis import compare, leading, words
+from orchestrator.analysis import compare, ranking, words
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.scores import Score, ScoreRow, ScoreTable
@@ -55,7 +55,7 @@ def _of_setting(
         best = f"not resolved: {why}"
     else:
         reference = here[0].reference_cell
-        ahead = leading.leaders(sides, reference, max(log(1 + margin), envelope))
+        ahead = ranking.leaders(sides, reference, max(log(1 + margin), envelope))
         best, ahead = _named(ahead, labels, sides, reference, envelope, margin)
     scores = tuple(replace(_rate(one), is_best=one.cell in ahead) for one in found)
     row = ScoreRow(
@@ -69,10 +69,10 @@ def _of_setting(
     return ScoreTable(setting=f"{setting}, {goals}", stacks=tuple(labels.values()), rows=(row,))
 
 
-def _side(of: RateComparison) -> leading.Side | None:
+def _side(of: RateComparison) -> ranking.Side | None:
     if of.interval is None or of.ratio is None or of.standing == "cannot tell":
         return None
-    return leading.Side(
+    return ranking.Side(
         cell=of.cell,
         ratio=1 / of.ratio,
         interval=(1 / of.interval[1], 1 / of.interval[0]),
@@ -83,7 +83,7 @@ def _side(of: RateComparison) -> leading.Side | None:
 def _named(
     ahead: tuple[str, ...],
     labels: Mapping[str, str],
-    sides: Sequence[leading.Side],
+    sides: Sequence[ranking.Side],
     reference: str,
     envelope: float,
     margin: float,
@@ -92,9 +92,9 @@ def _named(
     names = [labels[cell] for cell in ahead]
     if len(ahead) == 1:
         return names[0], ahead
-    if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, reference, margin):
+    if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, reference, margin):
         return f"{words.listed(names)}: less than {words.margin(margin)} apart", ahead
-    return f"not resolved: {leading.any_of(names)}", ()
+    return f"not resolved: {words.any_of(names)}", ()
 
 
 def _rate(found: FoundRate) -> Score:
@@ -168,12 +168,11 @@ class Capacities:
         """More load may bring more of a stack that was not driven to its limit, or whose requester was at its own."""
         labels = {_highest(of): of.stack_label for of in series}
         found = [c for (cell, other), c in self._compared.items() if cell in labels and other in labels]
-        sides = [side for c in found if (side := leading.side_of(c)) is not None]
+        sides = [side for c in found if (side := ranking.side_of(c)) is not None]
         if len(sides) + 1 < len(series):
-            why = next((c.why for c in found if c.why and leading.side_of(c) is None), "not all were compared")
-            return f"not resolved: {why}", ()
+            return "not resolved: not all could be compared", ()
         reference = found[0].reference_cell
-        ahead = leading.leaders(sides, reference, log(1 + self._margin))
+        ahead = ranking.leaders(sides, reference, log(1 + self._margin))
         open_ended = [
             of.stack_label
             for of in series

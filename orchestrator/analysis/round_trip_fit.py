@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.series import Interval
+from orchestrator.analysis.terms import Interval
 
 FEWEST_DISTANCES = 3
 _LEAST_RANGE_MS = 1.0  # between the nearest and the farthest: below it the hosts' own work outweighs the distance

@@ -1,6 +1,6 @@
 """The scorecard: who is best by each criterion, in each setting, as far as the run's own comparisons tell it.
 
-The answer's rule decides (`leading`): each stack is compared with the reference, block by block, corrected over the run. A
+The answer's rule decides (`ranking`): each stack is compared with the reference, block by block, corrected over the run. A
 criterion without a sure leader says so, and one that the run did not measure names the experiment that does.
 """
 
@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
-from orchestrator.analysis import compare, intervals, leading, words
+from orchestrator.analysis import compare, intervals, ranking, words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.rate_scores import Capacities, of_rates
 from orchestrator.analysis.scores import Evidence, Score, Scorecard, ScoreRow, ScoreTable
 from orchestrator.analysis.stack_properties import properties
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.catalogue.offers import Catalogue
 from orchestrator.experiment.model.factors import STACK
@@ -198,20 +199,19 @@ def _leaders(
     asked = [c for c in compared if not c.control and c.cell in labels]
     controls = [abs(log(c.ratio)) for c in compared if c.control and c.ratio and c.group == setting.title]
     envelope = max(controls, default=0.0)
-    sides = [side for c in asked if (side := leading.side_of(c)) is not None]
+    sides = [side for c in asked if (side := ranking.side_of(c)) is not None]
     if not sides:
-        why = next((c.why for c in asked if c.why), "nothing was compared")
-        return f"not resolved: {why}", frozenset()
+        return "not resolved" if asked else "not resolved: nothing was compared", frozenset()
     order = {score.cell: score.value or 0.0 for score in scores}
-    ahead = leading.leaders(sides, setting.reference, max(log(1 + margin), envelope), lambda cell: order[cell])
-    left = [labels[c.cell] for c in asked if leading.side_of(c) is None]
+    ahead = ranking.leaders(sides, setting.reference, max(log(1 + margin), envelope), lambda cell: order[cell])
+    left = [labels[c.cell] for c in asked if ranking.side_of(c) is None]
     among = f", of those that could be compared (not {words.listed(left)})" if left else ""
     named = words.listed([labels[cell] for cell in ahead])
     if len(ahead) == 1:
         return f"{named}{among}", frozenset(ahead)
-    if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, setting.reference, margin):
+    if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, setting.reference, margin):
         return f"{named}: less than {words.margin(margin)} apart{among}", frozenset(ahead)
-    return f"not resolved: {leading.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
+    return f"not resolved: {words.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
 
 
 def _none_measured(stacks: Sequence[str], criteria: Mapping[str, tuple[str, str]]) -> Iterator[ScoreRow]:

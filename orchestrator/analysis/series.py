@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Interval = tuple[float, float]
+from orchestrator.analysis.terms import Interval
+
 Scale = Literal["linear", "log"]
 
 MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Bounds = tuple[float, float]
+from orchestrator.analysis.terms import Interval, Reason
+
 FactorName = Literal["protocol", "responder", "requester"]
 Standing = Literal["more", "less", "not resolved"]
 Quantity = Literal["median", "throughput", "responder_cpu", "requester_cpu"]
@@ -43,7 +44,7 @@ class Share:
 
     factors: tuple[FactorName, ...]
     share: float
-    interval: Bounds
+    interval: Interval
 
     @property
     def title(self) -> str:
@@ -63,7 +64,7 @@ class Change:
 
     factor: FactorName
     times: float
-    interval: Bounds
+    interval: Interval
     beyond: Standing | None = None
 
 
@@ -79,13 +80,13 @@ class Spread:
     quantity: Quantity
     blocks: int = 0
     apart: float | None = None
-    apart_interval: Bounds | None = None
+    apart_interval: Interval | None = None
     shares: tuple[Share, ...] = ()
     interactions: Share | None = None
     languages: Share | None = None
     changes: tuple[Change, ...] = ()
     noise: float | None = None
-    noise_interval: Bounds | None = None
+    noise_interval: Interval | None = None
     why_not: str = ""
 
 
@@ -114,11 +115,16 @@ class Medians:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """A cell that takes no part, and why, as a clause."""
+    """A cell that takes no part, and why.
+
+    `reason` where its medians cannot be compared. Nothing where the language of its responder is not known.
+    """
 
     cell: str
     stack: str  # label
-    why: str
+    reason: Reason | None = None
+    instead: str = ""  # the stack that stands for the same languages
+    gaps: tuple[tuple[str, str], ...] = ()  # factors and levels of which not every cell is there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +137,6 @@ class Shares:
     spreads: tuple[Spread, ...]
     medians: tuple[Medians, ...]
     left_out: tuple[LeftOut, ...] = ()
-    sentence: str = ""
 
     @property
     def of_latency(self) -> Spread:
@@ -140,5 +145,5 @@ class Shares:
 
     @property
     def is_told(self) -> bool:
-        """Whether its sentence answers: it leads then, and else stands behind the answer."""
+        """Whether it answers whose the spread is."""
         return not self.of_latency.why_not

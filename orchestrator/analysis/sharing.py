@@ -15,12 +15,11 @@ from typing import get_args
 
 import numpy as np
 
-from orchestrator.analysis import censored, complete_matrix, intervals, share_estimates, share_words, words
+from orchestrator.analysis import censored, complete_matrix, intervals, share_estimates, words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.share_estimates import Decomposition, Effect, Estimate
 from orchestrator.analysis.shares import (
-    Bounds,
     Change,
     Entry,
     Factor,
@@ -34,6 +33,7 @@ from orchestrator.analysis.shares import (
     Standing,
 )
 from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind
 from orchestrator.experiment.model.store_factors import OWN_DRIVERS
 from orchestrator.experiment.plan import languages
 from orchestrator.experiment.plan.plan import Plan
@@ -127,29 +127,32 @@ def _matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Se
         for cell in members:
             ends = known.get(cell.stack)
             key = (cell.protocol, *(ends or ("", "")))
+            outside = LeftOut(cell=cell.id, stack=cell.stack_label)
             if ends is None:
-                why = "nobody here knows the language of its responder"
+                left.append(outside)
             elif key in at:
-                why = f"{at[key].stack_label} stands for {languages.in_words(ends)}"
+                left.append(replace(outside, instead=at[key].stack_label))
             else:
                 at[key] = cell
-                why = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)
-                if not why:
+                reason = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)
+                if reason is None:
                     usable[key] = cell
-            if why:
-                left.append(LeftOut(cell=cell.id, stack=cell.stack_label, why=why))
+                else:
+                    left.append(replace(outside, reason=reason))
         found.append(_Matrix(setting=members[0].setting, at=at, usable=usable, left_out=tuple(left)))
     return found
 
 
-def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: float) -> str:
-    """Why a cell cannot take part, as a clause; empty where it can."""
+def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: float) -> Reason | None:
+    """Why a cell cannot take part; None where it can."""
     if failed:
-        return f"invalid: {', '.join(failed)} failed"
-    if why := censored.beyond(cell, "median") or censored.moved(cell, "median", margin):
-        return why.removeprefix(f"{cell.stack_label}: ")
+        return Reason(kind=ReasonKind.INVALID, cells=(cell.id,), names=tuple(failed))
+    if reason := censored.why_no_value(cell, "median") or censored.moved(cell, "median", margin):
+        return reason
     blocks = len(by_block(cell.trials, "median"))
-    return "" if blocks and blocks >= fewest else f"it has a median in {words.count(blocks, 'block')} alone"
+    if blocks and blocks >= fewest:
+        return None
+    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(cell.id,), numbers={"blocks": blocks, "needed": fewest})
 
 
 def _is_asked(matrix: _Matrix) -> bool:
@@ -174,7 +177,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     cells = [matrix.usable[(p, r, q)] for p in part[0] for r in part[1] for q in part[2]] if part else []
     values = [by_block(cell.trials, quantity) for cell in cells]
     without = [cell for cell, of in zip(cells, values, strict=True) if not of]
-    untold = next((why for cell in cells if (why := censored.beyond(cell, quantity))), "")
+    untold = next((cell for cell in cells if censored.why_no_value(cell, quantity)), None)
     blocks = sorted(set.intersection(*(set(of) for of in values))) if values else []
 
     def none(why: str) -> _Found:
@@ -185,7 +188,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     if without:
         return none(f"it is not known of {without[0].stack_label}")
     if untold:
-        return none(untold)
+        return none(f"too few blocks have a value of {untold.stack_label}")
     if len(blocks) < FEWEST_BLOCKS:
         return none(
             f"all cells have a value in {words.count(len(blocks), 'block')}, and an interval takes {FEWEST_BLOCKS}"
@@ -268,15 +271,15 @@ def _cut(share: float) -> float:
     return min(1.0, max(0.0, share))
 
 
-def _cut_interval(bounds: Bounds) -> Bounds:
+def _cut_interval(bounds: Interval) -> Interval:
     return _cut(bounds[0]), _cut(bounds[1])
 
 
 def _told(matrix: _Matrix, part: complete_matrix.Levels, why: str, spreads: Sequence[Spread]) -> Shares:
     cells = {(p, r, q) for p in part[0] for r in part[1] for q in part[2]} if part else set[Key]()
     gaps = [] if not part else [key for key in matrix.usable if key not in cells]
-    left = [LeftOut(cell=matrix.at[key].id, stack=matrix.at[key].stack_label, why=_outside(key, part)) for key in gaps]
-    told = Shares(
+    left = [LeftOut(cell=matrix.at[key].id, stack=matrix.at[key].stack_label, gaps=_outside(key, part)) for key in gaps]
+    return Shares(
         setting=matrix.setting,
         factors=tuple(
             Factor(name=name, levels=levels) for name, levels in zip(FACTORS, part, strict=False) if len(levels) > 1
@@ -286,17 +289,11 @@ def _told(matrix: _Matrix, part: complete_matrix.Levels, why: str, spreads: Sequ
         medians=tuple(_medians(matrix, protocol, cells) for protocol in matrix.levels[0]),
         left_out=(*matrix.left_out, *left),
     )
-    return replace(told, sentence=share_words.sentence(told))
 
 
-def _outside(key: Key, part: complete_matrix.Levels) -> str:
-    """Why a cell that could be compared is outside of the complete part, as a clause."""
-    names = [
-        share_words.level(name, value)
-        for name, value, levels in zip(FACTORS, key, part, strict=True)
-        if value not in levels
-    ]
-    return f"not every cell with {' and '.join(names)} is there"
+def _outside(key: Key, part: complete_matrix.Levels) -> tuple[tuple[str, str], ...]:
+    """The factors and levels by which a cell that could be compared is outside of the complete part."""
+    return tuple((name, value) for name, value, levels in zip(FACTORS, key, part, strict=True) if value not in levels)
 
 
 def _medians(matrix: _Matrix, protocol: str, counted: set[Key]) -> Medians:
@@ -305,7 +302,9 @@ def _medians(matrix: _Matrix, protocol: str, counted: set[Key]) -> Medians:
     requesters = {key[2]: cell.client for key, cell in reversed(of.items())}
     across = [name for name in matrix.levels[1] if name in responders]
     down = [name for name in matrix.levels[2] if name in requesters]
-    invalid = {left.cell for left in matrix.left_out if left.why.startswith("invalid")}
+    invalid = {
+        left.cell for left in matrix.left_out if left.reason is not None and left.reason.kind is ReasonKind.INVALID
+    }
 
     def entry(key: Key) -> Entry | None:
         if (cell := of.get(key)) is None:

@@ -17,8 +17,9 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.series import Interval, WindowFit
+from orchestrator.analysis.series import WindowFit
 from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.windows import WINDOWS, window_of

@@ -14,8 +14,8 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.merged import Median, Merged, Ratio, RatioRow
     from orchestrator.analysis.summary import RunSummary
+    from orchestrator.wording.merged import Median, Merged, Ratio, RatioRow
 
 
 def command(
@@ -26,9 +26,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
-    from orchestrator.analysis.merged import merge
     from orchestrator.report.groups import anchor
     from orchestrator.report.merge_page import write_merge_page
+    from orchestrator.wording.merged import merge
 
     console.as_json = as_json
     read = [_summary(run) for run in runs]

@@ -11,6 +11,7 @@ from orchestrator.analysis.model.predict import CAUSES
 from orchestrator.analysis.model.refusals import rate_of
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.tables import table
+from orchestrator.wording.answer import answer
 
 _WIDTH = 100
 
@@ -21,8 +22,8 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     `missing`: what would measure what is not predicted.
     """
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
-    if summary.conclusion and summary.conclusion.invalid_because:
-        doubt = f"It rests on measurements to doubt: {summary.conclusion.invalid_because}."
+    if invalid := answer(summary).invalid_because:
+        doubt = f"It rests on measurements to doubt: {invalid}."
         yield from textwrap.wrap(doubt, _WIDTH)
     for setting in found.settings:
         yield ""

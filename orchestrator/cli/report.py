@@ -67,7 +67,6 @@ def command(
 
     What was asked for with `--line` or `--markdown -` is the result alone; where the page is then stands on stderr.
     """
-    from orchestrator.analysis.answer import answer
     from orchestrator.cli.answer import answer_lines
     from orchestrator.cli.scorecard import scorecard_lines
     from orchestrator.cli.short_answer import short_lines
@@ -114,8 +113,7 @@ def command(
         written.append(entry)
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
         if full:
-            found = answer(summary)
-            for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
+            for each in (*short_lines(summary, width=width, has_table=False), "", *answer_lines(summary, width=width)):
                 console.result(each)
         if scorecard and card is not None:
             for each in scorecard_lines(card, width=width):

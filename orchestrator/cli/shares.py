@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import share_words, words
+from orchestrator.analysis import words
 from orchestrator.analysis.shares import Shares
 from orchestrator.cli.tables import table
+from orchestrator.wording import share_words
 
 
 def share_lines(found: Sequence[Shares], *, width: int = 100) -> Iterator[str]:

@@ -13,7 +13,7 @@ from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.analysis.across import RunComparison
-    from orchestrator.analysis.gate import Judgement
+    from orchestrator.wording.gate import Judgement
 
 STDOUT = Path("-")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from orchestrator.analysis.across import RunComparison
 from orchestrator.analysis.checks import failed_names
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import sentence
 from orchestrator.exports.cells import BETWEEN, CELL, RUN
 from orchestrator.exports.column import Column, Value, fitted
+from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import invalid_numbers
+from orchestrator.wording.reasons import why
 
 RUN_COLUMNS: tuple[Column, ...] = (
     RUN,
@@ -103,10 +104,10 @@ def run_row(summary: RunSummary) -> dict[str, Value]:
         "state": summary.state,
         "started_at": summary.started_at,
         "ended_at": summary.ended_at,
-        "answer": sentences(summary)[0],
+        "answer": answer(summary).sentence,
         "checks": in_words(counts(summary.checks)),
         "failed_checks": BETWEEN.join(failed_names(summary.checks)),
-        "invalid": sentence(summary.cells, summary.checks),
+        "invalid": invalid_numbers(summary),
     }
     return fitted(RUN_COLUMNS, row)
 
@@ -216,7 +217,7 @@ def comparison_rows(comparison: RunComparison) -> list[dict[str, Value]]:
             "ratio_high": high,
             "p_value": of.p_value,
             "verdict": of.verdict,
-            "why": of.why,
+            "why": why(of),
             "doubts": BETWEEN.join(of.doubts),
         }
         rows.append(fitted(COMPARISON_COLUMNS, row))

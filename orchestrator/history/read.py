@@ -17,11 +17,11 @@ from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS, Statistic
 from orchestrator.analysis.counts import counts
-from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.history.record import NEWER, CellRecord, Evidence, Interval, RunRecord, Validity
+from orchestrator.history.record import NEWER, CellRecord, Evidence, RunRecord, Validity
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import read_sealed_text
 from orchestrator.results.folder import RunFolder
@@ -29,6 +29,7 @@ from orchestrator.results.manifest import SCHEMA_VERSION
 from orchestrator.results.paths import damaged
 from orchestrator.results.stored_manifest import NAME, content_of, document_in
 from orchestrator.strict_json import read_own_json
+from orchestrator.wording.answer import answer
 
 MOST_TEXT = 2_000  # characters of a sentence or a name that are kept
 
@@ -94,7 +95,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
     passed, warned, failed = (by_verdict[verdict] for verdict in ("pass", "warn", "fail"))
     validity: Validity = "invalid" if failed else "warned" if warned else "valid"
     return {
-        "verdict": _text(sentences(summary)[0]),
+        "verdict": _text(answer(summary).sentence),
         "passed": passed,
         "warned": warned,
         "failed": failed,

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
-from orchestrator.history.record import CellRecord, Evidence, Interval, Listed, Note, RunRecord, Seen
+from orchestrator.analysis.terms import Interval
+from orchestrator.history.record import CellRecord, Evidence, Listed, Note, RunRecord, Seen
 
 _INT64 = (1 << 63) - 1
 _INTERVALS = ("median", "p99", "throughput")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.across import Row, RunComparison
-from orchestrator.analysis.gate import Judgement, Outcome, why_undetermined
 from orchestrator.report import rows
 from orchestrator.report.markdown_text import escaped
 from orchestrator.report.page import one_line
+from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
 
 MOST_ROWS = 100  # a comment may have 65,536 characters at GitHub, a summary 1 MiB
 _MOST_TEXTS = 20

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis import differing, naming
+from orchestrator.analysis import naming
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
 from orchestrator.analysis.one_unit import units
@@ -20,6 +20,7 @@ from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.report import palette
+from orchestrator.wording.notes import clauses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ class Group:
     @property
     def differences(self) -> str:
         """What differs between its stacks and the reference, as clauses; empty where the plan does not say."""
-        return differing.clauses(self.comparisons)
+        return clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""

@@ -13,9 +13,10 @@ from xml.etree import ElementTree as ET
 
 from orchestrator.analysis import words
 from orchestrator.analysis.across import Row, RunComparison
-from orchestrator.analysis.gate import Judgement, Outcome, why_undetermined
 from orchestrator.report import rows
 from orchestrator.report.page import one_line
+from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
+from orchestrator.wording.reasons import why
 
 
 def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined: bool) -> str:
@@ -72,7 +73,7 @@ def _case(
         message = f"cannot tell: {why_undetermined(row, limit)}; {numbers}"
         _child(case, "error" if fails_undetermined else "skipped", message, "undetermined", row)
     else:
-        ET.SubElement(case, "system-out").text = one_line(f"{numbers}: {row.why}")
+        ET.SubElement(case, "system-out").text = one_line(f"{numbers}: {why(row)}")
     return case
 
 

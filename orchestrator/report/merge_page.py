@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from orchestrator.analysis.merged import Merged
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed, ms
 from orchestrator.report.every_page import marks
 from orchestrator.report.page import render_page, write_page
+from orchestrator.wording.merged import Merged
 
 
 def render_merge_page(merged: Merged, runs: Sequence[RunSummary]) -> str:

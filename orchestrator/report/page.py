@@ -20,12 +20,13 @@ from markupsafe import Markup
 
 from orchestrator import disk, unseen
 from orchestrator.analysis import words
-from orchestrator.analysis.conclusion.plain import capital
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.report import in_text, palette, quantities
 from orchestrator.report.groups import anchor
+from orchestrator.wording import reasons
+from orchestrator.wording.phrasing import capital
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -138,6 +139,8 @@ def _environment() -> jinja2.Environment:
         prose=quantities.prose,
         moment=quantities.moment,
         anchor=anchor,
+        why=reasons.why,
+        by_reason=reasons.by_reason,
         is_vague=words.is_vague,
         vague=words.VAGUE,
         parts_shown=words.PARTS_SHOWN,

@@ -10,28 +10,22 @@ from orchestrator.analysis import (
     capacity_words,
     load_tables,
     mixed_words,
-    native_clients,
     requester_hosts,
-    share_words,
     spread_tables,
     store_tables,
     words,
 )
-from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
 from orchestrator.analysis.evolutions import evolutions, said
-from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.naming import in_phrases, of_rates
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.spread import SPREADS
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import leading, notes
-from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import (
     GOODPUT,
@@ -48,12 +42,14 @@ from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, 
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.short import MOST_ROWS, short
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
+from orchestrator.wording import clients, figure_words, share_words
+from orchestrator.wording.answer import answer
+from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.notes import notes as notes_of
+from orchestrator.wording.uncompared import why_uncompared
 from services.python.contract.limits import SATURATED
 
 ELSEWHERE = "elsewhere"
-Said = tuple[str, str, str]
-"""The name of the group with which a verdict may begin, its first sentence, and the others."""
-_MOST_SETTINGS = 12  # sentences on single settings that stand in the answer
 _MOST_LETTERS = 60  # of a part of a file's name
 COST_HEADS = {
     "responder_cpu": "CPU of responder",
@@ -94,7 +90,6 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
     is_alone = kinds == {"codec"}
     every = tables(summary)
     along = leading(every, MOST_ROWS)
-    told, of_settings = _folded(_verdicts(summary))
     return render_page(
         "report.html",
         title=f"{summary.name} · {summary.run_id}",
@@ -113,8 +108,8 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         milliseconds_text=words.ms,
         change=words.change,
         off=words.off,
-        verdicts=told,
-        folded_verdicts=of_settings,
+        answer=answer(summary),
+        notes=notes_of(summary),
         axes=pictures.axes,
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
@@ -171,9 +166,9 @@ def render(summary: RunSummary, inside: Inside | None = None) -> str:
         rule_heads=figure_words.HEADS,
         rule_row=figure_words.row,
         rule_note=figure_words.NOTE,
-        client_share_rows=native_clients.rows(summary.client_shares),
-        client_share_heads=native_clients.HEADS,
-        client_share_note=native_clients.NOTE,
+        client_share_rows=clients.rows(summary.client_shares),
+        client_share_heads=clients.HEADS,
+        client_share_note=clients.NOTE,
         store_rows=store_tables.rows(summary.cells),
         store_heads=store_tables.HEADS,
         store_note=store_tables.NOTE,
@@ -227,26 +222,6 @@ def _scorecards(summary: RunSummary) -> list[dict[str, Any]]:
 
 def _round_trips_text(value: float) -> str:
     return f"{value:.3f}"
-
-
-def _folded(verdicts: list[Said]) -> tuple[list[Said], list[Said]]:
-    """What is shown at once, and the sentences on single settings that are not, where these are too many to be read.
-
-    The first one of all is shown, as it answers.
-    """
-    of_settings = [said for said in verdicts[1:] if said[0]]
-    if len(of_settings) <= _MOST_SETTINGS:
-        return verdicts, []
-    return [said for place, said in enumerate(verdicts) if not (place and said[0])], of_settings
-
-
-def _verdicts(summary: RunSummary) -> list[Said]:
-    names = sorted({row.group for row in summary.comparisons}, key=len, reverse=True)
-    found = []
-    for verdict in summary.verdicts:
-        where = next((name for name in names if verdict.startswith(f"{name}: ")), "")
-        found.append((where, *first_sentence(verdict.removeprefix(f"{where}: ") if where else verdict)))
-    return found
 
 
 def _uncompared(found: tuple[Group, ...], summary: RunSummary) -> list[tuple[str, list[str]]]:

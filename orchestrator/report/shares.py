@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.analysis import share_words, words
+from orchestrator.analysis import words
 from orchestrator.analysis.shares import QUANTITIES, Shares
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.shares import share_dots
+from orchestrator.wording import share_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,6 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.in_short import sentences
-from orchestrator.analysis.validity import sentence
 from orchestrator.errors import OrchError
 from orchestrator.exports import judged_run
 from orchestrator.exports.formats import FORMATS, chosen
@@ -28,6 +26,8 @@ from orchestrator.report.stored import report_of
 from orchestrator.report.verdicts import QUIET, check_groups
 from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here, JudgedRun
+from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import invalid_numbers
 
 router = APIRouter(prefix="/runs/{run}")
 
@@ -53,8 +53,8 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
     folder, summary = judged.folder, judged.summary
     return {
         "summary": summary,
-        "sentences": sentences(summary),
-        "invalid": sentence(summary.cells, summary.checks),
+        "sentences": answer(summary).sentences,
+        "invalid": invalid_numbers(summary),
         "remarks": (*folder.remarks(), *_interrupted(folder), *summary.warnings),
         "table": small_table([_export(judged)]),
         "checks": check_groups(summary),

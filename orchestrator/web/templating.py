@@ -13,6 +13,7 @@ from markupsafe import Markup
 from orchestrator.analysis import words
 from orchestrator.report import quantities, rows
 from orchestrator.report.page import shown
+from orchestrator.wording.reasons import why
 
 
 def templates() -> Jinja2Templates:
@@ -34,6 +35,7 @@ def templates() -> Jinja2Templates:
         ms=words.ms,
         minute=minute,
         prose=quantities.prose,
+        why=why,
         row_ratio=rows.ratio,
         row_interval=rows.interval,
         row_values=rows.values,

@@ -10,7 +10,6 @@ from orchestrator.analysis.series import (
     Delivered,
     Difference,
     Gap,
-    Interval,
     Line,
     OpeningStep,
     Panel,
@@ -19,6 +18,7 @@ from orchestrator.analysis.series import (
     WindowFit,
 )
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import Interval
 from tests.support.summaries import a_run
 
 COLOURS = {"grpc": 0, "rest-fastapi": 1}

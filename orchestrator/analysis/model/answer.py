@@ -13,8 +13,8 @@ from orchestrator.analysis.intervals import ALPHA, from_log, t_quantile
 from orchestrator.analysis.model.predict import Places, at, predicted
 from orchestrator.analysis.model.refusals import Asked, beyond_rival, rate_of, refusals
 from orchestrator.analysis.model.rivals import RIVALS, of_rate, off
-from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Interval, Judged, Method, Modelled, Predicted
-from orchestrator.analysis.summary import Standing
+from orchestrator.analysis.model.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Predicted
+from orchestrator.analysis.terms import Interval, Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
 

@@ -21,8 +21,9 @@ from orchestrator.analysis import words
 from orchestrator.analysis.intervals import t_quantile
 from orchestrator.analysis.model.network import Floats, wire_ms
 from orchestrator.analysis.model.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
-from orchestrator.analysis.model.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Unsure, Windows
+from orchestrator.analysis.model.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
 from orchestrator.analysis.model.windows_found import find, least_of_larger
+from orchestrator.analysis.terms import Interval
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
 _PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one

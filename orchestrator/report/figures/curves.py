@@ -9,7 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
+from orchestrator.analysis.series import Curves, Gap, Line, Panel
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import Unit, significant, unit_for
 from orchestrator.report.figures.base import BETTER, INK, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px

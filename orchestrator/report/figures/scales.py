@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from orchestrator.analysis.series import Interval
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import significant
 
 _BEYOND = 0.04  # of the axis on both sides of its points

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.share_words import bounds
 from orchestrator.analysis.shares import Quantity, Shares, Spread
 from orchestrator.analysis.words import percent, significant
 from orchestrator.report.figures.base import Figure, axis, broken, figure, row_axis, row_px, title_lines
 from orchestrator.report.palette import series
+from orchestrator.wording.share_words import bounds
 
 ROW_PX = 34
 _SYMBOLS = ("diamond", "circle", "square", "triangle-up")

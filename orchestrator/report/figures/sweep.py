@@ -8,15 +8,16 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import FloorSummary, Interval
-from orchestrator.analysis.sweep import phrases
+from orchestrator.analysis.summary import FloorSummary
 from orchestrator.analysis.sweep.grid import FloorLine, Line, Panel, Sweep
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import Unit, digits, significant
 from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.figures.scales import Range, bars, range_of
 from orchestrator.report.palette import SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
+from orchestrator.wording import axis_names
 
 _LEAST_PX = 330
 _TOP_PX, _BOTTOM_PX = 16, 60
@@ -30,7 +31,7 @@ def panels(along: Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Figure]
     if drawn:
         latencies = range_of((value for panel in drawn for value in _values(panel)), is_log=True)
         for number, panel in enumerate(drawn, start=1):
-            yield phrases.title(panel), _figure(f"sweep-{number}", along, panel, latencies, colours)
+            yield axis_names.title(panel), _figure(f"sweep-{number}", along, panel, latencies, colours)
 
 
 def _values(panel: Panel) -> list[float]:
@@ -43,8 +44,8 @@ def _values(panel: Panel) -> list[float]:
 
 
 def _figure(slug: str, along: Sweep, panel: Panel, latencies: Range, colours: dict[str, int]) -> Figure:
-    unit = phrases.unit(along)
-    heads = [phrases.head(along, panel, place) for place in panel.places]
+    unit = axis_names.unit(along)
+    heads = [axis_names.head(along, panel, place) for place in panel.places]
     ends = [*_ends(panel, latencies, unit, colours)]
     height_px = max(_LEAST_PX, _TOP_PX + _BOTTOM_PX + needed_px(ends))
     shown = list(range(0, len(heads), ceil(len(heads) / _MOST_TICKS)))
@@ -69,7 +70,9 @@ def _figure(slug: str, along: Sweep, panel: Panel, latencies: Range, colours: di
         *(_floor_trace(line, heads, unit) for line in panel.floors),
         *(_trace(panel, line, heads, unit, colours) for line in panel.lines),
     ]
-    return figure(slug, f"Median latency by {along.factor.title}: {phrases.title(panel)}.", traces, layout, height_px)
+    return figure(
+        slug, f"Median latency by {along.factor.title}: {axis_names.title(panel)}.", traces, layout, height_px
+    )
 
 
 def _points(line: Line) -> list[tuple[float | None, Interval | None]]:
@@ -89,7 +92,7 @@ def _ends(panel: Panel, latencies: Range, unit: Unit, colours: dict[str, int]) -
         medians = [median for median, _ in _points(line) if median is not None]
         if medians:
             colour = text_colour(_number(line, colours))
-            yield _end(phrases.name(panel, line), medians[-1], latencies, unit, colour)
+            yield _end(axis_names.name(panel, line), medians[-1], latencies, unit, colour)
     for floor in panel.floors:
         values = [value for value in map(_floor, floor.floors) if value is not None]
         yield _end(_name(panel, floor), values[-1], latencies, unit, "var(--muted)")
@@ -103,7 +106,7 @@ def _end(name: str, value: float, latencies: Range, unit: Unit, colour: str) -> 
 
 def _name(panel: Panel, floor: FloorLine) -> str:
     several = sum(other.kind == floor.kind for other in panel.floors) > 1
-    return f"{floor.kind} ({phrases.connection(floor.policy)})" if several else floor.kind
+    return f"{floor.kind} ({axis_names.connection(floor.policy)})" if several else floor.kind
 
 
 def _number(line: Line, colours: dict[str, int]) -> int:
@@ -119,7 +122,7 @@ def _trace(panel: Panel, line: Line, heads: Sequence[str], unit: Unit, colours: 
         if median is not None and median > 0
     ]
     return _scatter(
-        phrases.name(panel, line),
+        axis_names.name(panel, line),
         [(place, median) for place, median, _ in points],
         heads,
         unit,

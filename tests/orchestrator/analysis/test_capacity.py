@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache
 from math import log
@@ -10,7 +9,6 @@ from math import log
 import numpy as np
 import pytest
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.capacity import interval_of, median_of
 from orchestrator.analysis.found_rates import Search
 from orchestrator.analysis.summarise import summarise
@@ -105,10 +103,6 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
     assert "p50 < 10 ms holds at 1600/s, the highest rate tried: at least 1600/s (5 searches)." in grpc.sentence
     (comparison,) = found.rate_comparisons
     assert comparison.standing == "more", "one side is below, the other above"
-    assert found.verdicts[0].startswith(
-        "add, local, reuse: the highest rate at which p50 < 10 ms holds is at least 1600/s with grpc (thin) and below 100/s"
-        " with rest (thin)"
-    )
 
 
 @pytest.mark.slow
@@ -146,7 +140,6 @@ def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
 def test_rates_that_were_too_high_are_no_failed_checks():
     found = summary()
     assert [check.name for check in found.checks if check.verdict == "fail"] == []
-    assert found.verdicts[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
 def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed_check():
@@ -202,7 +195,6 @@ def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil
     assert words in rest.sentence
     assert rest.sentence.endswith("its responder may do more, which this requester cannot tell.")
     assert [c.standing for c in found.rate_comparisons] == ["cannot tell"]
-    assert found.verdicts[0].count("(the requester's limit)") == 2
 
 
 @pytest.mark.slow
@@ -218,9 +210,8 @@ def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
     assert (comparison.standing, comparison.bound) == ("more", "at least")
     assert comparison.interval is not None
     bound = f"at least {comparison.interval[0]:.1f}"
-    assert f"grpc (thin) answers {bound} times as many a second as rest (thin) (95 % confidence)" in found.verdicts[0]
     assert comparison.why.startswith(f"{bound} times as much, as grpc (thin) reaches 1600/s")
-    assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
+    assert f"more, {bound}×" in " ".join(answer_lines(found, width=1000))
 
 
 @pytest.mark.slow
@@ -298,7 +289,7 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 
 
 def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
-    lines = [*answer_lines(answer(summary()), width=1000)]
+    lines = [*answer_lines(summary(), width=1000)]
     start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
     heads = "stack highest rate 95 % interval against the reference requester CPU responder CPU"
     assert " ".join(lines[start + 1].split()) == heads
@@ -327,9 +318,6 @@ def test_the_report_has_a_section_with_every_search():
 
 def test_the_json_has_them_and_is_read_back():
     assert RunSummary.from_json(summary().to_json()) == summary()
-    raw = json.loads(json.dumps(answer(summary()).to_dict()))
-    assert [one["side"] for one in raw["found_rates"]] == ["", ""]
-    assert raw["rate_comparisons"][0]["standing"] == "more"
 
 
 # ---- how well a search finds: its error, and the coverage of its interval

@@ -8,11 +8,9 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis import costing, intervals
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.cost import COSTS, CellCost
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.answer import answer_lines
-from orchestrator.cli.costs import costs_of
 from orchestrator.experiment.plan import plan as p
 from orchestrator.report.render import render
 from tests.support.judged import of
@@ -114,7 +112,7 @@ def test_a_peak_of_the_whole_life_is_said_to_be_one():
     summary = summarise(a_run(spoil=spoil))
     assert summary.cells[0].costs["requester_memory"].is_whole_life
     assert not summary.cells[0].costs["responder_memory"].is_whole_life
-    lines = "\n".join(answer_lines(answer(summary)))
+    lines = "\n".join(answer_lines(summary))
     assert "30.00 MB‡" in lines
     assert "‡: since the process began" in lines
 
@@ -137,7 +135,7 @@ def test_an_invalid_cell_is_not_compared_by_cost_either():
 
 def test_terminal_json_and_report_show_costs_beside_latencies():
     summary = summarise(a_run(spoil=with_known_costs))
-    found = answer(summary)
+    found = summary
     lines = "\n".join(answer_lines(found))
     assert "1,000 requests with" in lines
     assert "less, 0.50× (0.50 to 0.50)" in lines
@@ -223,11 +221,3 @@ def test_a_time_at_the_end_of_all_numbers_makes_no_interval_that_is_none(cpu_s: 
     summary = summarise(a_run(spoil=spoil))
     assert json.dumps(summary.to_dict(), allow_nan=False)
     assert render(summary)
-
-
-def test_without_a_responder_each_head_of_the_terminal_says_what_the_requester_used():
-    row = next(iter(answer(summarise(a_run(spoil=with_known_costs))).table))
-    alone = {name: cost for name, cost in row.costs.items() if name.startswith("requester")}
-    found = costs_of([replace(row, costs=alone)])
-    assert found is not None
-    assert found[0][1:3] == ("CPU: requester", "memory: requester")

@@ -119,18 +119,6 @@ def test_a_p99_that_is_a_time_out_in_some_blocks_only_is_not_compared_over_the_o
     assert told(summary, "p99").why.endswith("p99 is beyond the 2 s time-out in 2 of 5 blocks")
 
 
-def test_errors_are_said_before_any_latency():
-    invalid, errors, compared, *_ = a_summary(failing(12)).verdicts
-    assert "are invalid" in invalid
-    assert errors == (
-        f"{WHERE}: rest (thin): 1.2 % of requests got no right reply (60 timed out); p99 is beyond the 2 s time-out."
-    )
-    assert "cannot tell" in compared
-    few, latency, *_ = a_summary(failing(2)).verdicts  # too few to move a percentile, so that the check only warns
-    assert few == f"{WHERE}: rest (thin): 0.2 % of requests got no right reply (10 timed out)."
-    assert "less time" in latency
-
-
 @pytest.mark.parametrize("status", [1, 2, 3, 4, 5, 6])
 def test_a_request_that_failed_at_once_is_no_quicker_than_one_that_timed_out(status):
     """A connection refused after a microsecond must not make a stack quick."""
@@ -228,8 +216,6 @@ def test_one_limit_is_named_where_a_reply_took_longer_than_the_time_out():
     assert summary.cells[0].distribution.limit == 2500
     limit = "p99 is beyond the slowest reply, 2.5 s (the time-out is 2 s)"
     assert limit in told(summary, "p99").why
-    assert any(limit in text for text in summary.verdicts)
-    assert not any("2 s time-out" in text for text in (*summary.verdicts, *(c.why for c in summary.comparisons)))
 
 
 def test_a_cell_without_any_right_reply_has_no_percentile_to_speak_of():

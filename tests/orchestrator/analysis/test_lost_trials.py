@@ -7,10 +7,10 @@ import pytest
 
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.compare import compare_cells
-from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import Undecided
 from orchestrator.experiment.plan import plan as p
+from orchestrator.wording.gate import require_not_slower
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 

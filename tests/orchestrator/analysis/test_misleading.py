@@ -11,10 +11,8 @@ import pytest
 
 from orchestrator.analysis import words
 from orchestrator.analysis.across import compare_runs
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.evidence import Samples
 from orchestrator.analysis.misleading.as_requester import MISLEADING, with_stamps_of
-from orchestrator.analysis.misleading.figure_words import found_by, matrix, sentences
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
@@ -22,6 +20,7 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.plan import Operation
 from orchestrator.report.render import render
+from orchestrator.wording.figure_words import found_by, matrix, sentences
 from services.python.contract.lines import Load
 from services.python.contract.timing_rules import BATCH, RULES
 from tests.support.drafts import Draft
@@ -150,7 +149,6 @@ def test_a_mean_that_includes_connecting_is_warned_of(judged: RunSummary) -> Non
     [sentence] = sentences(judged.timing_rules)
     assert "5 of 6" in sentence
     assert "only a warning: a mean that includes connecting" in sentence
-    assert sentence in judged.verdicts
 
 
 def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
@@ -206,14 +204,6 @@ def test_no_latency_comparison_or_sentence_knows_what_misleads(judged: RunSummar
     assert plain.comparisons == judged.comparisons
     assert [cell.distribution for cell in plain.cells] == [cell.distribution for cell in judged.cells]
     assert [cell.trials for cell in plain.cells] == [cell.trials for cell in judged.cells]
-    assert plain.verdicts[1:] == judged.verdicts[1:]
-
-
-def test_whether_they_are_found_out_is_what_the_answer_begins_with(judged: RunSummary) -> None:
-    told = answer(judged)
-    assert told.headline()[0].startswith("Checks find out 5 of 6 misleading timing rules")
-    assert "by the median, grpc (thin) takes" in told.verdicts[told.answer_at]
-    assert sum(told.rules[0] == text for text in told.headline()) == 1
 
 
 def test_samples_hold_no_row_of_a_rule() -> None:
@@ -255,12 +245,12 @@ def test_what_fails_in_any_case_is_not_counted_for_a_rule() -> None:
 def test_a_run_without_such_rules_has_no_table() -> None:
     summary = summarise(a_run(blocks=3))
     assert summary.timing_rules == ()
-    assert not any("timing rules" in line for line in answer_lines(answer(summary)))
+    assert not any("timing rules" in line for line in answer_lines(summary))
     assert '<section id="timing-rules">' not in render(summary)
 
 
 def test_terminal_page_and_json_have_the_table(judged: RunSummary) -> None:
-    told = answer(judged)
+    told = judged
     assert told.to_dict()["timing_rules"][0]["rule"] == RULES[0].name
     text, page = "\n".join(answer_lines(told)), render(judged)
     for rule in RULES:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from orchestrator.analysis import transferred
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
@@ -57,19 +56,6 @@ def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> N
     assert gap.crossing.at == pytest.approx(4.05, rel=0.1)
     assert gap.crossing.low < gap.crossing.at < gap.crossing.high < gap.crossing.low + 1.0
     assert "the medians cross at" in gap.said
-
-
-def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
-    run = one_or_three("whole", "at-once", "in-a-row", own_ms=9.0)
-    (crossed,) = [text for text in run.verdicts if "cross at" in text]
-    assert crossed.startswith("connections kept open, a call for each part, in a row: rest (thin) against graphql")
-    found = answer(run)
-    assert found.crossings == (crossed,)
-    assert crossed in found.headline()
-    told = [text for text in run.verdicts if "connections kept open" in text and " against graphql" in text]
-    assert told.index(crossed) == 0  # before those of differences that keep their sign
-    assert len(told) == 3
-    assert answer(one_or_three("whole", own_ms=9.0)).crossings == ()
 
 
 def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
@@ -121,7 +107,7 @@ def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
         assert [part.name for part in cell.parts] == ["user", "posts", "comments"]
         assert cell.load.endswith(f"each of 3 calls, {how}")
     assert f"The parts of each task, {how}: the median" in " ".join(render(run).split())
-    assert "user" in "\n".join(answer_lines(answer(run), width=10_000))
+    assert "user" in "\n".join(answer_lines(run, width=10_000))
 
 
 def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.across import compare_runs, compare_within
-from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.history import _means
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import Undecided
 from orchestrator.experiment.plan.plan import Load
+from orchestrator.wording.gate import require_not_slower
 from tests.support.runs import a_run
 
 LOAD = Load(requests=1000, duration_s=0.2)  # whichever comes first

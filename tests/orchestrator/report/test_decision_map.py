@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.answer import answer
-from orchestrator.analysis.conclusion.shapes import CANNOT, Conclusion
 from orchestrator.analysis.model.fit import fit_all
 from orchestrator.analysis.model.judged import judged
 from orchestrator.analysis.model.predict import predicted
@@ -21,11 +19,13 @@ from orchestrator.analysis.model.shapes import INTERPOLATION, Modelled
 from orchestrator.analysis.model.surface import round_surface, ways
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.cli.answer import answer_lines
+from orchestrator.cli.answer import answer_lines, prediction
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.report import in_text, quantities, render
 from orchestrator.report.decision_map import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
 from orchestrator.report.picture_files import pictures
+from orchestrator.wording.answer import answer
+from tests.support.concluded import check
 from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
@@ -239,19 +239,16 @@ def test_pictures_have_the_maps(summary: RunSummary) -> None:
 
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
-    found = answer(summary)
-    assert found.prediction == found.to_dict()["prediction"] == (summary.prediction and summary.prediction.rules)
-    assert "Prediction: From a round trip of" in " ".join(short_lines(found))
-    assert " ".join(answer_lines(found)).count("Prediction: ") == 3
+    assert "Prediction: From a round trip of" in " ".join(short_lines(summary))
+    assert " ".join(answer_lines(summary)).count("Prediction: ") == 3
 
 
 def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:
-    why = "other programs took 1.3 CPUs while rest was measured"
-    doubted = replace(summary, conclusion=Conclusion(sentence=f"{CANNOT}{why}.", invalid_because=why))
-    said = answer(doubted)
-    assert answer(summary).prediction
-    assert said.prediction == ()
-    assert not any("Prediction" in line for line in (*short_lines(said), *answer_lines(said)))
+    doubted = replace(summary, checks=(check("reply", None),))
+    why = answer(doubted).invalid_because
+    assert why
+    assert prediction(doubted) == ()
+    assert not any("Prediction" in line for line in (*short_lines(doubted), *answer_lines(doubted)))
     page = render(doubted)
     first, details = page.split('id="details"', 1)
     assert "Prediction</a>:" not in first

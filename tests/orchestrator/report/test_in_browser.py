@@ -274,7 +274,6 @@ def test_without_javascript_answer_tables_and_pictures_are_there_and_no_box_is_e
     page.open(write_report(RUN, tmp_path / "report.html"), script=False, width=width)
     shown = page.text()
 
-    assert RUN.verdicts[0] in shown.replace("\u00a0", " ")
     assert "round-trips" in shown
     assert "pycurl" in shown
     assert page.count(".chart .static") == page.count(".chart") > 5

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
 from tests.orchestrator.analysis.test_capacity import a_search, capacity
@@ -77,11 +76,3 @@ def test_of_searches_the_table_has_the_rates_found():
     rows = [row for row in text.splitlines() if row.startswith("| ")]
     assert len(rows) == 2 + 2
     assert any(row.startswith("| grpc") and "| 800/s |" in row for row in rows)
-
-
-def test_a_line_says_once_that_a_check_failed():
-    failed = failed_run()
-    conclusion = Conclusion(
-        sentence="This run cannot answer: the check “floor” failed for grpc.", invalid_because="floor"
-    )
-    assert line(replace(failed, conclusion=conclusion)).startswith("six_protocols: This run cannot answer: ")

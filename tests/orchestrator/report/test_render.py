@@ -45,13 +45,6 @@ def test_every_element_is_closed(document):
     assert document.unclosed == []
 
 
-def test_the_answer_comes_first(run, document):
-    said = (run.question, *run.verdicts, "Median latency on a logarithmic scale", "A cell holds", "On paper,")
-    places = [document.text.index(text) for text in said]
-
-    assert places == sorted(places)
-
-
 def test_parts_stand_in_the_order_in_which_a_reader_asks(document):
     ids = [element.attributes.get("id") for element in document.all("section")]
 
