@@ -11,6 +11,7 @@ from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.power import planned_comparisons
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Contrast, Operation
 from orchestrator.report.render import render
@@ -75,7 +76,7 @@ def test_what_failed_comes_before_any_latency():
     run = gzip_or_not(planned={"stacks": ("grpc",)}, spoil=fails)
     (found,) = medians(run)
     assert found.standing == "cannot tell"
-    assert found.why.startswith("grpc (thin) with gzip: no request got a right reply")
+    assert found.reason.kind is ReasonKind.CENSORED
 
 
 def test_both_kinds_of_comparison_are_one_family(monkeypatch):

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis import native_clients, words
+from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Load
 from orchestrator.report.render import render
+from orchestrator.wording import clients
 from tests.orchestrator.analysis.test_invalid_controls import halved
 from tests.support.runs import a_plan, a_run
 
@@ -45,17 +46,15 @@ def test_each_client_of_the_same_stack_is_held_against_the_native_one():
 
 def test_terminal_report_and_json_say_it():
     summary = run_of("rest-quick")
-    said = native_clients.sentence(summary.client_shares)
+    said = clients.sentence(summary.client_shares)
     assert said.startswith("The client's own share of the median latency: rest (plain) against quick: thin ")
-    told = summary
-    assert told.to_dict()["client_shares"][0]["share"] == summary.client_shares[0].share
-    lines = "\n".join(answer_lines(told, width=500))
+    lines = "\n".join(answer_lines(summary, width=500))
     page = render(summary)
-    (row, _) = native_clients.rows(summary.client_shares)
+    (row, _) = clients.rows(summary.client_shares)
     thin = summary.client_shares[0]
     assert row[3].startswith(f"{words.ms(thin.median)} (")
     assert row[7].startswith(f"{words.percent(thin.share)} (")
-    for text in (row[3], row[6], row[7], native_clients.NOTE.split(";")[0]):
+    for text in (row[3], row[6], row[7], clients.NOTE.split(";")[0]):
         assert text in " ".join(lines.split())
         assert text in page.replace("&#39;", "'")
     assert '<section id="clients">' in page
@@ -84,21 +83,21 @@ def test_a_client_as_quick_as_the_native_one_is_a_tie_whose_interval_holds_none(
 def test_an_invalid_cell_has_no_share_and_the_reason_stands_there():
     summary = run_of("rest-quick", spoil=halved("rest-quick"))
     assert {(of.share, of.difference, of.standing) for of in summary.client_shares} == {(None, None, "cannot tell")}
-    assert "failed" in native_clients.rows(summary.client_shares)[0][-1]
-    assert "thin not known (" in native_clients.sentence(summary.client_shares)
+    assert "failed" in clients.rows(summary.client_shares)[0][-1]
+    assert "thin not known (" in clients.sentence(summary.client_shares)
 
 
 def test_too_few_blocks_give_a_share_without_an_interval():
     summary = run_of("rest-quick", blocks=2)
     thin = summary.client_shares[0]
     assert (thin.share is not None, thin.share_interval, thin.difference_interval) == (True, None, None)
-    assert native_clients.rows(summary.client_shares)[0][7] == words.percent(thin.share)
+    assert clients.rows(summary.client_shares)[0][7] == words.percent(thin.share)
 
 
 def test_an_interval_that_says_next_to_nothing_is_cut_and_not_spelled_out():
     summary = run_of("rest-quick")
     wide = replace(summary.client_shares[0], share_interval=(-35_042_738.0, 1.0), difference_interval=(-9e9, 0.4))
-    said, row = native_clients.sentence([wide]), native_clients.rows([wide])[0]
+    said, row = clients.sentence([wide]), clients.rows([wide])[0]
     assert said.endswith(" (under -1,000 to 100 %).")
     assert "(under -" in row[6]
     assert not any("35042738" in text or "00000" in text for text in (said, *row))
@@ -108,4 +107,4 @@ def test_several_settings_are_told_by_their_range():
     ways = [{"connection": "reuse"}, {"connection": "per-request"}]
     summary = run_of("rest-quick", calls=ways, load=Load(concurrency=1, requests=300))
     assert len(summary.client_shares) == 4
-    assert " in 2 settings" in native_clients.sentence(summary.client_shares)
+    assert " in 2 settings" in clients.sentence(summary.client_shares)

@@ -13,6 +13,7 @@ from orchestrator.analysis import intervals, predictability, spreads
 from orchestrator.analysis.spread import SPREAD_NAMES, TrialSpread
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.report.render import render
@@ -138,7 +139,7 @@ def test_an_error_leaves_no_sd_and_says_why() -> None:
     summary = told(spoil=spoil)
     sd = next(c for c in summary.spreads if c.statistic == "sd")
     assert (sd.standing, sd.ratio) == ("cannot tell", None)
-    assert sd.why == "grpc (thin): 1 of 5 blocks have no SD, for requests without a right reply, or too few requests"
+    assert (sd.reason.kind, sd.reason.numbers) == (ReasonKind.MISSING, {"blocks": 1, "of": 5})
 
 
 def test_controls_widen_a_tie_by_what_the_reference_differs_from_itself() -> None:

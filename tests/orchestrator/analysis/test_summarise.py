@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.results.folder import RunFolder
@@ -148,7 +149,8 @@ def test_a_difference_inside_the_envelope_of_the_control_is_not_resolved():
     grpc = next(c for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")
     assert not grpc.interval[0] <= 1 <= grpc.interval[1]
     assert grpc.standing == "not resolved"
-    assert "the reference differs from itself by 9" in grpc.why or "the reference differs from itself by 1" in grpc.why
+    assert grpc.reason.kind is ReasonKind.CONTROL
+    assert 0.09 < grpc.reason.numbers["difference"] < 0.2
 
 
 def test_ratios_of_every_statistic_point_the_same_way(summary):

