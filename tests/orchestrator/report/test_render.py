@@ -8,7 +8,6 @@ import pytest
 from orchestrator.analysis.terms import Reason, ReasonKind
 from orchestrator.report import render
 from orchestrator.report.groups import groups
-from orchestrator.wording.reasons import why
 from tests.support.pages import Document
 from tests.support.summaries import STACKS, a_run, failed_run
 
@@ -272,7 +271,7 @@ def test_a_comparison_of_what_has_no_number_says_why(half_right):
     run, document = half_right
     text = " ".join(document.text.split())
 
-    assert f"cannot tell: {why(run.comparisons[-1])}"[:40] in text
+    assert "cannot tell: too many requests failed: 1 of 5 blocks have no value" in text
     assert "A request without a right reply counts as slower than every reply" in text
 
 
@@ -395,7 +394,7 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
 
     document = Document(render(bare))
 
-    assert "No verdict" in document.text
+    assert "No request got a right reply often enough." in document.text
     assert "interrupted" in document.text
     assert "No checks were run" in document.text
     assert document.figures().keys() == {"timeline"}
