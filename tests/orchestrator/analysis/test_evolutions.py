@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.censored import beyond
+from orchestrator.analysis.censored import why_no_value
 from orchestrator.analysis.evolutions import evolutions, said, sentence
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report.render import render
 from tests.support.summaries import a_run
@@ -50,8 +51,8 @@ def test_a_row_for_each_stack_and_a_column_for_each_change() -> None:
 def test_a_reader_that_fails_is_compared_with_nothing_and_one_that_loses_is() -> None:
     cells = {cell.id: cell for cell in an_evolution().cells}
     failing = next(cell for cell in cells.values() if cell.why_undecodable)
-    assert beyond(failing, "median").endswith(": its reader fails")
-    assert [beyond(cell, "median") for cell in cells.values() if cell is not failing] == ["", "", ""]
+    reasons = {cell.id: why_no_value(cell, "median") for cell in cells.values()}
+    assert {cell: reason.kind for cell, reason in reasons.items() if reason} == {failing.id: ReasonKind.UNDECODABLE}
 
 
 def test_several_outcomes_are_said_with_their_counts() -> None:
