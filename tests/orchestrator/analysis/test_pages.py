@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis import transferred
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.report.render import render
+from orchestrator.wording import message_sizes
 from tests.support.judged import verdicts
 from tests.support.made_up import HERE, WEST
 from tests.support.runs import MS, a_plan, a_run
@@ -115,8 +115,10 @@ def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:
         draft.done["over_fetched_bytes"] = 0.0 if "grpc" in draft.cell.stack else 4_321.5
 
     run = summarise(a_run(spoil=told))
-    said = transferred.sentences(run.cells, run.comparisons, run.matters)
+    said = message_sizes.sentences(run.cells, run.comparisons, run.matters)
     assert any("nobody needs it" in text and "0 B with grpc" in text and "with rest" in text for text in said), said
     assert {cell.over_fetched_bytes for cell in run.cells} == {0.0, 4_321.5}
     silent = summarise(a_run())
-    assert not any("nobody needs" in t for t in transferred.sentences(silent.cells, silent.comparisons, silent.matters))
+    assert not any(
+        "nobody needs" in t for t in message_sizes.sentences(silent.cells, silent.comparisons, silent.matters)
+    )
