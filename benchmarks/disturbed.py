@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis import leading
+from orchestrator.analysis import ranking
 from orchestrator.analysis.compare import compare_by
 from orchestrator.analysis.equivalence import MATTERS
 from orchestrator.analysis.summary import CellSummary, Comparison
@@ -133,8 +133,8 @@ def table(runs: int, seed: int) -> Iterator[str]:
 def is_seen(compared: Sequence[Comparison], truth: float) -> bool:
     """Whether one of equal stacks is called faster or slower than another, or else the slow one is found to be slow."""
     if truth == 1.0:
-        sides = [side for c in compared if (side := leading.side_of(c))]
-        ahead = leading.leaders(sides, compared[0].reference_cell, log(1 + MATTERS))
+        sides = [side for c in compared if (side := ranking.side_of(c))]
+        ahead = ranking.leaders(sides, compared[0].reference_cell, log(1 + MATTERS))
         return len(ahead) < STACKS or any(c.standing in ("faster", "slower") for c in compared)
     return compared[-1].standing == "slower"
 

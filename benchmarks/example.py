@@ -12,13 +12,13 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.disk import whole_file
 from orchestrator.hosts import chromium
 from orchestrator.report.dataset.made import write_report
 from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer
 
 WIDTH_PX = 1280
 _COLUMNS = 120
@@ -38,15 +38,16 @@ def example(run: str, root: Path) -> tuple[Path, ...]:
     """Write page, picture and the README's block below `root`; SystemExit where a run cannot be an example of an answer."""
     folder = RunFolder.open(run, root=root / "results")
     summary = summarise(folder)
-    if summary.conclusion is None or summary.conclusion.invalid_because:
-        raise SystemExit(f"{summary.run_id} is no example: {summary.conclusion and summary.conclusion.sentence}")
+    found = answer(summary)
+    if found.invalid_because:
+        raise SystemExit(f"{summary.run_id} is no example: {found.sentence}")
     page, picture, readme = root / "reports" / "example.html", root / "docs" / "report.png", root / "README.md"
     text = readme.read_text(encoding="utf-8")
     if not _BLOCK.search(text):
         raise SystemExit(f"{readme} has no block of what `orch run` prints")
     write_report(folder, page, summary=summary)
     draw(page, picture)
-    lines = list(short_lines(answer(summary), width=_COLUMNS))[:-2]  # but for where everything else is
+    lines = list(short_lines(summary, width=_COLUMNS))[:-2]  # but for where everything else is
     with whole_file(readme) as partial:
         partial.write_text(_BLOCK.sub(lambda of: of[1] + "\n".join(lines) + of[2], text), encoding="utf-8")
     return page, picture, readme

@@ -21,7 +21,8 @@ from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_table
 from orchestrator.analysis import intervals
 from orchestrator.analysis.compare import compare_spreads
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stability import observe as spreads

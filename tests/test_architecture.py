@@ -32,6 +32,7 @@ MAY_IMPORT = {
         "exports",
         "report",
         "audit",
+        "wording",
         "questions",
         "analysis",
         "results",
@@ -44,6 +45,7 @@ MAY_IMPORT = {
         "measure",
         "exports",
         "report",
+        "wording",
         "questions",
         "analysis",
         "results",
@@ -51,13 +53,15 @@ MAY_IMPORT = {
         "experiment",
         "catalogue",
     },
-    "measure": {"referee", "report", "questions", "analysis", "results", "hosts", "experiment", "catalogue"},
-    "exports": {"report", "questions", "analysis", "results", "experiment"},
-    "report": {"audit", "questions", "analysis", "results", "experiment"},
+    "measure": {"referee", "report", "wording", "questions", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "exports": {"report", "wording", "questions", "analysis", "results", "experiment"},
+    "report": {"audit", "wording", "questions", "analysis", "results", "experiment"},
     "audit": {"analysis", "experiment"},
-    "history": {"exports", "questions", "analysis", "results", "experiment"},
-    # Until `analysis` is empty, its modules and those of `questions` may import each other, though in no circle.
-    "questions": {"analysis", "results", "experiment", "catalogue"},
+    "history": {"exports", "wording", "questions", "analysis", "results", "experiment"},
+    "wording": {"questions", "analysis", "results", "experiment"},
+    # A question's `words.py` alone may import wording. Until `analysis` is empty, its modules and those of `questions` may
+    # import each other, though in no circle.
+    "questions": {"wording", "analysis", "results", "experiment", "catalogue"},
     "analysis": {"questions", "results", "experiment", "catalogue"},
     "results": {"experiment", "referee"},
     "hosts": {"experiment", "catalogue", "referee"},
@@ -146,6 +150,12 @@ def test_dependencies_point_one_way(part: str) -> None:
         if (found := within("orchestrator", path) - allowed)
     }
     assert wrong == {}
+
+
+def test_only_the_words_of_a_question_import_wording() -> None:
+    found = [path for path in modules("orchestrator/questions") if "wording" in within("orchestrator", path)]
+    assert found
+    assert {path.name for path in found} == {"words.py"}
 
 
 def test_every_part_has_its_place_in_the_order() -> None:
@@ -323,13 +333,11 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
     at_once = imports(Path("services/python/trial/run.py"), at_once=True)
     assert not [name for name in at_once if name.startswith(services)]
     assert found[analysis] == {
-        "orchestrator/analysis/answer.py",
-        "orchestrator/analysis/summarise.py",
         "orchestrator/questions/registry.py",
-        "orchestrator/questions/sentences.py",
         "orchestrator/questions/tables.py",
         "orchestrator/report/page.py",
         "orchestrator/report/view.py",
+        "orchestrator/wording/other_questions.py",
     }
     assert naming == {  # the kind of row, and the knob's value
         "orchestrator/questions/timing_rules/observe.py",

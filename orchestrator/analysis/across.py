@@ -21,17 +21,17 @@ from orchestrator.analysis import (
     floors_of_runs,
     intervals,
     matching,
-    said_once,
     words,
 )
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
-from orchestrator.analysis.censored import beyond, lost, moved
+from orchestrator.analysis.censored import lost, moved, why_no_value
 from orchestrator.analysis.check_result import CheckVerdict
 from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.cost_changes import CostChange
 from orchestrator.analysis.history import EqualRun
-from orchestrator.analysis.summary import CellSummary, Interval, RunSummary, Standing
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind, Standing
 from orchestrator.errors import UsageError
 
 SCHEMA_VERSION = 2
@@ -81,7 +81,7 @@ class Row:
     interval: Interval | None
     p_value: float | None
     verdict: Change | Standing
-    why: str
+    reason: Reason | None = None  # why nothing is decided
     doubts: tuple[str, ...] = ()  # what forbids a verdict whatever the interval says
     notes: tuple[str, ...] = ()  # what a reader of the verdict must know
     overhead: Overhead | None = None
@@ -158,7 +158,7 @@ def compare_runs(
     margin = min(new.matters, old.matters)
     found = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
     changes = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
-    rows = _with_costs(_rows(new, old, found, statistic, margin, changes), found, history, margin)
+    rows = _with_costs(_rows(new, old, found, statistic, margin), found, history, margin)
     return RunComparison(
         of=new.run_id,
         reference=old.run_id,
@@ -168,7 +168,7 @@ def compare_runs(
         differences=(*environments.confounders(new, old), *changes, *matched.differences),
         model="; ".join((_model(found, statistic, history), *passed_over)),
         equal_runs=tuple(run.run_id for run in history),
-        in_all_rows=said_once.in_all([(*row.doubts, *row.notes) for row in rows]),
+        in_all_rows=_in_all(rows),
     )
 
 
@@ -196,7 +196,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             interval=c.interval,
             p_value=c.p_value,
             verdict=c.standing,
-            why=c.why,
+            reason=c.reason,
             costs=cost_changes.within(run, c),
             doubts=tuple(
                 dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key]))
@@ -240,7 +240,6 @@ def _rows(
     compared: Sequence[_Compared],
     statistic: Statistic,
     margin: float,
-    changes: Sequence[str],
 ) -> tuple[Row, ...]:
     p_values = [tested.p_value for c in compared for tested in (c.difference, c.overhead) if tested]
     family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
@@ -251,11 +250,11 @@ def _rows(
         failed = (*_failed_checks(new, one.new), *_failed_checks(old, one.old))
         doubts = (*failed, *confounders, *noises, *_far_floors(one))
         warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
-        notes = (*_errors(one), *_floor_notes(one), *warnings, *_in_passing(changes))
+        notes = (*_errors(one), *_floor_notes(one), *warnings)
         p_value, level = next(family) if one.difference else (None, intervals.ALPHA)
         interval = one.difference.interval(level) if one.difference else None
         above = one.overhead.interval(next(family)[1]) if one.overhead else None
-        verdict, why = _judge(one, interval, margin, doubts, statistic, (new.run_id, old.run_id))
+        verdict, reason = _judge(one, interval, margin, doubts, statistic)
         rows.append(
             Row(
                 cell=one.new.id,
@@ -269,7 +268,7 @@ def _rows(
                 interval=interval,
                 p_value=p_value,
                 verdict=verdict,
-                why=why,
+                reason=reason,
                 doubts=doubts,
                 notes=notes,
                 overhead=_overhead(one, above, margin, doubts),
@@ -292,33 +291,30 @@ def _with_costs(
 
 
 def _judge(
-    one: _Compared,
-    interval: Interval | None,
-    margin: float,
-    doubts: Sequence[str],
-    statistic: Statistic,
-    runs: tuple[str, str],
-) -> tuple[Change, str]:
+    one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
+) -> tuple[Change, Reason | None]:
+    sides = (one.new, one.old)
     if interval is None or one.difference is None:
-        sides = zip(runs, (one.new, one.old), strict=True)
-        failed = [f"in {run} {text}" for run, cell in sides if (text := beyond(cell, statistic))]
-        if failed:
-            return "cannot tell", "; ".join(failed)
-        counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
-        return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
-    sides = zip(runs, (one.new, one.old), strict=True)
-    unsent = [f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin))]
+        causes = (why_no_value(cell, statistic) for cell in sides)
+        return "cannot tell", next((cause for cause in causes if cause), None) or few_trials(sides, statistic)
     standing = equivalence.standing(interval, margin)
-    change, why = CHANGES[standing], equivalence.reason(interval, margin)
+    change = CHANGES[standing]
     # An open row may still surely be no slower than some limit (`gate`): that, too, is to the advantage of the new run.
     if survivors := lost(one.new, one.old, "faster" if standing == "not resolved" else standing):
-        return "cannot tell", f"{change} by the trials that are left ({why}), but {survivors}"
+        return "cannot tell", survivors
+    unsent = next((reason for cell in sides if (reason := moved(cell, statistic, margin))), None)
     if change in DECIDED and (doubts or unsent):
-        but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row
-        return "cannot tell", f"{change} by the numbers alone ({why}){but}"
+        return "cannot tell", unsent or Reason(kind=ReasonKind.DOUBTED, names=(change,))
     if change == "not resolved" and any(one.difference.shift):
-        why += ", including what the floor's movement may account for"
-    return change, why
+        return change, Reason(kind=ReasonKind.FLOOR_MOVED)
+    return change, equivalence.reason(interval, margin)
+
+
+def few_trials(sides: Sequence[CellSummary], statistic: str) -> Reason:
+    """Return that a side has too few trials with a value for an interval."""
+    blocks = min(len(by_block(cell.trials, statistic)) for cell in sides)
+    numbers = {"blocks": blocks, "needed": intervals.FEWEST_BLOCKS}
+    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=tuple(cell.id for cell in sides), numbers=numbers)
 
 
 def mean_of(cell: CellSummary, statistic: Statistic) -> RunMean | None:
@@ -360,8 +356,8 @@ def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
 
 
 def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:
-    for name in _checks(run, cell, "warn"):
-        yield f"in {run.run_id} a check warns: {name}"
+    if names := _checks(run, cell, "warn"):
+        yield f"in {run.run_id} {'a check warns' if len(names) == 1 else 'checks warn'}: {', '.join(names)}"
 
 
 def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> list[str]:
@@ -396,10 +392,12 @@ def _errors(one: _Compared) -> Iterator[str]:
         yield f"errors: {mine:,} of {one.new.requests:,} requests against {theirs:,} of {one.old.requests:,}"
 
 
-def _in_passing(changes: Sequence[str]) -> Iterator[str]:
-    if changes:
-        more = f" and {len(changes) - 1} more, listed below" if len(changes) > 1 else ""
-        yield f"together with what else differs: {changes[0]}{more}"
+def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The doubts and notes that each of several rows has."""
+    if len(rows) < 2:
+        return ()
+    first, *others = ((*row.doubts, *row.notes) for row in rows)
+    return tuple(text for text in dict.fromkeys(first) if all(text in texts for texts in others))
 
 
 def _efforts(new: RunSummary, old: RunSummary, pairs: Sequence[tuple[CellSummary, CellSummary]]) -> list[str]:

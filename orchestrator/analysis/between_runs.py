@@ -28,7 +28,8 @@ import numpy as np
 
 from orchestrator.analysis import intervals
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS
-from orchestrator.analysis.summary import FloorSummary, Interval
+from orchestrator.analysis.summary import FloorSummary
+from orchestrator.analysis.terms import Interval
 
 # Runs that were equal but for the hour lay 1.3 to 3 times as far apart as their trials implied.
 EXCESS = 3.0

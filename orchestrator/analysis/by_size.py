@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import BY_NAME, of_load, phrases
 
 FEWEST_SIZES = 3  # different ones: fewer are read off the tables of each

@@ -12,7 +12,8 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.opening import COUNTED_BY, CellOpening
-from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
+from orchestrator.analysis.summary import CellSummary, FloorSummary, TrialSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.stability.spread import SPREADS

@@ -13,13 +13,14 @@ from math import log
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis import equivalence, intervals, naming, words
+from orchestrator.analysis import equivalence, intervals, naming
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.censored import beyond, by_schedule, lost, moved
+from orchestrator.analysis.censored import by_schedule, lost, moved, why_no_value
 from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
-from orchestrator.analysis.disturbed import Disturbed, Reason, both, corrected
+from orchestrator.analysis.disturbed import Disturbed, both, corrected
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
@@ -52,7 +53,7 @@ class _Pair:
     against: str  # the reference's value alone
     values: tuple[str, str]  # of the cell and its reference, in words; empty by the stack
     settings: tuple[tuple[object, ...], ...]  # of both cells: whose controls it is judged by
-    censored: str  # why there is no ratio: blocks without a value, or unsent requests; empty where none matter
+    censored: Reason | None  # why there is no ratio, where it is not for too few blocks
     held_up: tuple[float, ...]  # what others took of the cell's trials, by block
     held_up_reference: tuple[float, ...]
     corrected: tuple[float, ...]  # each block's ratio without that
@@ -162,9 +163,8 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
             for side, value in zip((cell, reference), values, strict=True)
         )
     sides = (cell, reference)
-    censored = by_schedule(sides, statistic) or "; ".join(
-        t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, plan.matters))
-    )
+    causes = (why_no_value(side, statistic) or moved(side, statistic, plan.matters) for side in sides)
+    censored = by_schedule(sides, statistic) or next((cause for cause in causes if cause), None)
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     ratios = tuple(mine[block] / theirs[block] for block in shared)
     by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
@@ -212,7 +212,7 @@ def _judge(
             continue
         judged = as_measured if pair.control else _spanning(pair, as_measured, without)
         envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
-        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family, alpha)
+        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,22 +296,17 @@ def _comparison(
     margin: float,
     envelope: float,
     compared: int,  # how many comparisons the interval is widened for
-    alpha: float = ALPHA,
 ) -> Comparison:
     result, interval, p_value, disturbed = pair.result, judged.interval, judged.p_value, judged.disturbed
     standing = equivalence.standing(interval, margin, envelope=envelope)
-    reason: Reason | None = None
     if interval is None:
-        why = _no_interval(pair)
+        reason: Reason | None = _no_interval(pair)
     elif disturbed and standing == "not resolved" and _is_decided(disturbed, margin, envelope):
-        reason = "disturbed unequally"
-        why = _unequally(pair, interval)
+        reason = _unequally(pair)
     else:
-        why = equivalence.reason(
-            interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared, alpha=alpha
-        )
-    if survivors := lost(pair.cell, pair.reference, standing, statistic):
-        standing, why, interval, p_value = "cannot tell", survivors, None, None
+        reason = equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
+    if survivors := lost(pair.cell, pair.reference, standing):
+        standing, reason, interval, p_value = "cannot tell", survivors, None, None
     if statistic in COSTS or statistic in SPREADS:
         standing = _OF_A_QUANTITY.get(standing, standing)
     return Comparison(
@@ -330,7 +325,6 @@ def _comparison(
         differs_in=pair.differs_in,
         may_differ_in=pair.may_differ_in,
         standing=standing,
-        why=why,
         control=pair.control,
         factor=pair.factor,
         subject=pair.subject,
@@ -347,19 +341,14 @@ def _is_decided(disturbed: Disturbed, margin: float, envelope: float) -> bool:
     return equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
 
 
-def _unequally(pair: _Pair, interval: Interval) -> str:
-    """What others took of either side, and how far that leaves the ratio open, as a clause."""
-    own, theirs = (words.percent(fmean(shares)) for shares in (pair.held_up, pair.held_up_reference))
-    return (
-        f"disturbed unequally: others held up {pair.cell.stack_label} for {own} of its time and "
-        f"{pair.reference.stack_label} for {theirs}, so that it may be {equivalence.between(interval)}"
-    )
+def _unequally(pair: _Pair) -> Reason:
+    """What others took of either side."""
+    shares = {"cell": fmean(pair.held_up), "reference": fmean(pair.held_up_reference)}
+    return Reason(kind=ReasonKind.DISTURBED, cells=(pair.cell.id, pair.reference.id), numbers=shares)
 
 
-def _no_interval(pair: _Pair) -> str:
+def _no_interval(pair: _Pair) -> Reason:
     if pair.censored:
         return pair.censored
-    blocks = len(pair.by_block)
-    if not blocks:
-        return "no block holds a value of both"
-    return f"{blocks} of at least {intervals.FEWEST_BLOCKS} blocks that an interval needs"
+    numbers = {"blocks": len(pair.by_block), "needed": intervals.FEWEST_BLOCKS}
+    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(pair.cell.id, pair.reference.id), numbers=numbers)

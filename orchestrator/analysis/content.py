@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.analysis import intervals
-from orchestrator.analysis.summary import Interval, TrialSummary
+from orchestrator.analysis.summary import TrialSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.plan.plan import Cell, Operation
 
 _VERIFIED = ("bytes", "records", "json", "transfer")  # kinds of payload of which every byte is compared

@@ -18,7 +18,8 @@ from orchestrator.analysis.cells import by_block, missing_blocks
 from orchestrator.analysis.censored import lost
 from orchestrator.analysis.cost import COST_NAMES, CostName
 from orchestrator.analysis.history import EqualRun
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary, Standing
+from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind, Standing
 
 CostWord = Literal["less", "more", "unchanged", "not resolved", "cannot tell"]
 
@@ -31,7 +32,7 @@ class CostChange:
     """One quantity of a row: the new run over the old, or a cell over its reference. A ratio above 1 is more.
 
     Values are geometric means over trials: seconds of CPU time, bytes or packets per 1,000 samples, bytes of memory of a
-    process. The interval is Holm-adjusted; ratio, interval and p value are None where they cannot be had, and `why` says so.
+    process. The interval is Holm-adjusted; ratio, interval and p value are None where they cannot be had (`reason`).
     `verdict` has the words of `CostWord` between runs, of a summary's `costs` within one.
     """
 
@@ -42,7 +43,7 @@ class CostChange:
     interval: Interval | None
     p_value: float | None
     verdict: CostWord | Standing
-    why: str
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def within(run: RunSummary, of: Comparison) -> tuple[CostChange, ...]:
             interval=c.interval,
             p_value=c.p_value,
             verdict=c.standing,
-            why=c.why,
+            reason=c.reason,
         )
         for name in COST_NAMES
         if (c := by_name.get(name))
@@ -117,7 +118,7 @@ def _change(
     if value is None and before is None:
         return None
     interval = tested[0].interval(tested[2]) if tested else None
-    verdict, why = _judge(pair, name, interval, margin)
+    verdict, reason = _judge(pair, name, interval, margin)
     return CostChange(
         quantity=name,
         value=value,
@@ -126,18 +127,19 @@ def _change(
         interval=interval,
         p_value=tested[1] if tested else None,
         verdict=verdict,
-        why=why,
+        reason=reason,
     )
 
 
-def _judge(pair: Pair, name: CostName, interval: Interval | None, margin: float) -> tuple[CostWord, str]:
+def _judge(pair: Pair, name: CostName, interval: Interval | None, margin: float) -> tuple[CostWord, Reason | None]:
     if interval is None:
-        counts = " and ".join(str(len(by_block(cell.trials, name))) for cell in (pair.new, pair.old))
-        return "cannot tell", f"{counts} trials with a value; every trial must have one, and there must be three"
+        blocks = min(len(by_block(cell.trials, name)) for cell in (pair.new, pair.old))
+        numbers = {"blocks": blocks, "needed": intervals.FEWEST_BLOCKS}
+        return "cannot tell", Reason(kind=ReasonKind.FEW_BLOCKS, numbers=numbers)
     standing = equivalence.standing(interval, margin)
-    word, why = _WORDS.get(standing, "not resolved"), equivalence.reason(interval, margin)
-    if survivors := lost(pair.new, pair.old, standing, name):
-        return "cannot tell", f"{word} by the trials that are left ({why}), but {survivors}"
+    word = _WORDS.get(standing, "not resolved")
+    if survivors := lost(pair.new, pair.old, standing):
+        return "cannot tell", survivors
     if word != "not resolved" and pair.doubts:
-        return "cannot tell", f"{word} by the numbers alone ({why})"
-    return word, why
+        return "cannot tell", Reason(kind=ReasonKind.DOUBTED, names=(word,))
+    return word, equivalence.reason(interval, margin)

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
+from orchestrator.analysis.terms import Interval
 from orchestrator.questions.stability.spread import SPREADS
-
-Interval: TypeAlias = tuple[float, float]
-Reason: TypeAlias = Literal["disturbed unequally"]
-"""Why a comparison is open that its blocks alone would decide."""
 
 MOST = 0.95
 """The largest held-up share that is reckoned with; beyond it a trial did next to nothing."""

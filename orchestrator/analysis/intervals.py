@@ -26,7 +26,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.summary import Interval
+from orchestrator.analysis.terms import Interval
 
 ALPHA = 0.05
 FEWEST_BLOCKS = 3

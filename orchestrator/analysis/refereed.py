@@ -9,7 +9,8 @@ from statistics import geometric_mean
 from typing import Any, Literal
 
 from orchestrator.analysis import intervals
-from orchestrator.analysis.summary import Interval, TrialSummary
+from orchestrator.analysis.summary import TrialSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.results.manifest import TurnRecord
 
 Agreement = Literal["agrees", "differs", "cannot tell"]

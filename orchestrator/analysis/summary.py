@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.conclusion.shapes import Conclusion
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
-from orchestrator.analysis.disturbed import Disturbed, Reason
+from orchestrator.analysis.disturbed import Disturbed
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.requester_host import RequesterHost
+from orchestrator.analysis.terms import Interval, Reason, Standing
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.questions.stability.spread import CellSpread, SpreadName, TrialSpread
@@ -27,9 +27,6 @@ from services.python.contract.limits import Kind
 SCHEMA_VERSION = 1
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
-Interval = tuple[float, float]
-Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
-"""Of a cost or a spread `less` and `more` stand where of a time `faster` and `slower` do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,8 +315,9 @@ class Comparison:
 
     `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
     by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
-    the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio,
-    and `why` says so. Where others `disturbed` a side the interval is as wide as that may have moved it.
+    the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio.
+    Where nothing is decided, `reason` has why. Where others `disturbed` a side the interval is as wide as that may have
+    moved it.
     """
 
     cell: str
@@ -334,7 +332,6 @@ class Comparison:
     p_value: float | None
     by_block: tuple[float, ...]
     standing: Standing
-    why: str  # a clause in words: how wide the interval is, or why there is none
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
     blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
     differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
@@ -345,7 +342,7 @@ class Comparison:
     reference_value: str = ""
     against: str = ""  # the reference's value alone, for heads of tables: `a connection per request`
     disturbed: Disturbed | None = None  # None where nobody held up either side
-    reason: Reason | None = None  # why it is open, where its blocks alone would decide it
+    reason: Reason | None = None  # why nothing is decided; None where it is
 
     @property
     def compared_with(self) -> str:
@@ -368,7 +365,6 @@ class RunSummary:
     started_at: str
     ended_at: str | None
     state: str
-    verdicts: tuple[str, ...]  # sentences, the first one answers the question
     conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
     cells: tuple[CellSummary, ...]
     floors: tuple[FloorSummary, ...]
@@ -380,11 +376,9 @@ class RunSummary:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
-    busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
-    conclusion: Conclusion | None = None  # the short answer; None in a summary that an earlier orch made
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

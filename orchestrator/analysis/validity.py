@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.summary import CellSummary, Comparison
-
-_MOST_NAMED = 3
+from orchestrator.analysis.terms import Reason, ReasonKind
 
 
 def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> dict[str, tuple[str, ...]]:
@@ -32,14 +31,17 @@ def withhold(comparisons: Sequence[Comparison], invalid: Mapping[str, Sequence[s
 
 
 def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> Comparison:
-    sides = (comparison.cell, comparison.stack_label), (comparison.reference_cell, comparison.reference_label)
-    why = [f"{label} failed {', '.join(invalid[cell])}" for cell, label in sides if cell in invalid]
-    if not why or comparison.ratio is None:
+    cells = tuple(cell for cell in (comparison.cell, comparison.reference_cell) if cell in invalid)
+    if not cells or comparison.ratio is None:
         return comparison  # where there is no ratio, its own reason is nearer
     return replace(
         comparison,
         standing="cannot tell",
-        why="; ".join(why),
+        reason=Reason(
+            kind=ReasonKind.INVALID,
+            cells=cells,
+            names=tuple(dict.fromkeys(name for cell in cells for name in invalid[cell])),
+        ),
         ratio=None,
         interval=None,
         p_value=None,
@@ -50,32 +52,4 @@ def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> C
 
 def is_everywhere(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> bool:
     """Whether every cell that was measured is invalid."""
-    return bool(invalid) and len(invalid) >= len(_measured(cells, invalid))
-
-
-def _measured(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> list[CellSummary]:
-    return [cell for cell in cells if cell.distribution or cell.id in invalid]
-
-
-def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str:
-    """What failed checks mean for the numbers; nothing where none failed.
-
-    Which cells are invalid is said only where others stand: their stacks, settings and the check that each failed.
-    """
-    invalid = invalid_cells(cells, checks)
-    names = ", ".join(dict.fromkeys(check.name for check in checks if check.verdict == "fail"))
-    if not names:
-        return ""
-    measured = _measured(cells, invalid)
-    if not invalid or is_everywhere(cells, invalid):
-        return f"These numbers are invalid: {names} failed (see the checks)."
-    which = [f"{_name(cell)} ({', '.join(invalid[cell.id])} failed)" for cell in cells if cell.id in invalid]
-    more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
-    return (
-        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
-        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells are valid."
-    )
-
-
-def _name(cell: CellSummary) -> str:
-    return f"{cell.stack_label}, {cell.setting}"
+    return bool(invalid) and len(invalid) >= sum(1 for cell in cells if cell.distribution or cell.id in invalid)

@@ -323,6 +323,41 @@ def _finer(value: float, more: int) -> str:
     return factor(value, (2 if abs(value) < 10 else 1 if abs(value) < 100 else 0) + more)
 
 
+_TINY = 0.05  # a ratio below it reads better as a factor than as a share that is almost all
+
+
+def between(interval: Sequence[float]) -> str:
+    """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
+    low, high = interval
+    if any(beyond(bound, interval) for bound in interval):
+        return f"{' to '.join(bounds(interval))} times as much"
+    if low < _TINY or low >= 2:
+        return f"between {factor(low)} and {factor(high)} times as much"
+    if high < 1:  # both less: the smaller difference first
+        return f"between {share(1 - high)} and {share(1 - low)} less"
+    if low > 1 and high < 2:
+        return f"between {share(low - 1)} and {share(high - 1)} more"
+    return f"between {_bound(low)} and {_bound(high)}"
+
+
+def _bound(ratio: float) -> str:
+    if ratio >= 2:
+        return f"{factor(ratio)} times as much"
+    if ratio == 1:
+        return "as much"
+    return f"{share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
+
+
+def share(share: float) -> str:
+    """A share in per cent that rounds neither to nothing nor to all."""
+    if 0.99 < share < 1 or 0 < share < 0.0005:
+        digits = 2
+        while float(f"{share * 100:.{digits}f}") in (0.0, 100.0) and digits < 12:
+            digits += 1
+        return f"{share * 100:.{digits}f} %"
+    return percent(share)
+
+
 def ratio(value: float) -> str:
     """A factor with its sign: `1.04×`."""
     return f"{factor(value)}×"
@@ -376,6 +411,11 @@ def count(number: int, one: str, several: str = "") -> str:
 def listed(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
+
+
+def any_of(items: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return " or ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
 
 
 _OF_A_CORE = {0.2: "a fifth of a core", 0.25: "a quarter of a core", 0.5: "half a core", 1.0: "one core"}

@@ -1,26 +1,28 @@
-"""The answer of a run as a terminal shows it: a sentence, and a small table for each setting."""
+"""A run as a terminal shows it in full: what to know beside the answer, and a small table for each setting."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from orchestrator.analysis import requester_hosts, words
-from orchestrator.analysis.answer import Against, Answer, Row, common_reference
-from orchestrator.analysis.one_unit import units
-from orchestrator.analysis.table import notes
-from orchestrator.cli.answer_tables import (
-    by_size_lines,
-)
-from orchestrator.cli.costs import WHOLE_LIFE, costs_of
-from orchestrator.cli.requester_hosts import requester_hosts_of
+from orchestrator.analysis.by_size import by_size
+from orchestrator.analysis.cells import percentile_text
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.table import notes as notes_of
+from orchestrator.cli.answer_tables import WHOLE_LIFE, beside, of_run, standing
 from orchestrator.cli.table_lines import table_lines, tables_lines
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.tables import tables as question_tables
+from orchestrator.wording.answer import answer
+from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.notes import notes
+from orchestrator.wording.settings import Setting, Settings
+from orchestrator.wording.uncompared import why_uncompared
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
-_PACKET_BYTES = 1448  # of a body that fills one: larger ones take more time
-_FAR_APART = 1.05  # how many times as large a body is that a table of bytes is worth reading for
 _POOLED = "†"  # behind a percentile that some trial has too few requests for
 _DASH = (
     "-: fewer than ten requests lie beyond a percentile, or there are fewer than three blocks for an interval, or nothing"
@@ -28,152 +30,112 @@ _DASH = (
 )
 
 
-def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
-    """The lines, the sentences wrapped at `width` columns; the report has the rows beyond the first forty."""
-    for sentence in answer.headline():
+def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
+    """Yield the lines behind the answer, sentences wrapped at `width` columns; the report has the rows beyond forty."""
+    for sentence in notes(summary):
         yield from wrapped(sentence, width)
-    for sentence in answer.prediction:
+    for sentence in prediction(summary):
         yield from wrapped(f"Prediction: {sentence}", width)
-    shown = () if answer.found_rates else answer.table[:_ROWS_SHOWN]  # each rate tried: for report and JSON
-    for table in answer.axis_tables:
+    along = tables(summary)
+    for table in along:
         yield ""
         yield from table_lines(table, width)
-    tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
-    for rows, unit in zip(tables, _units(tables), strict=True):
-        beside = list(_beside(rows, unit, answer, width))
-        if not answer.axis_tables:
-            yield from _setting(rows, unit)
-        elif beside:
-            yield from ("", rows[0].setting)
-        yield from beside
-    yield from by_size_lines(answer.by_size, aligned)
-    yield from _notes(shown, answer, width)
-    if len(answer.table) > len(shown) and not answer.found_rates:
-        yield f"... and {words.count(len(answer.table) - len(shown), 'more row')} in the report"
-    yield from tables_lines(answer.question_tables, width)
+    settings = Settings(summary)
+    shown = () if CAPACITY.of(summary).rates else settings.every  # each rate tried: for report and JSON
+    rows = 0
+    for setting in shown:
+        if rows >= _ROWS_SHOWN:
+            break
+        rows += len(setting.cells)
+        texts = list(_beside(setting, settings, width))
+        if not along:
+            yield from _table(setting, settings)
+        elif texts:
+            yield from ("", setting.title)
+        yield from texts
+    for title, (heads, lines) in of_run(summary):
+        yield from ("", title)
+        yield from aligned(heads, lines)
+    yield from _notes(summary, [cell for setting in shown for cell in setting.cells], is_along=bool(along), width=width)
+    if shown and len(summary.cells) > rows:
+        yield f"... and {words.count(len(summary.cells) - rows, 'more row')} in the report"
+    yield from tables_lines(question_tables(summary), width)
 
 
-def _setting(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
+def prediction(summary: RunSummary) -> tuple[str, ...]:
+    """Return what the decision maps come to, the broadest first; empty without a model, or where nothing is answered."""
+    prediction = PREDICTION.of(summary)
+    return () if prediction is None or answer(summary).cannot_answer else prediction.rules
+
+
+def _table(setting: Setting, settings: Settings) -> Iterator[str]:
     """The table of one setting."""
-    rate = words.per_second(row.kind for row in rows).lower()
-    reference = common_reference(rows)
+    rate = words.per_second(cell.kind for cell in setting.cells).lower()
+    values = {"reference": setting.reference or "reference", "unit": setting.unit.name, "rate": rate}
     yield ""
-    yield rows[0].setting
+    yield setting.title
     yield from aligned(
-        tuple(head.format(reference=reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
-        [_cells(row, unit, reference) for row in rows],
+        tuple(head.format(**values) for head in _HEADS), [_row(cell, setting, settings) for cell in setting.cells]
     )
 
 
-def _beside(rows: Sequence[Row], unit: words.Unit, answer: Answer, width: int) -> Iterator[str]:
-    """What a setting has beside its latencies: parts, events, bytes, a mix, hosts, spreads, costs, what is not compared."""
-    codecs = [row for row in rows if row.kind == "codec" and row.parts]
-    if codecs:
+def _beside(setting: Setting, settings: Settings, width: int) -> Iterator[str]:
+    """What a setting has beside its latencies, and why a cell is not compared."""
+    for cell in setting.cells:
+        if cell.parts and cell.kind != "codec":
+            yield from (
+                f"  {line}" for line in wrapped(_parts(cell, settings.labels[cell.id], setting.unit), width - 2)
+            )
+    for heads, rows in beside(setting, settings):
         yield ""
-        yield from _codecs(codecs, unit)
-    for row in rows:
-        if row.parts and row.kind != "codec":
-            yield from (f"  {line}" for line in wrapped(_parts(row, unit), width - 2))
-    yield from _bytes(rows, is_asked=bool(answer.sizes))
-    for table in (requester_hosts_of(rows, unit), costs_of(rows)):
-        if table is not None:
-            yield ""
-            yield from aligned(*table)
-    for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
-        of = [row.label for row in rows if row.uncompared == why]
-        of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
-        yield from (f"  {line}" for line in wrapped(f"no comparison{of_whom}: {why}", width - 2))
+        yield from aligned(heads, rows)
+    reasons = {cell.id: why_uncompared(cell, settings.summary) for cell in setting.cells}
+    for why in dict.fromkeys(filter(None, reasons.values())):
+        labels = [settings.labels[cell.id] for cell in setting.cells if reasons[cell.id] == why]
+        names = "" if len(labels) == len(setting.cells) else f" of {', '.join(labels)}"
+        yield from (f"  {line}" for line in wrapped(f"no comparison{names}: {why}", width - 2))
 
 
-def _notes(shown: Sequence[Row], answer: Answer, width: int) -> Iterator[str]:
+def _notes(summary: RunSummary, shown: Sequence[CellSummary], *, is_along: bool, width: int) -> Iterator[str]:
     """What the marks and columns of the tables mean."""
-    texts = list(notes(answer.axis_tables)) if answer.axis_tables else list(_notes_on_settings(shown))
-    texts += [words.GOODPUT] if answer.by_size else []
-    texts += [requester_hosts.NOTE] if any(row.requester_hosts for row in shown) else []
-    counted = [cost for row in shown for cost in row.costs.values()]
-    texts += [words.COSTS] if counted else []
-    texts += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
-    texts += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
-    kinds = {row.kind for row in shown}
-    about = " ".join(texts)
-    yield from wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
+    counted = [cost for cell in shown for cost in cell.costs.values()]
+    texts = [
+        *(notes_of(tables(summary)) if is_along else _notes_on_settings(shown)),
+        *([words.GOODPUT] if by_size(summary.cells) else []),
+        *([requester_hosts.NOTE] if any(cell.requester_hosts for cell in shown) else []),
+        *([words.COSTS] if counted else []),
+        *([f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []),
+        *([words.PRICES] if any("responder_usd" in cell.costs for cell in shown) else []),
+    ]
+    kinds = {cell.kind for cell in shown}
+    text = " ".join(texts)
+    yield from wrapped(words.of_samples(text, kinds.pop()) if len(kinds) == 1 else text, width)
 
 
-def _notes_on_settings(shown: Sequence[Row]) -> Iterator[str]:
-    if any(_has_star(row) for row in shown):
+def _notes_on_settings(shown: Sequence[CellSummary]) -> Iterator[str]:
+    intervals = [cell.median_interval for cell in shown]
+    if any(map(words.is_vague, (*intervals, *(cell.goodput_interval for cell in shown)))):
         yield f"*: {words.VAGUE}."
-    if any(row.pooled for row in shown):
+    if any(cell.distribution and {"median", "p99"} & {*cell.distribution.pooled} for cell in shown):
         yield f"{_POOLED}: of all requests pooled."
-    if any(_has_dash(row) for row in shown):
+    if any(
+        interval is None or not percentile_text(cell, "p99") for cell, interval in zip(shown, intervals, strict=True)
+    ):
         yield _DASH
-    if any(row.median_interval_ms is not None for row in shown):
+    if any(interval is not None for interval in intervals):
         yield words.INTERVALS
-    if any(row.ratio is not None for row in shown):
+    if any(interval is not None for interval in intervals) and len(shown) > 1:
         yield words.RATIOS_AND_MEDIANS
-    rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
+    rated = [cell.kind for cell in shown if cell.throughput_per_s is not None and not cell.stream]
     if rated:
         yield words.throughput(rated)
 
 
-def _units(tables: Sequence[Sequence[Row]]) -> list[words.Unit]:
-    pairs = [
-        (row.cell, other)
-        for rows in tables
-        for row in rows
-        for other in (row.reference_cell, *(against.reference_cell for against in row.others))
-    ]
-    found = units([{row.cell: row.median_ms for row in rows} for rows in tables], pairs)
-    return [unit or words.unit_for(()) for unit in found]
-
-
-def _bytes(rows: Sequence[Row], *, is_asked: bool) -> Iterator[str]:
-    """How many bytes were sent and received, where bodies differ and that was asked or they fill a packet."""
-    of = [(row, row.body_bytes) for row in rows if row.body_bytes is not None and row.kind in ("call", "task")]
-    totals = [sum(body) for _, body in of]
-    if not totals or max(totals) <= _FAR_APART * min(totals) or not (is_asked or max(totals) > _PACKET_BYTES):
-        return
-    yield ""
-    yield from aligned(
-        ("stack", "request body, bytes", "reply body, bytes", "sent on the wire", "received on the wire", ""),
-        [(row.label, *_two(body), *_two(row.wire_bytes), "") for row, body in of],
-    )
-
-
-def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
-    sent, received = ("-", "-") if sizes is None else (words.number(size, 1) for size in sizes)
-    return sent, received
-
-
-def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
-    """What codecs alone took to encode and to decode, and how large messages became."""
-    parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
-    yield from aligned(
-        (
-            "stack",
-            *parts,
-            "request, bytes",
-            "reply, bytes",
-            "what came of it" if any(row.outcome for row in rows) else "",
-        ),
-        [
-            (
-                row.label,
-                *(unit.text(part.median) for part in row.parts),
-                *_two(row.encoded_bytes),
-                row.outcome,
-            )
-            for row in rows
-        ],
-    )
-
-
-def _parts(row: Row, unit: words.Unit) -> str:
+def _parts(cell: CellSummary, label: str, unit: words.Unit) -> str:
     """The medians of a sample's parts: `each task with grpc: call 1 0.31, call 2 0.29 ms (medians)`."""
-    shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in row.parts[: words.PARTS_SHOWN])
-    more = len(row.parts) - words.PARTS_SHOWN
-    return (
-        f"each {row.kind} with {row.label}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
-    )
+    shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in cell.parts[: words.PARTS_SHOWN])
+    more = len(cell.parts) - words.PARTS_SHOWN
+    return f"each {cell.kind} with {label}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
@@ -182,59 +144,44 @@ def wrapped(text: str, width: int) -> Iterator[str]:
         yield line.replace("\u00a0", " ")
 
 
-def _cells(row: Row, unit: words.Unit, reference: str) -> tuple[str, ...]:
-    lost = [words.count(row.errors, "error")] if row.errors else []
-    lost += [f"{row.not_sent:,} not sent"] if row.not_sent else []
-    lost += ["percentiles of those sent"] if row.is_of_those_sent else []
-    errors = f" ({', '.join(lost)})" if lost else ""
+def _row(cell: CellSummary, setting: Setting, settings: Settings) -> tuple[str, ...]:
+    lost = [words.count(cell.failed, "error")] if cell.failed else []
+    lost += [f"{cell.not_sent:,} not sent"] if cell.not_sent else []
+    lost += ["percentiles of those sent"] if cell.is_of_those_sent else []
     return (
-        row.label,
-        _in(unit, row.median_ms, row.median_text) + _POOLED * ("median" in row.pooled),
-        _interval(row, unit),
-        _in(unit, row.p99_ms, row.p99_text) + _POOLED * ("p99" in row.pooled),
-        "-" if row.requests_per_s is None else words.rate(row.requests_per_s),
-        _verdict(row, reference) + errors,
+        settings.labels[cell.id],
+        _percentile(cell, "median", setting.unit),
+        _interval(cell, setting.unit),
+        _percentile(cell, "p99", setting.unit),
+        "-" if cell.throughput_per_s is None else words.rate(cell.throughput_per_s),
+        _against(cell, setting, settings) + (f" ({', '.join(lost)})" if lost else ""),
     )
 
 
-def _has_star(row: Row) -> bool:
-    return row.is_interval_vague or words.is_vague(row.goodput_interval)
-
-
-def _has_dash(row: Row) -> bool:
-    figures = ((row.median_ms, row.median_text), (row.p99_ms, row.p99_text))
-    return any(value is None and not text for value, text in figures) or row.median_interval_ms is None
-
-
-def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:
+def _percentile(cell: CellSummary, name: str, unit: words.Unit) -> str:
     """The number in the column's unit, or a bound (`> 2 s`) where only that is known."""
-    return text or "-" if milliseconds is None else unit.text(milliseconds)
+    value = getattr(cell.distribution, name) if cell.distribution else None
+    text = (percentile_text(cell, name) or "-") if value is None else unit.text(value)
+    return text + _POOLED * bool(cell.distribution and name in cell.distribution.pooled)
 
 
-def _interval(row: Row, unit: words.Unit) -> str:
-    if row.median_interval_ms is None:
+def _interval(cell: CellSummary, unit: words.Unit) -> str:
+    if cell.median_interval is None:
         return "-"
-    return "*" if row.is_interval_vague else " to ".join(unit.text(bound) for bound in row.median_interval_ms)
+    return "*" if words.is_vague(cell.median_interval) else " to ".join(map(unit.text, cell.median_interval))
 
 
-def _verdict(row: Row, reference: str) -> str:
-    """The standing of each comparison, with what it is compared with where that is not `reference`."""
-    if row.failed_checks:
-        return f"invalid: {', '.join(row.failed_checks)} failed"
-    if not row.verdict:
-        return "-"
-    standing = _standing(row)
-    if row.reference not in ("", reference):
-        standing = f"{row.reference}: {standing}"
-    return "; ".join((standing, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
-
-
-def _standing(against: Row | Against) -> str:
-    if against.ratio is None:
-        return against.verdict
-    bounds = against.ratio_interval
-    low_high = "" if bounds is None else " ({} to {})".format(*words.bounds(bounds))
-    return f"{against.verdict}, {words.factor(against.ratio)}×{low_high}"
+def _against(cell: CellSummary, setting: Setting, settings: Settings) -> str:
+    """The standing of each comparison, with what it is compared with where that is not the table's reference."""
+    if cell.id in settings.invalid:
+        return f"invalid: {', '.join(settings.invalid[cell.id])} failed"
+    texts = []
+    for place, comparison in enumerate(settings.against(cell)):
+        name = settings.reference(comparison)
+        texts.append(
+            standing(comparison) if not place and name == setting.reference else f"{name}: {standing(comparison)}"
+        )
+    return "; ".join(texts) or ("reference" if settings.is_reference(cell) else "-")
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -27,10 +27,10 @@ def command(
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
     from orchestrator.analysis.checks import failed_names
     from orchestrator.analysis.counts import checks_document, counts, in_words
-    from orchestrator.analysis.validity import sentence
     from orchestrator.errors import InvalidMeasurement
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
+    from orchestrator.wording.left_out import invalid_numbers
 
     console.as_json = as_json
     folder = RunFolder.open(run, root=WORKSPACE.results)
@@ -44,7 +44,7 @@ def command(
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
-            f"run {summary.run_id}: {', '.join(failed)} failed. {sentence(summary.cells, summary.checks)}",
+            f"run {summary.run_id}: {', '.join(failed)} failed. {invalid_numbers(summary)}",
             hint="see above for what each check found and what to do; `--json` gives the numbers it used",
         )
 

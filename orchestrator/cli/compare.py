@@ -7,7 +7,7 @@ Runs without a cell in common end with 8, too (without it with 2); other runs th
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from orchestrator.analysis.across import NothingInCommon, Row, RunComparison
     from orchestrator.analysis.compare import Statistic
     from orchestrator.analysis.cost_changes import CostChange
-    from orchestrator.analysis.gate import Judgement
+    from orchestrator.wording.gate import Judgement
 
 
 STDOUT = Path("-")
-_IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
 _STYLES = {
     "improved": "green",
@@ -113,7 +112,7 @@ class _Compared:
 
 def _judgement(compared: _Compared, limit: float) -> Judgement:
     """The gate's result; undetermined where nothing could be compared."""
-    from orchestrator.analysis.gate import Judgement, judge
+    from orchestrator.wording.gate import Judgement, judge
 
     refused = compared.refused
     if refused is None:
@@ -243,7 +242,7 @@ def _print(comparison: RunComparison) -> None:
     for difference in comparison.differences:
         console.result(f"  differs between the runs: {difference}")
     for text in comparison.in_all_rows:
-        if not _is_among(text, comparison.differences):
+        if text not in comparison.differences:
             console.result(f"  in every row: {text}")
     group = None
     for row in comparison.rows:
@@ -262,31 +261,25 @@ def _print(comparison: RunComparison) -> None:
         )
 
 
-def _is_among(text: str, differences: tuple[str, ...]) -> bool:
-    """Whether the list of differences says it already: a note names the first of them in passing."""
-    return text in differences or text.startswith(_IN_PASSING)
-
-
-def _print_row(row: Row, margin: float, said: tuple[str, ...]) -> None:
-    """The row, and below it what is particular to it: what holds for every row was `said` above them."""
+def _print_row(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> None:
+    """The row, and below it what is particular to it."""
     from orchestrator.analysis import words
-    from orchestrator.analysis.said_once import kind_of
+    from orchestrator.wording.reasons import why
 
     ratio = "   -" if row.ratio is None else words.factor(row.ratio)
     interval = "" if row.interval is None else " to ".join(words.bounds(row.interval, margin))
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
-    console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
+    console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {why(row)}")
     indent = " " * 15
     if row.overhead:
         found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval, margin)):<16}"
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
     for cost in row.costs:
         console.result(indent + _cost(cost, margin))
-    kinds = {kind_of(text) for text in said}
-    doubts = [text for text in row.doubts if kind_of(text) not in kinds]
-    notes = [text for text in row.notes if kind_of(text) not in kinds and not text.startswith(_IN_PASSING)]
-    for text in _merged((*(f"but {doubt}" if row.verdict == "cannot tell" else doubt for doubt in doubts), *notes)):
-        console.result(f"{indent}{text}")
+    but = "but " if row.verdict == "cannot tell" else ""
+    for text in (*(f"{but}{text}" for text in row.doubts if text not in in_all_rows), *row.notes):
+        if text not in in_all_rows:
+            console.result(f"{indent}{text}")
 
 
 def _cost(cost: CostChange, margin: float) -> str:
@@ -299,16 +292,6 @@ def _cost(cost: CostChange, margin: float) -> str:
     values = ("-" if v is None else words.cost(cost.quantity, v) for v in (cost.reference_value, cost.value))
     verdict = console.style(cost.verdict, _STYLES[cost.verdict])
     return f"{ratio:>6}  {interval:<16}  {COSTS[cost.quantity]} ({' -> '.join(values)}): {verdict}"
-
-
-def _merged(texts: Iterable[str]) -> Iterator[str]:
-    """Texts that begin alike, up to a colon, as one: the checks that warn in a run."""
-    by_beginning: dict[str, list[str]] = {}
-    for text in texts:
-        beginning, _, rest = text.partition(": ")
-        by_beginning.setdefault(beginning, []).append(rest)
-    for beginning, rests in by_beginning.items():
-        yield f"{beginning}: {', '.join(rests)}" if any(rests) else beginning
 
 
 def _values(row: Row) -> str:

@@ -15,8 +15,8 @@ from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.merged import Median, Merged, Ratio, RatioRow
     from orchestrator.analysis.summary import RunSummary
+    from orchestrator.wording.merged import Median, Merged, Ratio, RatioRow
 
 
 def command(
@@ -27,9 +27,9 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
-    from orchestrator.analysis.merged import merge
     from orchestrator.report.groups import anchor
     from orchestrator.report.verb_pages import write_merge_page
+    from orchestrator.wording.merged import merge
 
     console.as_json = as_json
     read = [_summary(run) for run in runs]

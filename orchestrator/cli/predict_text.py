@@ -12,6 +12,7 @@ from orchestrator.questions.prediction.answer import Answer, Setting
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
 from orchestrator.questions.prediction.refusals import rate_of
+from orchestrator.wording.answer import answer
 
 _WIDTH = 100
 
@@ -22,8 +23,8 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     `missing`: what would measure what is not predicted.
     """
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
-    if summary.conclusion and summary.conclusion.invalid_because:
-        doubt = f"It rests on measurements to doubt: {summary.conclusion.invalid_because}."
+    if invalid := answer(summary).invalid_because:
+        doubt = f"It rests on measurements to doubt: {invalid}."
         yield from textwrap.wrap(doubt, _WIDTH)
     for setting in found.settings:
         yield ""

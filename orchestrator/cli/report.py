@@ -123,7 +123,6 @@ def _require_sense(
 
 def _print(summary: RunSummary, *, is_full: bool, has_scorecard: bool) -> None:
     """The whole answer, and the scorecard, where they are wanted."""
-    from orchestrator.analysis.answer import answer
     from orchestrator.cli.answer import answer_lines
     from orchestrator.cli.short_answer import short_lines
     from orchestrator.cli.table_lines import tables_lines
@@ -131,8 +130,7 @@ def _print(summary: RunSummary, *, is_full: bool, has_scorecard: bool) -> None:
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 120)
     if is_full:
-        found = answer(summary)
-        for each in (*short_lines(found, width=width, has_table=False), "", *answer_lines(found, width=width)):
+        for each in (*short_lines(summary, width=width, has_table=False), "", *answer_lines(summary, width=width)):
             console.result(each)
     if has_scorecard:
         for each in tables_lines(scorecard_tables(summary), width):

@@ -167,16 +167,16 @@ def tell(result: Result, *, is_full: bool = False) -> None:
             f"hosts stay up{when}: {', '.join(result.kept['hosts'])}; "
             f"end them with `orch teardown {result.folder.name}`"
         )
-    if result.answer is not None:
+    if result.summary is not None:
         from orchestrator.cli.answer import answer_lines
         from orchestrator.cli.short_answer import short_lines
 
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-        for line in short_lines(result.answer, width=width, has_table=not is_full):
+        for line in short_lines(result.summary, width=width, has_table=not is_full):
             console.result(line)
         console.result()
         if is_full:
-            for line in answer_lines(result.answer, width=width):
+            for line in answer_lines(result.summary, width=width):
                 console.result(line)
             console.result()
     console.result(f"run     {result.folder}")

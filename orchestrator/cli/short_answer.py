@@ -1,18 +1,22 @@
-"""How `orch run` ends: the short answer, and a small table of stack, median, difference and checks."""
+"""How `orch run` ends: the answer, and a small table of stack, median, difference and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from orchestrator.analysis import words
-from orchestrator.analysis.answer import Answer, Row
-from orchestrator.analysis.conclusion.shapes import Figure
-from orchestrator.analysis.one_unit import units
+from orchestrator.analysis.cells import percentile_text
+from orchestrator.analysis.ranking import Figure
+from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.analysis.table import Table, leading, notes
-from orchestrator.cli.answer import aligned, wrapped
+from orchestrator.cli.answer import aligned, prediction, wrapped
 from orchestrator.cli.table_lines import table_lines
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
+from orchestrator.wording.answer import answer
+from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.settings import Setting, Settings
 
 _MOST_LINES = 14  # of the table, captions and heads among them
 _MOST_ROWS = 14  # of tables along an axis
@@ -20,73 +24,80 @@ _MOST_WARNINGS = 2
 _WIDEST = 10.0  # times the reference: an interval that reaches further says nothing
 
 
-def short_lines(answer: Answer, *, width: int = 100, has_table: bool = True) -> Iterator[str]:
-    """The sentences, a paragraph each, wrapped at `width` columns, and the table; what has no room is counted."""
-    for sentence in answer.short():
+def short_lines(summary: RunSummary, *, width: int = 100, has_table: bool = True) -> Iterator[str]:
+    """Yield the sentences, a paragraph each, wrapped at `width` columns, and the table; what has no room is counted."""
+    found = answer(summary)
+    for sentence in found.sentences:
         yield from wrapped(sentence, width)
-    for sentence in answer.prediction[:1]:
+    for sentence in prediction(summary)[:1]:
         yield from wrapped(f"Prediction: {sentence}", width)
     if has_table:
-        yield from _along(answer.axis_tables, width) if answer.axis_tables else _first(answer)
+        along = tables(summary)
+        yield from _along(along, width) if along else _first(summary, found.figures)
         yield ""
         yield "everything else: the report, or `orch report latest --full`; each check: `orch check`"
 
 
-def _first(answer: Answer) -> Iterator[str]:
+def _first(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:
     """The first lines of the tables of rates or settings."""
-    lines = list(_rates(answer.found_rates) if answer.found_rates else _tables(answer))
+    rates = CAPACITY.of(summary).rates
+    lines = list(_rates(rates) if rates else _tables(summary, figures))
     yield from lines[:_MOST_LINES]
     if len(lines) > _MOST_LINES:
         yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
 
 
-def _along(tables: Sequence[Table], width: int) -> Iterator[str]:
+def _along(along: Sequence[Table], width: int) -> Iterator[str]:
     """The first table of a run along an axis, and others as long as there is room."""
-    shown = leading(tables, _MOST_ROWS)
+    shown = leading(along, _MOST_ROWS)
     for table in shown:
         yield ""
         yield from table_lines(table, width)
     yield from wrapped(" ".join(notes(shown)), width)
-    if len(tables) > len(shown):
-        yield f"... and {words.count(len(tables) - len(shown), 'more table')}"
+    if len(along) > len(shown):
+        yield f"... and {words.count(len(along) - len(shown), 'more table')}"
 
 
-def _tables(answer: Answer) -> Iterator[str]:
-    """One for each setting, in the unit of its full table."""
-    figures: dict[str, Figure] = {}
-    for figure in answer.figures:
-        figures.setdefault(figure.cell, figure)
-    tables = [list(of) for _, of in groupby(answer.table, key=lambda row: row.setting)]
-    found = units([{row.cell: row.median_ms for row in rows} for rows in tables], [])
-    for rows, known in zip(tables, found, strict=True):
-        unit = known or words.unit_for(())
+def _tables(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:
+    """One for each setting."""
+    settings = Settings(summary)
+    by_cell = {figure.cell: figure for figure in reversed(figures)}
+    for setting in settings.every:
+        heads = ("stack", f"median, {setting.unit.name}", f"difference, {setting.unit.name} (95 % interval)", "checks")
         yield ""
-        yield rows[0].setting
-        beside = {row.reference_cell for row in rows}  # it may be compared by another factor, in another table
-        heads = ("stack", f"median, {unit.name}", f"difference, {unit.name} (95 % interval)", "checks")
+        yield setting.title
         yield from aligned(
             heads,
-            [(row.label, _median(row, unit), _difference(row, figures, unit, beside), _checks(row)) for row in rows],
+            [
+                (
+                    settings.labels[cell.id],
+                    _median(cell, setting.unit),
+                    _difference(cell, by_cell, setting, settings),
+                    _checks(cell, settings),
+                )
+                for cell in setting.cells
+            ],
         )
 
 
-def _median(row: Row, unit: words.Unit) -> str:
-    return (row.median_text or "-") if row.median_ms is None else unit.text(row.median_ms)
+def _median(cell: CellSummary, unit: words.Unit) -> str:
+    median = cell.distribution.median if cell.distribution else None
+    return (percentile_text(cell, "median") or "-") if median is None else unit.text(median)
 
 
-def _difference(row: Row, figures: Mapping[str, Figure], unit: words.Unit, references: Collection[str]) -> str:
+def _difference(cell: CellSummary, figures: Mapping[str, Figure], setting: Setting, settings: Settings) -> str:
     """To the reference, with its sign and interval, or why there is none."""
-    figure = figures.get(row.cell)
-    if row.failed_checks:
+    if cell.id in settings.invalid:
         return "-"
+    figure = figures.get(cell.id)
     if figure is None:
-        return "reference" if row.cell in references else row.verdict or "-"
+        return "reference" if settings.is_reference(cell) else "-"
     if figure.difference is None:
         return figure.standing
-    text = _signed(figure.difference, unit)
-    base = figure.reference_median or 0.0
-    if figure.interval is not None and figure.interval[1] < _WIDEST * base:
-        text += f" ({_signed(figure.interval[0], unit)} to {_signed(figure.interval[1], unit)})"
+    text = _signed(figure.difference, setting.unit)
+    if figure.interval is not None and figure.interval[1] < _WIDEST * (figure.reference_median or 0.0):
+        low, high = (_signed(bound, setting.unit) for bound in figure.interval)
+        text += f" ({low} to {high})"
     return text if figure.standing in ("faster", "slower") else f"{text}, {figure.standing}"
 
 
@@ -94,14 +105,15 @@ def _signed(milliseconds: float, unit: words.Unit) -> str:
     return f"{'+' if milliseconds > 0 else ''}{unit.text(milliseconds)}"
 
 
-def _checks(row: Row) -> str:
+def _checks(cell: CellSummary, settings: Settings) -> str:
     """Which failed, which warn."""
-    if row.failed_checks:
-        return f"failed: {', '.join(row.failed_checks)}"
-    if row.warned_checks:
-        more = len(row.warned_checks) - _MOST_WARNINGS
-        return f"warn: {', '.join(row.warned_checks[:_MOST_WARNINGS])}{f' and {more} more' if more > 0 else ''}"
-    return "ok"
+    if cell.id in settings.invalid:
+        return f"failed: {', '.join(settings.invalid[cell.id])}"
+    warned = settings.warned(cell)
+    more = len(warned) - _MOST_WARNINGS
+    if not warned:
+        return "ok"
+    return f"warn: {', '.join(warned[:_MOST_WARNINGS])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _rates(found: Sequence[FoundRate]) -> Iterator[str]:

@@ -11,16 +11,16 @@ from orchestrator.analysis.across import RunComparison, compare_within
 from orchestrator.analysis.checks import failed_names
 from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import sentence
 from orchestrator.errors import UsageError
 from orchestrator.exports.cell_columns import BETWEEN, cell_table
 from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import Stopped
 from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import invalid_numbers
+from orchestrator.wording.reasons import why
 
 RUN_COLUMNS = (
     text("run", "id of the run", lambda run: run.run_id),
@@ -29,7 +29,7 @@ RUN_COLUMNS = (
     text("state", "complete, or interrupted", lambda run: run.state),
     text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
     text("ended_at", "when it ended", lambda run: run.ended_at),
-    text("answer", "the first sentence of its report", lambda run: sentences(run)[0]),
+    text("answer", "the first sentence of its report", lambda run: answer(run).sentence),
     text("checks", "how many checks passed, warn, failed", lambda run: in_words(counts(run.checks))),
     text(
         "failed_checks",
@@ -39,7 +39,7 @@ RUN_COLUMNS = (
     text(
         "invalid",
         'what that means for the figures, "" if no check failed',
-        lambda run: sentence(run.cells, run.checks),
+        invalid_numbers,
     ),
 )
 CHECK_COLUMNS = (
@@ -94,7 +94,7 @@ COMPARISON_COLUMNS = (
     number("ratio_high", "", "high bound of that interval", lambda each: each[1].interval and each[1].interval[1]),
     number("p_value", "", "adjusted likewise", lambda each: each[1].p_value),
     text("verdict", "as `orch compare` says it (docs/compare.md)", lambda each: each[1].verdict),
-    text("why", "why, as a clause", lambda each: each[1].why),
+    text("why", "why, as a clause", lambda each: why(each[1])),
     text("doubts", "what forbids a verdict, whatever the interval says", lambda each: BETWEEN.join(each[1].doubts)),
 )
 # Of a run's id, and a sealed cell.
@@ -121,20 +121,20 @@ SEALED_COLUMNS = (
     ),
     number("error_interpolation", "", "likewise, of interpolation", lambda each: each[1].errors.get("interpolation")),
 )
-# Of a summary, and the width of an interval.
+# Of a run's id, how it stopped, and the width of an interval.
 UNTIL_COLUMNS = (
-    text("run", "id of the run", lambda each: each[0].run_id),
-    text("cell", "id of the cell, as in the run's plan", lambda each: each[1].cell),
-    text("reference", "id of the cell that it is compared with", lambda each: each[1].reference_cell),
+    text("run", "id of the run", lambda each: each[0]),
+    text("cell", "id of the cell, as in the run's plan", lambda each: each[2].cell),
+    text("reference", "id of the cell that it is compared with", lambda each: each[2].reference_cell),
     number(
         "reaches",
         "",
         "how far the interval of their ratio reaches to either side (0.03: 3 %)",
-        lambda each: each[1].reaches,
+        lambda each: each[2].reaches,
     ),
-    number("wanted", "", "how far it was to reach at most", lambda each: _stopped(each[0]).within),
-    whole("blocks", "after how many blocks the run ended", lambda each: _stopped(each[0]).blocks),
-    whole("at_most", "after how many it would have ended at the latest", lambda each: _stopped(each[0]).at_most),
+    number("wanted", "", "how far it was to reach at most", lambda each: each[1].within),
+    whole("blocks", "after how many blocks the run ended", lambda each: each[1].blocks),
+    whole("at_most", "after how many it would have ended at the latest", lambda each: each[1].at_most),
 )
 
 
@@ -194,16 +194,9 @@ def sealed_table(summary: RunSummary) -> Table:
 def until_table(summary: RunSummary) -> Table:
     """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
     stopped = UNTIL.of(summary)
-    return table_of(UNTIL_COLUMNS, [(summary, width) for width in (stopped.widths if stopped else ())])
+    return table_of(UNTIL_COLUMNS, [(summary.run_id, stopped, width) for width in stopped.widths] if stopped else [])
 
 
 def comparison_table(comparison: RunComparison) -> Table:
     """The rows of `orch compare`, in its order."""
     return table_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])
-
-
-def _stopped(summary: RunSummary) -> Stopped:
-    """Return how a run that waited for its intervals ended."""
-    if (stopped := UNTIL.of(summary)) is None:
-        raise ValueError(f"{summary.run_id} waited for no interval")
-    return stopped

@@ -50,8 +50,8 @@ class Run:
     def summary(self) -> RunSummary:
         """All that the report is made from; a RunWarning says which figures are invalid, and that a run is not complete."""
         from orchestrator.analysis.summarise import summarise
-        from orchestrator.analysis.validity import sentence
         from orchestrator.report.page import one_line
+        from orchestrator.wording.left_out import invalid_numbers
 
         with _with_hint():
             found = summarise(self._folder)
@@ -59,7 +59,7 @@ class Run:
             warnings.warn(
                 f"run {one_line(self.id)} is {found.state}: not all of its trials were made", RunWarning, stacklevel=3
             )
-        if invalid := sentence(found.cells, found.checks):
+        if invalid := invalid_numbers(found):
             warnings.warn(f"run {one_line(self.id)}: {one_line(invalid)}", RunWarning, stacklevel=3)
         return found
 
@@ -73,10 +73,10 @@ class Run:
     @property
     def answer(self) -> str:
         """The sentences that the report answers with, a line each; the first one answers the question."""
-        from orchestrator.analysis.in_short import sentences
         from orchestrator.report.page import one_line
+        from orchestrator.wording.answer import answer
 
-        return "\n".join(map(one_line, sentences(self.summary)))
+        return "\n".join(map(one_line, answer(self.summary).sentences))
 
     @cached_property
     def cells(self) -> pd.DataFrame:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from orchestrator.analysis.terms import Interval
+
 Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
-Interval: TypeAlias = tuple[float, float]
 
 VALIDITIES: tuple[Validity, ...] = ("valid", "warned", "invalid", "not judged")
 

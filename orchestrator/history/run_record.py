@@ -16,17 +16,18 @@ from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS, Statistic
 from orchestrator.analysis.counts import counts
-from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.history.record import CellRecord, Evidence, Interval, RunRecord, Validity
+from orchestrator.history.record import CellRecord, Evidence, RunRecord, Validity
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import Damaged, read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.stored_manifest import content_of, stored
 from orchestrator.strict_json import read_own_json
+from orchestrator.wording.answer import answer
 
 _AGAIN = "`orch report` makes it anew"
 _EARLIER = f"summary.json is of an earlier state of the run: {_AGAIN}"
@@ -86,7 +87,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
     passed, warned, failed = (by_verdict[verdict] for verdict in ("pass", "warn", "fail"))
     validity: Validity = "invalid" if failed else "warned" if warned else "valid"
     return {
-        "verdict": sentences(summary)[0],
+        "verdict": answer(summary).sentence,
         "passed": passed,
         "warned": warned,
         "failed": failed,

@@ -22,7 +22,8 @@ from orchestrator.analysis import between_runs, environments, equivalence, inter
 from orchestrator.analysis.across import CHANGES, Change
 from orchestrator.analysis.between_runs import FEWEST_RUNS, FloorMove, RunMean, Spread
 from orchestrator.analysis.compare import Statistic
-from orchestrator.history.record import Interval, Seen
+from orchestrator.analysis.terms import Interval
+from orchestrator.history.record import Seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +146,7 @@ def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int)
         ratio=exp(difference.mean),
         interval=interval,
         verdict=verdict,
-        why=f"{equivalence.reason(interval, margin)}; {_model(spread, statistic)}",
+        why=f"{words.between(interval)}; {_model(spread, statistic)}",
         earlier=len(earlier),
         is_change=is_change,
     )

@@ -53,7 +53,7 @@ from services.python.contract.description import Description
 from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.answer import Answer
+    from orchestrator.analysis.summary import RunSummary
 
 _CLOSING = ("check", "report")
 _CLOSING_S = 900.0
@@ -72,10 +72,12 @@ class Result:
     failed_checks: tuple[str, ...] = ()
     invalid: str = ""  # which numbers the failed checks make invalid, in a sentence
     is_complete: bool = False
-    answer: Answer | None = None  # None without samples
+    summary: RunSummary | None = None  # None without samples
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
+        from orchestrator.wording.answer import answer
+
         return {
             "run": self.folder.name,
             "folder": str(self.folder),
@@ -86,7 +88,7 @@ class Result:
             "failed_checks": list(self.failed_checks),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
             "kept": self.kept,
-            "answer": None if self.answer is None else self.answer.to_dict(),
+            "answer": None if self.summary is None else asdict(answer(self.summary)),
         }
 
     def error(self) -> OrchError | None:
@@ -381,9 +383,8 @@ class Run:
 
     def _check(self) -> None:
         if self._has_samples():
-            from orchestrator.analysis.answer import answer
             from orchestrator.analysis.summarise import summarise
-            from orchestrator.analysis.validity import sentence
+            from orchestrator.wording.left_out import invalid_numbers
 
             with self._context.interrupts.waiting():
                 self._summary = summarise(self._folder)
@@ -391,8 +392,8 @@ class Run:
                 self._folder.write_json(name, document)
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
             self._result.failed_checks = tuple(sorted(failed))
-            self._result.invalid = sentence(self._summary.cells, self._summary.checks)
-            self._result.answer = answer(self._summary)
+            self._result.invalid = invalid_numbers(self._summary)
+            self._result.summary = self._summary
 
     def _report(self) -> None:
         if self._has_samples():

@@ -8,9 +8,10 @@ from xml.etree import ElementTree as ET
 
 from orchestrator.analysis import words
 from orchestrator.analysis.across import Row, RunComparison
-from orchestrator.analysis.gate import Judgement, Outcome, why_undetermined
 from orchestrator.report.markdown import escaped
 from orchestrator.report.page import one_line
+from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
+from orchestrator.wording.reasons import why
 
 MOST_ROWS = 100  # a comment may have 65,536 characters at GitHub, a summary 1 MiB
 _MOST_TEXTS = 20
@@ -164,7 +165,7 @@ def _case(
         message = f"cannot tell: {why_undetermined(row, limit)}; {numbers}"
         _child(case, "error" if fails_undetermined else "skipped", message, "undetermined", row)
     else:
-        ET.SubElement(case, "system-out").text = one_line(f"{numbers}: {row.why}")
+        ET.SubElement(case, "system-out").text = one_line(f"{numbers}: {why(row)}")
     return case
 
 

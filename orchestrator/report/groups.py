@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
-from orchestrator.analysis import differing, naming
+from orchestrator.analysis import naming
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
 from orchestrator.analysis.one_unit import units
@@ -25,6 +25,7 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
+from orchestrator.wording.notes import clauses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ class Group:
     @property
     def differences(self) -> str:
         """What differs between its stacks and the reference, as clauses; empty where the plan does not say."""
-        return differing.clauses(self.comparisons)
+        return clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""

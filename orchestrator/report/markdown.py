@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.in_short import sentences
 from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.sweep.tables import tables
 from orchestrator.analysis.table import Table, leading, notes
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
@@ -18,6 +16,8 @@ from orchestrator.report.check_groups import check_groups, failed, failed_in_wor
 from orchestrator.report.groups import Group, groups, rate_groups
 from orchestrator.report.page import one_line
 from orchestrator.report.quantities import DASH, moment
+from orchestrator.wording.answer import answer
+from orchestrator.wording.axis_tables import tables
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6
@@ -31,14 +31,13 @@ _HEADS = ("Stack", "Median", "95 % interval", "To reference", "p99", "Per second
 
 def line(summary: RunSummary) -> str:
     """What the run found, in one line without markup."""
-    first = sentences(summary)[0]
-    is_said = summary.conclusion is not None and " failed for " in first
-    warned = f"{failed_in_words(summary)}: " if failed(summary) and not is_said else ""
-    found = one_line(f"{summary.name}: {warned}{first}")
-    if len(found) > _MOST_LETTERS:
-        found = f"{found[:_MOST_LETTERS].rstrip()} …"
+    found = answer(summary)
+    warned = f"{failed_in_words(summary)}: " if failed(summary) and not found.cannot_answer else ""
+    text = one_line(f"{summary.name}: {warned}{found.sentence}")
+    if len(text) > _MOST_LETTERS:
+        text = f"{text[:_MOST_LETTERS].rstrip()} …"
     state = "" if summary.state == "complete" else f", {summary.state}"
-    return f"{found} ({one_line(summary.run_id)}{state})"
+    return f"{text} ({one_line(summary.run_id)}{state})"
 
 
 def markdown(summary: RunSummary) -> str:
@@ -52,7 +51,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     if failed(summary):
         yield f"**{_text(failed_in_words(summary))}: do not rely on the numbers of the cells that they name.**"
         yield ""
-    first, *rest = sentences(summary)
+    first, *rest = answer(summary).sentences
     yield " ".join([f"**{_text(first)}**", *map(_text, rest)])
     yield ""
     along = tables(summary)

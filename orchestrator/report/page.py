@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from orchestrator import disk, unseen
 from orchestrator.analysis import requester_hosts, words
-from orchestrator.analysis.conclusion.plain import capital
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.naming import in_phrases, of_rates
 from orchestrator.analysis.opening import NOT_TOLD, STEPS
@@ -43,6 +42,8 @@ from orchestrator.questions.timing_rules import words as rule_words
 from orchestrator.report import palette, quantities
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
+from orchestrator.wording import reasons
+from orchestrator.wording.phrasing import capital
 from services.python.contract.limits import SATURATED
 
 PLOTLY_JS_VERSION = "4.1.1"
@@ -163,6 +164,7 @@ _COST_HEADS = {
 _GLOBALS: dict[str, object] = {
     "anchor": anchor,
     "beyond": quantities.beyond,
+    "by_reason": reasons.by_reason,
     "call_words": _call_words,
     "capacity_words": capacity_words,
     "capital": capital,
@@ -207,6 +209,7 @@ _GLOBALS: dict[str, object] = {
     "store_words": store_words,
     "text_of": quantities.words,
     "thousandths": partial(words.number, decimals=3),
+    "why": reasons.why,
     "words": words,
 }
 

@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.analysis.merged import Merged
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import listed
 from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
+from orchestrator.wording.merged import Merged
 
 if TYPE_CHECKING:
     from orchestrator.audit.examine import AuditResult

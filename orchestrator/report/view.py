@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from orchestrator.analysis import words
-from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.naming import in_phrases
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.sweep.tables import tables
-from orchestrator.analysis.table import Table, leading, notes
-from orchestrator.analysis.uncompared import why_uncompared
+from orchestrator.analysis.table import Table, leading
+from orchestrator.analysis.table import notes as table_notes
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.questions.axes.find import QUESTION as AXES
@@ -35,11 +33,14 @@ from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.report.charts import STATISTICS, Charts, charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
 from orchestrator.report.groups import Group, cell_colours, cell_names, compared, floors_beside, groups, rate_groups
+from orchestrator.wording.answer import Answer, answer
+from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.notes import notes
+from orchestrator.wording.uncompared import why_uncompared
 
 MOST_ROWS = 24
 """Rows of the table of the first part, which has two pages."""
 _MOST_COLUMNS = 7
-_MOST_SENTENCES = 12  # of the answer in full that are not folded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,14 +247,14 @@ class Report:
     # ---- the answer and its figures
 
     @cached_property
-    def sentences(self) -> list[tuple[str, str]]:
-        """Each sentence of the answer in full, and what follows from it."""
-        return [first_sentence(verdict) for verdict in self.summary.verdicts]
+    def answer(self) -> Answer:
+        """The answer of the run."""
+        return answer(self.summary)
 
-    @property
-    def most_sentences(self) -> int:
-        """How many of them are not folded."""
-        return _MOST_SENTENCES
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know beside the answer, a sentence each."""
+        return notes(self.summary)
 
     @cached_property
     def short(self) -> Short:
@@ -273,7 +274,7 @@ class Report:
     @property
     def axis_notes(self) -> Sequence[str]:
         """What is below these tables."""
-        return notes(self.axis_tables)
+        return table_notes(self.axis_tables)
 
     @cached_property
     def rate_groups(self) -> list[tuple[str, str, list[FoundRate]]]:

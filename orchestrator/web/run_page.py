@@ -12,8 +12,6 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.in_short import sentences
-from orchestrator.analysis.validity import sentence
 from orchestrator.errors import OrchError
 from orchestrator.exports import findings
 from orchestrator.exports.small_table import small_table
@@ -26,6 +24,8 @@ from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
 from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here, JudgedRun
+from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import invalid_numbers
 
 router = APIRouter(prefix="/runs/{run}")
 
@@ -51,8 +51,8 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
     folder, summary = judged.folder, judged.summary
     return {
         "summary": summary,
-        "sentences": sentences(summary),
-        "invalid": sentence(summary.cells, summary.checks),
+        "sentences": answer(summary).sentences,
+        "invalid": invalid_numbers(summary),
         "remarks": (*_interrupted(folder), *summary.warnings),
         "table": small_table([_export(judged)]),
         "checks": check_groups(summary),

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from orchestrator.analysis import words
 from orchestrator.report import comparison, quantities
 from orchestrator.report.page import shown
+from orchestrator.wording.reasons import why
 
 
 def templates() -> Jinja2Templates:
@@ -37,6 +38,7 @@ def templates() -> Jinja2Templates:
         row_ratio=comparison.ratio,
         row_interval=comparison.interval,
         row_values=comparison.values,
+        why=why,
     )
     return Jinja2Templates(env=environment, context_processors=[_here])
 

@@ -23,7 +23,6 @@ def row(low: float | None, high: float | None, label: str = "grpc", **more: obje
         "interval": interval,
         "p_value": None,
         "verdict": CHANGES[standing(interval)],
-        "why": "of the test",
     }
     return Row(**(known | more))  # type: ignore[arg-type]
 

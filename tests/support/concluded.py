@@ -10,10 +10,12 @@ from typing import Any
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.equivalence import reason, standing
 from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.analysis.terms import Reason, ReasonKind
 from orchestrator.experiment.model.factor import Value
 from tests.support.summaries import a_run
 
 MATTERS = 0.05
+FEW = Reason(kind=ReasonKind.FEW_BLOCKS, numbers={"blocks": 2, "needed": 3})
 Times = tuple[float, tuple[float, float] | None]
 """The ratio to the reference, and its interval; None where there is none."""
 
@@ -24,7 +26,7 @@ def _plain() -> tuple[RunSummary, CellSummary]:
     (cell,) = run.cells
     assert cell.distribution is not None
     bare = replace(cell, strip=None, client_share=None, distribution=replace(cell.distribution, curve=()))
-    return replace(run, comparisons=(), checks=(), warnings=(), verdicts=(), plan={}), bare
+    return replace(run, comparisons=(), checks=(), warnings=(), plan={}), bare
 
 
 def cell_of(
@@ -74,7 +76,7 @@ def beside(cell: CellSummary, reference: CellSummary, interval: tuple[float, flo
         by_block=(ratio,) * 2 if interval is None else (interval[0], ratio, interval[1]),
         blocks=(0, 1) if interval is None else (0, 1, 2),
         standing=standing(interval, MATTERS),
-        why="2 of at least 3 blocks that an interval needs" if interval is None else reason(interval, MATTERS),
+        reason=FEW if interval is None else reason(interval, MATTERS),
     )
     return replace(told, **more)
 

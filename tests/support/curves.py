@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.summary import Interval, RunSummary
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
 from orchestrator.questions.distance.find import Distance, OpeningStep, RoundTrips

@@ -73,10 +73,6 @@ def a_run(
         started_at="2026-11-21T02:55:00Z",
         ended_at="2026-11-21T03:01:12Z",
         state="complete",
-        verdicts=(
-            "grpc answers in 0.69× the time of rest (fastapi), between 0.66× and 0.72×; the tcp floor is 38 % of it.",
-            "rest (fastapi) and cbor tie: equivalent within 5 %.",
-        ),
         conditions=(
             ("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
             ("Kernel", "Linux 6.1.0"),
@@ -144,7 +140,6 @@ def failed_run() -> RunSummary:
         comparisons=tuple(row for row in run.comparisons if row.cell != silent.id),
         checks=(*run.checks, floor),
         failed_trials=(asdict(trial),),
-        verdicts=("A check failed, so there is no verdict.",),
     )
 
 
@@ -295,7 +290,7 @@ def _comparison(cell: CellSummary, reference: CellSummary, random: np.random.Gen
         by_block=by_block,
         blocks=tuple(trial.block for trial in cell.trials),
         standing=standing(interval),
-        why=reason(interval),
+        reason=reason(interval),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.conclusion.places import Distances
+from orchestrator.analysis.distances import Distances
 from orchestrator.analysis.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL

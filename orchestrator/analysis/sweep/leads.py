@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from orchestrator.analysis.conclusion.arena import Arena
 from orchestrator.analysis.intervals import ALPHA, of_trials, paired, with_shared_error
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval
+from orchestrator.analysis.ranking import Ranking
+from orchestrator.analysis.summary import CellSummary, Comparison
 from orchestrator.analysis.sweep.grid import Panel, Place, Sweep
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import STACK
 
 Change = Literal["falls", "rises", "turns", "steady", "none", "unsure"]
@@ -63,25 +64,25 @@ class Lead:
     blocks: int
 
 
-def leads(along: Sweep | None, arenas: Sequence[Arena]) -> tuple[Lead, ...]:
+def leads(along: Sweep | None, rankings: Sequence[Ranking]) -> tuple[Lead, ...]:
     """A lead for each panel with two places; empty of more than two sides, and where who leads changes more than once."""
-    if along is None or not arenas:
+    if along is None or not rankings:
         return ()
     groups: dict[tuple[int, str, str], dict[int, Comparison]] = {}
-    for arena in arenas:
-        position = along.position(arena.reference)
-        if position is None or len(arena.members) != 1 or arena.statistic != "median":
+    for ranking in rankings:
+        position = along.position(ranking.reference)
+        if position is None or len(ranking.members) != 1 or ranking.statistic != "median":
             return ()
-        (member,) = arena.members
+        (member,) = ranking.members
         if along.position(member.cell) != position:
             return ()
-        if member.ratio is not None and arena.median(member.cell) and arena.median(arena.reference):
+        if member.ratio is not None and ranking.median(member.cell) and ranking.median(ranking.reference):
             groups.setdefault((position[0], *_names(member)), {})[position[1]] = member
     groups = {key: sound for key, by_place in groups.items() if len(sound := _comparable(by_place)) > 1}
     if not groups or len(groups) > MOST:
         return ()
     every = [
-        _lead(along.panels[number], names, by_place, arenas[0].cells, len(groups))
+        _lead(along.panels[number], names, by_place, rankings[0].cells, len(groups))
         for (number, *names), by_place in groups.items()
     ]
     known = tuple(lead for lead in every if lead is not None)

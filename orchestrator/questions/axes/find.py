@@ -11,7 +11,8 @@ import numpy as np
 from orchestrator.analysis.axes import AXES, Axis
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval
+from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.questions.axes.crossing import Crossing, Scale, crossing

@@ -13,11 +13,12 @@ from math import comb, log, sqrt
 from statistics import median_low
 from typing import Literal
 
-from orchestrator.analysis import equivalence, intervals, naming, unresolved
+from orchestrator.analysis import busy, equivalence, intervals, naming
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import BY_NAME, STACK
@@ -27,7 +28,7 @@ from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
 from orchestrator.questions.capacity.observe import NAME, Reading, Waited, is_offered, of_failure
-from orchestrator.questions.saturation.find import Bounds, Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
+from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
 
 Verdict = Literal["held", "not held", "no result"]
@@ -118,7 +119,7 @@ class FoundRate:
     searches: tuple[Search, ...]
     rate_per_s: float | None
     side: Side
-    interval: Bounds | None
+    interval: Interval | None
     limit: RateLimit | None
     requester_cpu: float | None
     responder_cpu: float | None
@@ -153,7 +154,7 @@ class RateComparison:
     label: str
     reference_label: str
     ratio: float | None
-    interval: Bounds | None
+    interval: Interval | None
     p_value: float | None
     by_search: tuple[float, ...]
     standing: RateStanding
@@ -238,7 +239,7 @@ def _found(
         limit=_limit(decisive, responder, requester) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
-        is_busy=bool(unresolved.busy(checks, {}, ids)),
+        is_busy=bool(busy.disturbances(checks, ids)),
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for one in sorted(ids) for name in failed_in(one, serious))),
     )

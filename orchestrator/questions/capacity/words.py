@@ -23,6 +23,7 @@ from orchestrator.questions.capacity.find import (
     Search,
 )
 from orchestrator.questions.saturation.words import limit_in_words
+from orchestrator.wording.reasons import clause
 
 HEADS = (
     "stack",
@@ -93,13 +94,14 @@ def why(comparison: RateComparison, capacity: Capacity) -> str:
         times = words.factor(comparison.interval[comparison.bound == "at most"])
         return f"{comparison.bound} {times} times as much, as {_one_sided(found, reference)}"
     if comparison.interval is not None:
-        return equivalence.reason(
+        reason = equivalence.reason(
             comparison.interval,
             capacity.margin,
             envelope=0.0 if comparison.is_control else _envelope(comparison.setting, capacity),
             by_block=comparison.by_search,
             compared=1 if comparison.is_control else sum(map(_is_asked, capacity.comparisons)),
         )
+        return "; ".join(filter(None, (words.between(comparison.interval), clause(reason, {}) if reason else "")))
     if len(comparison.by_search) >= FEWEST_BLOCKS:
         return _one_sided(found, reference)
     invalid = [f"{side.stack_label} failed {', '.join(side.invalid)}" for side in (found, reference) if side.invalid]
@@ -203,68 +205,11 @@ def interval_text(found: FoundRate) -> str:
     return f"95 % interval {low} to {high}/s"
 
 
-def verdicts(capacity: Capacity) -> tuple[str, ...]:
-    """Return for each setting the rates, highest first, and how they compare; then a sentence on each rate."""
-    answers = []
-    for (setting, goals), of in groupby(capacity.rates, key=attrgetter("setting", "goals")):
-        members = [found for found in of if not found.is_control]
-        hold = "hold" if " and " in goals else "holds"
-        rates = words.listed([_brief(found) for found in _highest_first(members)])
-        lead = f"{setting}: the highest rate at which {goals} {hold} is {rates}"
-        answers.append("; ".join((lead, *_compared(setting, capacity))) + ".")
-    return (*answers, *map(sentence, capacity.rates))
-
-
-def _highest_first(found: Sequence[FoundRate]) -> list[FoundRate]:
-    def key(one: FoundRate) -> tuple[float, bool]:
-        return (one.rate_per_s or 0.0, one.side != "below")
-
-    return sorted(found, key=key, reverse=True)
-
-
-def _brief(found: FoundRate) -> str:
-    if found.invalid:
-        return f"invalid with {found.stack_label}"
-    if found.rate_per_s is None:
-        return f"not known with {found.stack_label}"
-    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
-    own = " (the requester's limit)" if found.is_requesters else ""
-    return f"{side}{format_rate(found.rate_per_s)} with {found.stack_label}{own}"
-
-
-def _compared(setting: str, capacity: Capacity) -> Iterator[str]:
-    for comparison in capacity.comparisons:
-        if comparison.setting != setting or comparison.is_control:
-            continue
-        reference, reason = comparison.reference_label, why(comparison, capacity)
-        if comparison.standing in ("more", "less") and comparison.ratio is not None:
-            yield f"{comparison.label} answers {_times(comparison)} as {reference}{_ratio_interval(comparison)}"
-        elif comparison.standing == "tie":
-            yield f"a tie of {comparison.label} with {reference}: {reason}"
-        elif comparison.standing == "not resolved":
-            yield f"not resolved how {comparison.label} compares with {reference}: {reason}"
-        else:
-            yield f"cannot tell how {comparison.label} compares with {reference}: {reason}"
-
-
-def _times(comparison: RateComparison) -> str:
-    return f"{_ratio(comparison)} times as many a second"
-
-
 def _ratio(comparison: RateComparison) -> str:
     """A ratio; where it is known from one side alone, that side of its interval."""
     if comparison.bound and comparison.interval is not None:
         return f"{comparison.bound} {words.factor(comparison.interval[comparison.bound == 'at most'])}"
     return words.factor(comparison.ratio or 0.0)
-
-
-def _ratio_interval(comparison: RateComparison) -> str:
-    if comparison.interval is None:
-        return ""
-    if comparison.bound:
-        return " (95 % confidence)"
-    low, high = words.bounds(comparison.interval)
-    return f" (95 % interval {low} to {high})"
 
 
 # ---- tables

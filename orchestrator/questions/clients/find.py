@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis.compare import compare_by
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval
+from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.analysis.terms import Interval, Reason
 from orchestrator.analysis.validity import withhold
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
@@ -23,7 +24,7 @@ class ClientShare:
 
     `difference` is the one median less the other, `share` what of the first that is; both and their intervals follow from
     the ratio of the medians, block by block, whose interval is Holm-adjusted over all of these pairs. They are below zero
-    for a client that is quicker than the native one, and None where there is no ratio, or no interval: see `why`.
+    for a client that is quicker than the native one, and None where there is no ratio, or no interval: see `reason`.
     """
 
     cell: str
@@ -41,7 +42,7 @@ class ClientShare:
     share: float | None
     share_interval: Interval | None
     standing: str  # of the client against the native one, as a comparison's
-    why: str
+    reason: Reason | None
 
 
 CLIENT = "client"
@@ -85,7 +86,7 @@ def _share(of: Comparison, cell: CellSummary, native: CellSummary) -> ClientShar
         share=share,
         share_interval=bounds,
         standing=of.standing,
-        why=of.why,
+        reason=of.reason,
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.analysis import words
-from orchestrator.analysis.summary import Interval, RunSummary
+from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.table import Table, text_table
+from orchestrator.analysis.terms import Interval
 from orchestrator.questions.clients.find import QUESTION, ClientShare
+from orchestrator.wording.reasons import clause
 
 HEADS = (
     "Stack",
@@ -33,50 +35,53 @@ _LEAST_SHARE = -10.0  # below it an interval only says that next to nothing is k
 
 
 def sentence(shares: Sequence[ClientShare]) -> str:
-    """What of each stack's latency is the client's, in one sentence; empty without a native client to hold it against."""
+    """Return what of each stack's latency is the client's; empty without a native client to compare with."""
     by_stack: dict[tuple[str, str], dict[str, list[ClientShare]]] = {}
-    for of in shares:
-        by_stack.setdefault((of.stack, of.native), {}).setdefault(of.client, []).append(of)
+    for share in shares:
+        by_stack.setdefault((share.stack, share.native), {}).setdefault(share.client, []).append(share)
     clauses = [
-        f"{stack} against {native}: {', '.join(f'{client} {_told(of)}' for client, of in clients.items())}"
+        f"{stack} against {native}: {', '.join(f'{client} {_range(of)}' for client, of in clients.items())}"
         for (stack, native), clients in by_stack.items()
     ]
     return f"The client's own share of the median latency: {'; '.join(clauses)}." if clauses else ""
 
 
 def rows(shares: Sequence[ClientShare]) -> list[tuple[str, ...]]:
-    """A row of texts for each, under `HEADS`."""
+    """Return a row of texts for each, under `HEADS`."""
     return [
         (
-            of.stack,
-            of.setting,
-            of.client,
-            _time(of.median, of.median_interval),
-            of.native,
-            _time(of.native_median, of.native_median_interval),
-            _difference(of),
-            _share_text(of),
-            f"{of.standing}: {of.why}" if of.share_interval is None and of.why else of.standing,
+            share.stack,
+            share.setting,
+            share.client,
+            _time(share.median, share.median_interval),
+            share.native,
+            _time(share.native_median, share.native_median_interval),
+            _difference(share),
+            _share_text(share),
+            f"{share.standing}: {_why(share)}" if share.share_interval is None and share.reason else share.standing,
         )
-        for of in shares
+        for share in shares
     ]
 
 
-def _told(of: Sequence[ClientShare]) -> str:
-    if len(of) == 1:
-        return _share_text(of[0]) if of[0].share is not None else f"not known ({of[0].why})"
-    known = sorted(one.share for one in of if one.share is not None)
+def _why(share: ClientShare) -> str:
+    return clause(share.reason, {share.cell: share.client, share.native_cell: share.native}) if share.reason else ""
+
+
+def _range(shares: Sequence[ClientShare]) -> str:
+    if len(shares) == 1:
+        return _share_text(shares[0]) if shares[0].share is not None else f"not known ({_why(shares[0])})"
+    known = sorted(share.share for share in shares if share.share is not None)
     if not known:
         return "not known"
-    if len(known) < len(of):
-        return f"{_between(known[0], known[-1])} in {len(known)} of {len(of)} settings"
-    return f"{_between(known[0], known[-1])} in {len(of)} settings"
+    count = str(len(shares)) if len(known) == len(shares) else f"{len(known)} of {len(shares)}"
+    return f"{_between(known[0], known[-1])} in {count} settings"
 
 
-def _share_text(of: ClientShare) -> str:
-    if of.share is None:
+def _share_text(share: ClientShare) -> str:
+    if share.share is None:
         return "-"
-    return words.percent(of.share) + (f" ({_between(*of.share_interval)})" if of.share_interval else "")
+    return words.percent(share.share) + (f" ({_between(*share.share_interval)})" if share.share_interval else "")
 
 
 def _between(low: float, high: float) -> str:
@@ -86,12 +91,12 @@ def _between(low: float, high: float) -> str:
     return first if first == last else f"{first.removesuffix(' %')} to {last}"
 
 
-def _difference(of: ClientShare) -> str:
+def _difference(share: ClientShare) -> str:
     """In time, as the share: no further below 0 than an interval says anything."""
-    if of.share_interval is None or of.share_interval[0] >= _LEAST_SHARE or not of.median:
-        return _time(of.difference, of.difference_interval)
-    high = words.ms((of.difference_interval or of.share_interval)[1])
-    return f"{_time(of.difference, None)} (under {words.ms(_LEAST_SHARE * of.median)} to {high})"
+    if share.share_interval is None or share.share_interval[0] >= _LEAST_SHARE or not share.median:
+        return _time(share.difference, share.difference_interval)
+    high = words.ms((share.difference_interval or share.share_interval)[1])
+    return f"{_time(share.difference, None)} (under {words.ms(_LEAST_SHARE * share.median)} to {high})"
 
 
 def _time(value: float | None, interval: Interval | None) -> str:

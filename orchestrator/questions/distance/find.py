@@ -19,7 +19,8 @@ from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.opening import STEPS
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings

@@ -17,7 +17,8 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import WINDOWS, window_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan

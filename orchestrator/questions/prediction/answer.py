@@ -10,11 +10,11 @@ from typing import Any, Literal
 from orchestrator.analysis import words
 from orchestrator.analysis.equivalence import standing
 from orchestrator.analysis.intervals import ALPHA, from_log, t_quantile
-from orchestrator.analysis.summary import Standing
+from orchestrator.analysis.terms import Interval, Standing
 from orchestrator.questions.prediction.predict import Places, at, predicted
 from orchestrator.questions.prediction.refusals import Asked, beyond_rival, rate_of, refusals
 from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
-from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Interval, Judged, Method, Modelled, Predicted
+from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Predicted
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
 

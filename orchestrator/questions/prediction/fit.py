@@ -19,9 +19,10 @@ import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import t_quantile
+from orchestrator.analysis.terms import Interval
 from orchestrator.questions.prediction.network import Floats, wire_ms
 from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
-from orchestrator.questions.prediction.shapes import LEVEL, Fit, Interval, ModelCell, Parameter, Series, Unsure, Windows
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
 from orchestrator.questions.prediction.windows_found import find, least_of_larger
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency

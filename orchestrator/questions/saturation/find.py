@@ -17,7 +17,7 @@ from math import log
 from statistics import mean
 from typing import Literal
 
-from orchestrator.analysis import intervals, naming, unresolved, words
+from orchestrator.analysis import busy, intervals, naming, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.evidence import SHORT_WINDOW_S
 from orchestrator.analysis.intervals import LogMean
@@ -202,7 +202,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
         not_sent=cell.not_sent,
         errors=cell.failed,
-        is_busy=bool(unresolved.busy(checks, {}, (cell.id,))),
+        is_busy=bool(busy.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
         client_share=cell.client_share,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Bounds = tuple[float, float]
+from orchestrator.analysis.terms import Interval
+
 Basis = Literal["measured", "counted", "judgement", "not measured"]
 """Where an entry comes from: this run, the source of both ends, a declaration that nobody measures, or nowhere."""
 Evidence = Literal["", "cell", "cost", "rate", "events", "lines", "judgements"]
@@ -28,7 +29,7 @@ class Score:
     evidence: Evidence = ""
     cell: str = ""
     value: float | None = None
-    interval: Bounds | None = None
+    interval: Interval | None = None
     interval_text: str = ""
     why: str = ""
     is_best: bool = False

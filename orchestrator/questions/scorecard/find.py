@@ -1,6 +1,6 @@
 """The scorecard: who is best by each criterion, in each setting, as far as the run's own comparisons tell it.
 
-The answer's rule decides (`leading`): each stack is compared with the reference, block by block, corrected over the run. A
+The answer's rule decides (`ranking`): each stack is compared with the reference, block by block, corrected over the run. A
 criterion without a sure leader says so, and one that the run did not measure names the experiment that does.
 """
 
@@ -13,9 +13,10 @@ from math import log
 from operator import attrgetter
 from typing import Final
 
-from orchestrator.analysis import compare, intervals, leading, words
+from orchestrator.analysis import compare, intervals, ranking, words
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.catalogue.offers import Catalogue
 from orchestrator.catalogue.read import catalogue
@@ -208,20 +209,19 @@ def _leaders(
     asked = [c for c in compared if not c.control and c.cell in labels]
     controls = [abs(log(c.ratio)) for c in compared if c.control and c.ratio and c.group == setting.title]
     envelope = max(controls, default=0.0)
-    sides = [side for c in asked if (side := leading.side_of(c)) is not None]
+    sides = [side for c in asked if (side := ranking.side_of(c)) is not None]
     if not sides:
-        why = next((c.why for c in asked if c.why), "nothing was compared")
-        return f"not resolved: {why}", frozenset()
+        return "not resolved" if asked else "not resolved: nothing was compared", frozenset()
     order = {score.cell: score.value or 0.0 for score in scores}
-    ahead = leading.leaders(sides, setting.reference, max(log(1 + margin), envelope), lambda cell: order[cell])
-    left = [labels[c.cell] for c in asked if leading.side_of(c) is None]
+    ahead = ranking.leaders(sides, setting.reference, max(log(1 + margin), envelope), lambda cell: order[cell])
+    left = [labels[c.cell] for c in asked if ranking.side_of(c) is None]
     among = f", of those that could be compared (not {words.listed(left)})" if left else ""
     named = words.listed([labels[cell] for cell in ahead])
     if len(ahead) == 1:
         return f"{named}{among}", frozenset(ahead)
-    if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, setting.reference, margin):
+    if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, setting.reference, margin):
         return f"{named}: less than {words.margin(margin)} apart{among}", frozenset(ahead)
-    return f"not resolved: {leading.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
+    return f"not resolved: {words.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
 
 
 def _none_measured(stacks: Sequence[str], criteria: Mapping[str, tuple[str, str]]) -> Iterator[ScoreRow]:
@@ -338,7 +338,7 @@ def _of_rates_in(setting: str, goals: str, found: Sequence[FoundRate], capacity:
         best = f"not resolved: {why}"
     else:
         reference = here[0].reference_cell
-        ahead = leading.leaders(sides, reference, max(log(1 + margin), envelope))
+        ahead = ranking.leaders(sides, reference, max(log(1 + margin), envelope))
         best, ahead = _named(ahead, labels, sides, reference, envelope, margin)
     scores = tuple(replace(_rate(one), is_best=one.cell in ahead) for one in found)
     row = ScoreRow(
@@ -352,10 +352,10 @@ def _of_rates_in(setting: str, goals: str, found: Sequence[FoundRate], capacity:
     return ScoreTable(setting=f"{setting}, {goals}", stacks=tuple(labels.values()), rows=(row,))
 
 
-def _side(of: RateComparison) -> leading.Side | None:
+def _side(of: RateComparison) -> ranking.Side | None:
     if of.interval is None or of.ratio is None or of.standing == "cannot tell":
         return None
-    return leading.Side(
+    return ranking.Side(
         cell=of.cell,
         ratio=1 / of.ratio,
         interval=(1 / of.interval[1], 1 / of.interval[0]),
@@ -366,7 +366,7 @@ def _side(of: RateComparison) -> leading.Side | None:
 def _named(
     ahead: tuple[str, ...],
     labels: Mapping[str, str],
-    sides: Sequence[leading.Side],
+    sides: Sequence[ranking.Side],
     reference: str,
     envelope: float,
     margin: float,
@@ -375,9 +375,9 @@ def _named(
     names = [labels[cell] for cell in ahead]
     if len(ahead) == 1:
         return names[0], ahead
-    if envelope <= log(1 + margin) and leading.are_alike(ahead, sides, reference, margin):
+    if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, reference, margin):
         return f"{words.listed(names)}: less than {words.margin(margin)} apart", ahead
-    return f"not resolved: {leading.any_of(names)}", ()
+    return f"not resolved: {words.any_of(names)}", ()
 
 
 def _rate(found: FoundRate) -> Score:

@@ -19,6 +19,7 @@ from orchestrator.analysis import censored, intervals, words
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind
 from orchestrator.experiment.model.factors import OWN_DRIVERS
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
@@ -26,9 +27,6 @@ from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.shares import complete_matrix
 from orchestrator.questions.shares import estimates as share_estimates
 from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate
-
-Bounds = tuple[float, float]
-
 
 FactorName = Literal["protocol", "responder", "requester"]
 
@@ -53,7 +51,7 @@ class Share:
 
     factors: tuple[FactorName, ...]
     share: float
-    interval: Bounds
+    interval: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +66,7 @@ class Change:
 
     factor: FactorName
     times: float
-    interval: Bounds
+    interval: Interval
     beyond: Standing | None = None
 
 
@@ -84,13 +82,13 @@ class Spread:
     quantity: Quantity
     blocks: int = 0
     apart: float | None = None
-    apart_interval: Bounds | None = None
+    apart_interval: Interval | None = None
     shares: tuple[Share, ...] = ()
     interactions: Share | None = None
     languages: Share | None = None
     changes: tuple[Change, ...] = ()
     noise: float | None = None
-    noise_interval: Bounds | None = None
+    noise_interval: Interval | None = None
     why_not: str = ""
 
 
@@ -119,11 +117,16 @@ class Medians:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """A cell that takes no part, and why, as a clause."""
+    """A cell that takes no part, and why.
+
+    `reason` where its medians cannot be compared. Nothing where the language of its responder is not known.
+    """
 
     cell: str
     stack: str  # label
-    why: str
+    reason: Reason | None = None
+    instead: str = ""  # the stack that stands for the same languages
+    gaps: tuple[tuple[str, str], ...] = ()  # factors and levels of which not every cell is there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +147,7 @@ class Shares:
 
     @property
     def is_told(self) -> bool:
-        """Whether its sentence answers: it leads then, and else stands behind the answer."""
+        """Whether it answers whose the spread is."""
         return not self.of_latency.why_not
 
 
@@ -237,29 +240,32 @@ def _matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Se
         for cell in members:
             ends = known.get(cell.stack)
             key = (cell.protocol, *(ends or ("", "")))
+            outside = LeftOut(cell=cell.id, stack=cell.stack_label)
             if ends is None:
-                why = "nobody here knows the language of its responder"
+                left.append(outside)
             elif key in at:
-                why = f"{at[key].stack_label} stands for {contrasts.languages_in_words(ends)}"
+                left.append(replace(outside, instead=at[key].stack_label))
             else:
                 at[key] = cell
-                why = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)
-                if not why:
+                reason = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)
+                if reason is None:
                     usable[key] = cell
-            if why:
-                left.append(LeftOut(cell=cell.id, stack=cell.stack_label, why=why))
+                else:
+                    left.append(replace(outside, reason=reason))
         found.append(_Matrix(setting=members[0].setting, at=at, usable=usable, left_out=tuple(left)))
     return found
 
 
-def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: float) -> str:
-    """Why a cell cannot take part, as a clause; empty where it can."""
+def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: float) -> Reason | None:
+    """Why a cell cannot take part; None where it can."""
     if failed:
-        return f"invalid: {', '.join(failed)} failed"
-    if why := censored.beyond(cell, "median") or censored.moved(cell, "median", margin):
-        return why.removeprefix(f"{cell.stack_label}: ")
+        return Reason(kind=ReasonKind.INVALID, cells=(cell.id,), names=tuple(failed))
+    if reason := censored.why_no_value(cell, "median") or censored.moved(cell, "median", margin):
+        return reason
     blocks = len(by_block(cell.trials, "median"))
-    return "" if blocks and blocks >= fewest else f"it has a median in {words.count(blocks, 'block')} alone"
+    if blocks and blocks >= fewest:
+        return None
+    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(cell.id,), numbers={"blocks": blocks, "needed": fewest})
 
 
 def _is_asked(matrix: _Matrix) -> bool:
@@ -284,7 +290,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     cells = [matrix.usable[(p, r, q)] for p in part[0] for r in part[1] for q in part[2]] if part else []
     values = [by_block(cell.trials, quantity) for cell in cells]
     without = [cell for cell, of in zip(cells, values, strict=True) if not of]
-    untold = next((why for cell in cells if (why := censored.beyond(cell, quantity))), "")
+    untold = next((cell for cell in cells if censored.why_no_value(cell, quantity)), None)
     blocks = sorted(set.intersection(*(set(of) for of in values))) if values else []
 
     def none(why: str) -> _Found:
@@ -295,7 +301,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     if without:
         return none(f"it is not known of {without[0].stack_label}")
     if untold:
-        return none(untold)
+        return none(f"too few blocks have a value of {untold.stack_label}")
     if len(blocks) < FEWEST_BLOCKS:
         return none(
             f"all cells have a value in {words.count(len(blocks), 'block')}, and an interval takes {FEWEST_BLOCKS}"
@@ -378,14 +384,14 @@ def _cut(share: float) -> float:
     return min(1.0, max(0.0, share))
 
 
-def _cut_interval(bounds: Bounds) -> Bounds:
+def _cut_interval(bounds: Interval) -> Interval:
     return _cut(bounds[0]), _cut(bounds[1])
 
 
 def _told(matrix: _Matrix, part: complete_matrix.Levels, why: str, spreads: Sequence[Spread]) -> Shares:
     cells = {(p, r, q) for p in part[0] for r in part[1] for q in part[2]} if part else set[Key]()
     gaps = [] if not part else [key for key in matrix.usable if key not in cells]
-    left = [LeftOut(cell=matrix.at[key].id, stack=matrix.at[key].stack_label, why=_outside(key, part)) for key in gaps]
+    left = [LeftOut(cell=matrix.at[key].id, stack=matrix.at[key].stack_label, gaps=_outside(key, part)) for key in gaps]
     return Shares(
         setting=matrix.setting,
         factors=tuple(
@@ -398,10 +404,9 @@ def _told(matrix: _Matrix, part: complete_matrix.Levels, why: str, spreads: Sequ
     )
 
 
-def _outside(key: Key, part: complete_matrix.Levels) -> str:
-    """Why a cell that could be compared is outside of the complete part, as a clause."""
-    names = [f"{name} {value}" for name, value, levels in zip(FACTORS, key, part, strict=True) if value not in levels]
-    return f"not every cell with {' and '.join(names)} is there"
+def _outside(key: Key, part: complete_matrix.Levels) -> tuple[tuple[str, str], ...]:
+    """The factors and levels by which a cell that could be compared is outside of the complete part."""
+    return tuple((name, value) for name, value, levels in zip(FACTORS, key, part, strict=True) if value not in levels)
 
 
 def _medians(matrix: _Matrix, protocol: str, counted: set[Key]) -> Medians:
@@ -410,7 +415,9 @@ def _medians(matrix: _Matrix, protocol: str, counted: set[Key]) -> Medians:
     requesters = {key[2]: cell.client for key, cell in reversed(of.items())}
     across = [name for name in matrix.levels[1] if name in responders]
     down = [name for name in matrix.levels[2] if name in requesters]
-    invalid = {left.cell for left in matrix.left_out if left.why.startswith("invalid")}
+    invalid = {
+        left.cell for left in matrix.left_out if left.reason is not None and left.reason.kind is ReasonKind.INVALID
+    }
 
     def entry(key: Key) -> Entry | None:
         if (cell := of.get(key)) is None:

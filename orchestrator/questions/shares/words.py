@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.table import Table, text_table
+from orchestrator.analysis.terms import Interval
 from orchestrator.questions.shares.find import (
     QUESTION,
-    Bounds,
     Entry,
+    LeftOut,
     Medians,
     Quantity,
     Share,
@@ -18,6 +19,7 @@ from orchestrator.questions.shares.find import (
     Spread,
     Standing,
 )
+from orchestrator.wording.reasons import clause
 
 TITLES: dict[str, str] = {
     "protocol": "protocol",
@@ -53,21 +55,19 @@ def title(share: Share) -> str:
     return TITLES[share.factors[0]] if len(share.factors) == 1 else " × ".join(share.factors)
 
 
-def sentence(of: Shares) -> str:
-    """What the median latencies of a setting say."""
-    spread = of.of_latency
+def sentences(shares: Shares) -> tuple[str, ...]:
+    """Return ways to say whose the spread between the median latencies is, the longest first."""
+    spread = shares.of_latency
     if spread.why_not:
-        asked = "whether language or protocol matters more" if len(of.medians) > 1 else "whose language matters more"
-        return f"{of.setting}: {asked} cannot be told: {spread.why_not}."
-    alone = sorted((found for found in spread.shares if len(found.factors) == 1), key=lambda found: -found.share)
-    told = [f"the {title(found)} {'' if place else 'carries '}{_told(found)}" for place, found in enumerate(alone)]
+        return ()
+    verdict = _verdict(spread)
+    alone = sorted((share for share in spread.shares if len(share.factors) == 1), key=lambda share: -share.share)
+    parts = [f"the {title(share)} {'' if place else 'carries '}{_told(share)}" for place, share in enumerate(alone)]
     if spread.interactions is not None:
-        told.append(f"their interactions {_told(spread.interactions)}")
-    left = f" {words.count(len(of.left_out), 'cell')} left out, as its section says." if of.left_out else ""
-    return (
-        f"{of.setting}: {_verdict(spread)}of the spread between the median latencies of {matrix(of)}, "
-        f"{words.listed(told)}.{left}"
-    )
+        parts.append(f"their interactions {_told(spread.interactions)}")
+    carried = f"of the spread between the median latencies of {matrix(shares)}, {words.listed(parts)}"
+    first = f"{verdict}: {carried}" if verdict else carried
+    return (f"{first[0].upper()}{first[1:]}.", *([f"{verdict[0].upper()}{verdict[1:]}."] if verdict else []))
 
 
 def _verdict(spread: Spread) -> str:
@@ -81,7 +81,7 @@ def _verdict(spread: Spread) -> str:
     else:
         said = "; ".join(f"the {TITLES[name]} {_AGAINST[of]}" for name, of in asked.items())
     far = sorted(spread.changes, key=lambda change: -change.times)
-    return f"{said} (a change of {words.listed([f'the {TITLES[c.factor]} {words.ratio(c.times)}' for c in far])}): "
+    return f"{said} (a change of {words.listed([f'the {TITLES[c.factor]} {words.ratio(c.times)}' for c in far])})"
 
 
 _AT_BOTH_ENDS: dict[Standing, str] = {
@@ -143,10 +143,21 @@ def whys(of: Shares) -> tuple[str, ...]:
 
 def left_out(of: Shares) -> tuple[str, ...]:
     """Which cells no share counts, a sentence for each reason."""
-    by_why: dict[str, list[str]] = {}
+    stacks: dict[str, list[str]] = {}
     for left in of.left_out:
-        by_why.setdefault(left.why, []).append(left.stack)
-    return tuple(f"Left out: {words.listed(stacks)}: {why}." for why, stacks in by_why.items())
+        stacks.setdefault(_why(left), []).append(left.stack)
+    return tuple(f"Left out: {words.listed(labels)}: {why}." for why, labels in stacks.items())
+
+
+def _why(left: LeftOut) -> str:
+    if left.reason:
+        return clause(left.reason, {})
+    if left.instead:
+        return f"{left.instead} stands for its languages"
+    if left.gaps:
+        levels = " and ".join(f"{TITLES[name]} {level}" for name, level in left.gaps)
+        return f"not every cell with {levels} is there"
+    return "the language of its responder is not known"
 
 
 def medians_heads(of: Medians) -> tuple[str, ...]:
@@ -182,7 +193,7 @@ def unit_of(of: Shares) -> words.Unit:
     return words.unit_for(entry.median for entry in entries if entry.median is not None)
 
 
-def bounds(interval: Bounds) -> str:
+def bounds(interval: Interval) -> str:
     """`48 to 61 %`."""
     low, high = (words.percent(value) for value in interval)
     return f"{low.removesuffix(' %')} to {high}"

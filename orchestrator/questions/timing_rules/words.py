@@ -51,7 +51,7 @@ def found_by(figure: RuleFigure) -> str:
 
 
 def sentences(figures: Sequence[RuleFigure]) -> tuple[str, ...]:
-    """How many rules checks fail for with every stack, and what came of the others; none without figures."""
+    """Return ways to say how many rules checks find, the longest first; none without figures."""
     if not figures:
         return ()
     rules = dict.fromkeys(figure.words for figure in figures)
@@ -64,7 +64,7 @@ def sentences(figures: Sequence[RuleFigure]) -> tuple[str, ...]:
             for rule in dict.fromkeys(figure.words for figure in such)
         ]
         parts += [f"{text}: {', '.join(which)}"] if which else []
-    return (f"{'; '.join(parts)}.",)
+    return (f"{'; '.join(parts)}.", f"{parts[0]}.")
 
 
 def _found_by_all(figures: Sequence[RuleFigure]) -> str:

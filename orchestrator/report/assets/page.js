@@ -394,7 +394,7 @@
   let theme;
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll(
-      "details.group:not([open], #each-setting, #in-full), .check.fail:not([open]), .check.warn:not([open])",
+      "details.group:not([open], #in-full), .check.fail:not([open]), .check.warn:not([open])",
     )];
     closed.forEach((each) => { each.open = true; });
     theme = root.dataset.theme;

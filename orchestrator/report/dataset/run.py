@@ -106,9 +106,9 @@ class Dataset:
             stored = summary_of_json(self.documents[container.SUMMARY])
         except (KeyError, ValueError) as error:
             raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
-        plan, manifest = expanded(self.plan, self._manifest)
+        plan, _ = expanded(self.plan, self._manifest)
         has_searches = any(cell.find is not None for cell in self.plan.cells)
-        return judged(stored, manifest, plan, self.plan if has_searches else None)
+        return judged(stored, plan, self.plan if has_searches else None)
 
     def digest(self) -> str:
         """SHA-256 of every document and every sample, by their digests; nothing of the program that wrote it."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import Interval
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import significant
 from orchestrator.report.figures.scales import log_ticks, tick_text
 from orchestrator.report.page import pack, shown

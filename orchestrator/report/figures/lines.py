@@ -10,8 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.summary import Interval
-from orchestrator.analysis.sweep import grid, phrases
+from orchestrator.analysis.sweep import grid
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import Unit, digits, significant, unit_for
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
 from orchestrator.report.figures.base import (
@@ -32,6 +32,7 @@ from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_p
 from orchestrator.report.figures.scales import Range, range_of
 from orchestrator.report.palette import SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
+from orchestrator.wording import axis_names
 
 _LATENCY_PX, _GAP_PX = 330, 300
 _TOP_PX, _BOTTOM_PX = 16, 60
@@ -192,7 +193,7 @@ def _places(shared: Scales) -> dict[str, Any]:
 
 def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Figure]]:
     """Yield a title and a figure for each operation of a run along its axis; all have one scale."""
-    unit = phrases.unit(sweep)
+    unit = axis_names.unit(sweep)
     every = [(panel, _lines(sweep, panel, colours)) for panel in sweep.panels if len(panel.places) > 1]
     drawn = [(panel, lines) for panel, lines in every if any(line.values and not line.floor for line in lines)]
     shown = [bound for _, lines in drawn for line in lines for *_, v, i in line.values for bound in (v, *(i or ()))]
@@ -200,7 +201,7 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
         return
     latencies = range_of((value for value in shown if value > 0), is_log=True)
     for number, (panel, lines) in enumerate(drawn, start=1):
-        heads = [plain(phrases.head(sweep, panel, place)) for place in panel.places]
+        heads = [plain(axis_names.head(sweep, panel, place)) for place in panel.places]
         places = list(range(0, len(heads), ceil(len(heads) / _MOST_HEADS)))
         across = axis(
             sweep.factor.title,
@@ -209,7 +210,7 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
             tickvals=places,
             ticktext=[heads[place] for place in places],
         )
-        title = phrases.title(panel)
+        title = axis_names.title(panel)
         yield (
             title,
             _picture(
@@ -227,11 +228,11 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
 
 def _lines(sweep: grid.Sweep, panel: grid.Panel, colours: dict[str, int]) -> list[_Line]:
     """The floors and the stacks of a panel, at the places where they have a median above zero."""
-    heads = [phrases.head(sweep, panel, place) for place in panel.places]
+    heads = [axis_names.head(sweep, panel, place) for place in panel.places]
     lines = []
     for floor_line in panel.floors:
         several = sum(other.kind == floor_line.kind for other in panel.floors) > 1
-        end = f"{floor_line.kind} ({phrases.connection(floor_line.policy)})" if several else floor_line.kind
+        end = f"{floor_line.kind} ({axis_names.connection(floor_line.policy)})" if several else floor_line.kind
         medians = [floor.distribution and floor.distribution.median if floor else None for floor in floor_line.floors]
         values: tuple[_Value, ...] = tuple((place, heads[place], m, None) for place, m in enumerate(medians) if m)
         lines.append(_Line(name=floor_line.kind, number=0, values=values, end=end, floor=floor_line.kind))
@@ -243,7 +244,7 @@ def _lines(sweep: grid.Sweep, panel: grid.Panel, colours: dict[str, int]) -> lis
         )
         # A stack's own colour; another line style for each further way in which it calls.
         number = colours[line.stack] + line.style * SERIES
-        name = phrases.name(panel, line)
+        name = axis_names.name(panel, line)
         lines.append(_Line(name=name, number=number, values=values, end=name))
     return [line for line in lines if line.values]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import Comparison, Interval
+from orchestrator.analysis.summary import Comparison
+from orchestrator.analysis.terms import Interval
 from orchestrator.analysis.words import ratio, significant
 from orchestrator.report.figures.base import (
     BETTER,

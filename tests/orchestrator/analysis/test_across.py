@@ -10,6 +10,7 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from tests.support.runs import S, a_run, host_counters
@@ -63,13 +64,13 @@ def test_the_same_thing_twice_is_not_called_changed(old, statistic):
 def test_equal_is_said_only_where_the_whole_interval_lies_within_what_matters(old):
     found = compare_runs(replace(summary(seed=3), matters=0.5), replace(old, matters=0.5), "median")
     assert set(changes(found).values()) == {"unchanged"}
-    assert "within 50 %" in found.rows[0].why
+    assert found.rows[0].reason is None
 
 
 def test_two_trials_cannot_tell(old):
     found = compare_runs(summary(blocks=2), old, "median")
     assert set(changes(found).values()) == {"cannot tell"}
-    assert "2 and 5 trials" in found.rows[0].why
+    assert found.rows[0].reason.numbers == {"blocks": 2, "needed": 3}
 
 
 def test_the_assumption_is_stated_and_so_is_the_number_of_equal_runs(old):
@@ -93,7 +94,7 @@ def test_a_change_that_the_floor_shares_is_not_resolved(old):
     assert row_of(compare_runs(slower, old, "median"), "grpc").verdict == "regressed"
     found = row_of(compare_runs(moved_floors(slower, 1.22), old, "median"), "grpc")
     assert found.verdict == "not resolved"
-    assert "floor" in found.why
+    assert found.reason.kind is ReasonKind.FLOOR_MOVED
     assert any("tcp floor itself moved" in note for note in found.notes)
 
 
@@ -119,7 +120,7 @@ def test_a_median_beyond_the_time_out_is_neither_left_out_nor_a_ratio(old):
     new = summary(seed=2)
     found = compare_runs(replace(new, cells=tuple(map(censored, new.cells))), old, "median").rows[0]
     assert (found.verdict, found.ratio) == ("cannot tell", None)
-    assert "time-out" in found.why
+    assert found.reason.kind is ReasonKind.CENSORED
 
 
 def test_without_a_floor_in_both_runs_that_is_said(old):
@@ -291,9 +292,9 @@ def test_another_governor_forbids_a_verdict_and_is_named_in_it(old):
 
 def test_another_kernel_is_named_beside_a_verdict_that_stands(old):
     new = with_conditions(summary(seed=2, base_us={"grpc": 300.0}), Kernel="6.9")
-    found = row_of(compare_runs(new, old, "median"), "grpc")
-    assert found.verdict == "regressed"
-    assert "together with what else differs: Kernel: 6.9 against 6.1" in found.notes
+    found = compare_runs(new, old, "median")
+    assert row_of(found, "grpc").verdict == "regressed"
+    assert "Kernel: 6.9 against 6.1" in found.differences
 
 
 def test_runs_that_differ_in_the_number_of_requests_are_compared_and_that_is_said(old):
@@ -426,7 +427,7 @@ def test_a_stack_whose_trials_all_failed_is_said_to_have_failed(old, which):
     found = compare_runs(new, reference, "median")
     row = row_of(found, "rest")
     assert (row.verdict, row.ratio) == ("cannot tell", None)
-    assert row.why == f"in {which} rest (thin): no trial gave a sample, 5 trials failed"
+    assert (row.reason.kind, row.reason.numbers) == (ReasonKind.NO_TRIAL, {"failed": 5})
     assert not any("absent" in text for text in found.differences)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.content import content, goodput
 from orchestrator.analysis.stored_summary import summary_of_json
@@ -120,13 +119,10 @@ def test_a_stack_that_was_not_asked_with_a_size_has_no_figures_there() -> None:
 
 def test_terminal_json_and_report_show_goodput_and_bytes_on_the_wire_by_size() -> None:
     run = a_sweep(10, 20, 30)
-    found = answer(run)
-    lines = "\n".join(answer_lines(found))
+    lines = "\n".join(answer_lines(run))
     assert "goodput by size, MB/s (95 % interval) · local" in lines
     assert "40.0 (36.0 to 44.0)" in lines
     assert "80 B, 100 B" in lines
-    assert found.to_dict()["by_size"][0]["rows"][1]["cells"][1]["goodput_mb_per_s"] == 40.0
-    assert found.to_dict()["table"][0]["goodput_interval"] == (9.0, 11.0)
     page = render(run)
     assert '<section id="sizes">' in page
     assert '<data value="36.0">36.0</data>' in page
@@ -142,7 +138,7 @@ def test_an_interval_wider_than_a_factor_of_ten_is_a_star_with_its_meaning() -> 
     run = a_sweep(10, 20, 30)
     cells = [replace(cell, goodput_interval=(1.0, 4000.0)) for cell in run.cells]
     vague = replace(run, cells=tuple(cells))
-    lines = "\n".join(answer_lines(answer(vague)))
+    lines = "\n".join(answer_lines(vague))
     assert "40.0 (*)" in lines
     assert "wider than a factor of ten" in " ".join(lines.split())
     section = render(vague).partition('<section id="sizes">')[2].partition("</section>")[0]

@@ -14,6 +14,7 @@ from orchestrator.analysis.cost_changes import CostChange
 from orchestrator.analysis.history import equal_runs
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.terms import Reason, ReasonKind
 from tests.support.runs import a_run
 
 CPU, BYTES = "responder_cpu", "wire_bytes"
@@ -86,7 +87,7 @@ def test_what_forbids_a_verdict_on_time_forbids_one_on_costs(old: RunSummary) ->
     new = a_summary("new", cpu=2.0, seed=2)
     found = costs(compare_runs(replace(new, checks=(*new.checks, failed)), old, "median"))
     assert found[CPU].verdict == "cannot tell"
-    assert found[CPU].why.startswith("more by the numbers alone")
+    assert found[CPU].reason == Reason(kind=ReasonKind.DOUBTED, names=("more",))
 
 
 @pytest.mark.parametrize("few", ["blocks", "a trial without"])

@@ -12,6 +12,7 @@ from benchmarks.coverage import measured, plan_of
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.disturbed import MOST, corrected, stretched
 from orchestrator.analysis.summary import Comparison
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.experiment.plan.schedule import schedule
 
 BLOCKS = 5
@@ -72,7 +73,8 @@ def test_what_is_left_once_the_slower_side_has_its_time_back(
 ) -> None:
     result = compared(ratio, [cell] * 5, [reference] * 5)
     assert result.standing == standing
-    assert result.reason == ("disturbed unequally" if standing == "not resolved" else None)
+    kind = result.reason.kind if result.reason else None
+    assert kind is (ReasonKind.DISTURBED if standing == "not resolved" else None)
     assert result.interval is not None
     assert result.disturbed is not None
     low, high = result.interval

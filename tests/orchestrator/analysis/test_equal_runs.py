@@ -7,9 +7,9 @@ import pytest
 from orchestrator.analysis import intervals
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.history import equal_runs
 from orchestrator.errors import Regression, Undecided
+from orchestrator.wording.gate import require_not_slower
 from tests.support.machine import LOADS, Machine
 
 PAIRS = 200

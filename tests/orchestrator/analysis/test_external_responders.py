@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.environments import are_alike, changes
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
@@ -179,18 +178,6 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     assert told["Placement local"] == f"one host; {behind}"
     assert dict(summarise(alone()).conditions)["Placement local"].endswith("who answers behind it is not known")
     assert "one host" not in dict(summarise(alone()).conditions)["Placement local"]
-    sentence = (
-        f"Answered by a service that orch did not start: {label} at localhost:8001. Its version, CPU,"
-        " settings and own work are not known. Unlike the others it does not start afresh for every trial, is not pinned"
-        " by orch, and may answer from farther away, through a tunnel, a container or a proxy: their difference may be"
-        " that."
-    )
-    assert sentence in summary.verdicts
-    assert sentence in answer(summary).headline()
-
-
-def test_without_a_responder_of_ours_there_is_nothing_that_it_is_unlike():
-    assert answer(summarise(alone())).given.endswith("own work are not known.")
 
 
 def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
@@ -203,12 +190,6 @@ def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
         "what answered was not started by orch, and may have changed (localhost:8001, called itself 'nonce';"
         " version, CPU and settings are not known)"
     ]
-
-
-def test_of_a_run_of_our_own_responders_nothing_of_that_is_said():
-    summary = summarise(a_run())
-    assert not any("did not start" in text for text in (*summary.verdicts, *map(str, summary.conditions)))
-    assert answer(summary).given == ""
 
 
 @pytest.mark.parametrize("external", [GIVEN, None])

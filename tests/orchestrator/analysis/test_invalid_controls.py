@@ -1,11 +1,11 @@
 """A cell that a check found invalid decides nothing about the others: neither as a control nor as the bare socket."""
 
-import re
-
 import numpy as np
 import pytest
 
+from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from tests.support.judged import of
 from tests.support.runs import a_plan, a_run
 
@@ -61,9 +61,9 @@ def test_the_check_and_the_comparisons_put_it_in_the_same_percentage(factor):
     run = a_run(controls=1, base_us={"grpc": 280.0}, spoil=slower(factor))
     (check,) = of(run, "control")
     assert check.verdict == "warn"
-    (why,) = (c.why for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")
-    percentage = re.search(r"differs from itself by ([^,:]+?)(?:,|$)", why).group(1)
-    assert f"differs from itself by {percentage}," in check.explanation
+    (reason,) = (c.reason for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")
+    assert reason.kind is ReasonKind.CONTROL
+    assert f"differs from itself by {words.difference(reason.numbers['difference'])}," in check.explanation
 
 
 def test_a_clients_share_does_not_rest_on_an_invalid_bare_socket():

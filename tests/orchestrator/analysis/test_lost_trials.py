@@ -7,10 +7,11 @@ import pytest
 
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.compare import compare_cells
-from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.errors import Undecided
 from orchestrator.experiment.plan import plan as p
+from orchestrator.wording.gate import require_not_slower
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 
@@ -45,7 +46,8 @@ def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
     assert found["median"].standing == standing
     assert found["throughput"].standing == standing
     if standing == "cannot tell":
-        assert "1 of 6 trials failed entirely, which may be the slow ones" in found["median"].why
+        reason = found["median"].reason
+        assert (reason.kind, reason.numbers) == (ReasonKind.SURVIVORS, {"failed": 1, "of": 6})
         assert found["median"].interval is None
 
 
@@ -84,7 +86,7 @@ def test_of_two_runs_the_one_that_lost_trials_gains_nothing_either(grpc, lost_by
     assert row.verdict == verdict
     assert row.overhead.verdict == verdict
     if verdict == "cannot tell":
-        assert "by the trials that are left" in row.why
+        assert row.reason.kind is ReasonKind.SURVIVORS
 
 
 def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis import transferred
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
@@ -17,6 +15,7 @@ from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.report.render import render
+from orchestrator.wording import message_sizes
 from tests.support.judged import verdicts
 from tests.support.made_up import HERE, WEST
 from tests.support.runs import MS, a_plan, a_run
@@ -58,19 +57,6 @@ def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> N
     # 9 ms and one round trip, against three times 0.3 ms and three round trips: even at 4.05 ms.
     assert gap.crossing.at == pytest.approx(4.05, rel=0.1)
     assert gap.crossing.low < gap.crossing.at < gap.crossing.high < gap.crossing.low + 1.0
-
-
-def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
-    run = one_or_three("whole", "at-once", "in-a-row", own_ms=9.0)
-    (crossed,) = [text for text in run.verdicts if "cross at" in text]
-    assert crossed.startswith("connections kept open, a call for each part, in a row: rest (thin) against graphql")
-    found = answer(run)
-    assert found.crossings == (crossed,)
-    assert crossed in found.headline()
-    told = [text for text in run.verdicts if "connections kept open" in text and " against graphql" in text]
-    assert told.index(crossed) == 0  # before those of differences that keep their sign
-    assert len(told) == 3
-    assert answer(one_or_three("whole", own_ms=9.0)).crossings == ()
 
 
 def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
@@ -122,7 +108,7 @@ def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
         assert [part.name for part in cell.parts] == ["user", "posts", "comments"]
         assert cell.load.endswith(f"each of 3 calls, {how}")
     assert f"The parts of each task, {how}: the median" in " ".join(render(run).split())
-    assert "user" in "\n".join(answer_lines(answer(run), width=10_000))
+    assert "user" in "\n".join(answer_lines(run, width=10_000))
 
 
 def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:
@@ -130,8 +116,10 @@ def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:
         draft.done["over_fetched_bytes"] = 0.0 if "grpc" in draft.cell.stack else 4_321.5
 
     run = summarise(a_run(spoil=told))
-    said = transferred.sentences(run.cells, run.comparisons, run.matters)
+    said = message_sizes.sentences(run.cells, run.comparisons, run.matters)
     assert any("nobody needs it" in text and "0 B with grpc" in text and "with rest" in text for text in said), said
     assert {cell.over_fetched_bytes for cell in run.cells} == {0.0, 4_321.5}
     silent = summarise(a_run())
-    assert not any("nobody needs" in t for t in transferred.sentences(silent.cells, silent.comparisons, silent.matters))
+    assert not any(
+        "nobody needs" in t for t in message_sizes.sentences(silent.cells, silent.comparisons, silent.matters)
+    )

@@ -11,8 +11,8 @@ from benchmarks.checks.injections import _stretch
 from benchmarks.checks.realistic import clean_run
 from orchestrator.analysis import words
 from orchestrator.analysis.across import compare_runs
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.analysis.words import ratio_bounds
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
@@ -51,10 +51,8 @@ def test_which_is_quickest_goes_by_the_ratio_and_not_by_medians_of_other_blocks(
     run = a_run(blocks=10, stacks=tuple(base), base_us=base, spoil=slow, between=0.03)
     summary = summarise(without(run, "grpc", range(5, 10)))
     medians = {c.stack_label: c.distribution.median for c in summary.cells}
-    said = next(text for text in summary.verdicts if "fastest" in text)
     assert min(medians, key=medians.get) == "grpc (thin)"
     assert of(summary, "median").standing == "slower"
-    assert "which of rest (thin) and websocket (thin) is fastest is not resolved (lowest ratio so far: " in said
 
 
 @pytest.mark.parametrize("quick", range(3))
@@ -68,12 +66,8 @@ def test_one_quick_trial_puts_no_stack_first(quick):
     base = {"rest": 300.0, "grpc": 300.0}
     load = p.Load(concurrency=1, requests=1000)
     summary = summarise(a_run(blocks=3, base_us=base, spoil=one_quick, load=load, between=0.001))
-    rows = answer(summary).table
-    against = of(summary, "median")
-    shown = {row.stack: row for row in rows}
-    middle = shown["grpc (thin)"].median_ms / shown["rest (thin)"].median_ms
-    assert middle == pytest.approx(against.ratio)
-    assert (rows[0].stack == "grpc (thin)") == (against.ratio < 1)
+    medians = {c.stack_label: c.distribution.median for c in summary.cells}
+    assert medians["grpc (thin)"] / medians["rest (thin)"] == pytest.approx(of(summary, "median").ratio)
     p99 = {c.stack_label: c.distribution.p99 for c in summary.cells}
     assert p99["grpc (thin)"] / p99["rest (thin)"] == pytest.approx(of(summary, "p99").ratio)
     for cell in summary.cells:
@@ -112,17 +106,14 @@ def test_the_median_of_trials_that_differ_in_number_and_speed_is_that_of_the_tri
     load = p.Load(concurrency=1, requests=4000)
     summary = summarise(a_run(blocks=10, stacks=("rest",), load=load, spoil=uneven, between=0.02))
     cell = summary.cells[0]
-    low, high = cell.median_interval
-    said = next(text for text in summary.verdicts if "in the median" in text)
     middle = np.exp(np.mean(np.log([trial.median for trial in cell.trials])))
     assert cell.distribution.median == pytest.approx(middle)
-    assert f"takes {words.ms(middle)} in the median (95 % interval {words.ms(low)} to {words.ms(high)})" in said
-    assert words.INTERVALS in " ".join(answer_lines(answer(summary)))
+    assert words.INTERVALS in " ".join(answer_lines(summary))
 
 
 def test_what_requests_per_second_leave_out_is_said_beside_them_and_goodput_says_that_it_does_not():
     summary = summarise(a_run(stacks=("rest", "grpc")))
-    assert words.throughput(["call"]) in " ".join(answer_lines(answer(summary)))
+    assert words.throughput(["call"]) in " ".join(answer_lines(summary))
     page = Document(render(summary)).text
     assert words.throughput(["call"]) in page
     assert "unlike Req/s, with the requester's pauses" in page
@@ -140,7 +131,6 @@ def test_where_every_cell_that_was_measured_is_invalid_banner_and_watermark_say_
     )
     summary = summarise(run)
     page = render(summary)
-    assert summary.verdicts[0].startswith("These numbers are invalid: ")
     assert "do not rely on these numbers" in page
     assert 'class="watermark"' in page
 
@@ -153,19 +143,6 @@ def test_the_dots_of_the_forest_plot_name_the_blocks_that_they_are_of():
     assert dict(zip(row.blocks, row.by_block, strict=True)) == {block: mine[block] / theirs[block] for block in mine}
     assert list(_blocks([row], [0]).customdata) == [2, 4, 5, 6]
     assert re.search(r"2: 0\.\d\d× 4: 0\.\d\d× 5: 0\.\d\d× 6: 0\.\d\d×", Document(render(summary)).text)
-
-
-def test_the_headline_holds_the_answer_behind_what_failed():
-    def one_fails(draft):
-        if "grpc" in draft.cell.stack and draft.block == 0:
-            draft.columns["status"][500] = STATUSES.index("timeout")
-            draft.columns["bytes_sent"][500] = draft.columns["bytes_received"][500] = -1
-            draft.done["errors"] = {"timeout": 1}
-            draft.done["verified"] -= 1
-
-    failed, answered = answer(summarise(clean_run(3, spoil=one_fails, stacks=("rest", "grpc")))).headline()
-    assert "1 request of 5,000 got no right reply" in failed
-    assert "by the median, grpc (thin) takes " in answered
 
 
 @pytest.mark.parametrize(
@@ -211,13 +188,8 @@ def test_what_was_not_sent_decides_no_percentile_that_it_may_move(share, undecid
     """Of 30 % the check of the offered load fails, too, and the cell is invalid."""
     summary = summarise(a_run(load=RATE, stacks=("rest", "grpc"), spoil=left_out(share)))
     assert {c.statistic for c in summary.comparisons if c.standing == "cannot tell"} == undecided
-    said = [text for text in summary.verdicts if "were not sent (" in text]
-    assert len(said) == (share > 0.01)
     if undecided:
-        assert "were not sent (all connections were busy): its percentiles cover only those that were." in said[0]
-        assert (
-            "of the requests that were due were not sent, which may move p99 by more than 5 %" in of(summary, "p99").why
-        )
+        assert of(summary, "p99").reason.kind in (ReasonKind.UNSENT, ReasonKind.INVALID)
 
 
 def test_two_runs_are_not_told_apart_by_a_percentile_that_unsent_requests_may_move():
@@ -235,7 +207,7 @@ def test_two_runs_are_not_told_apart_by_a_percentile_that_unsent_requests_may_mo
     )
     assert by_median.verdict == "regressed"
     assert by_p99.verdict == "cannot tell"
-    assert "were not sent, which may move p99 by more than 5 %" in by_p99.why
+    assert by_p99.reason.kind is ReasonKind.UNSENT
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])

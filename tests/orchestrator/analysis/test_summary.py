@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -50,7 +52,9 @@ def of(hint: Any) -> some.SearchStrategy[Any]:
     if origin is tuple:
         is_long = inner[-1] is Ellipsis
         return some.lists(of(inner[0]), max_size=1).map(tuple) if is_long else some.tuples(*map(of, inner))
-    if origin is dict:
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return some.sampled_from(list(hint))
+    if origin in (dict, Mapping):
         return some.dictionaries(of(inner[0]), of(inner[1]), max_size=1)
     return _PLAIN[hint]
 

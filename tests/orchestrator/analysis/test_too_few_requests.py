@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.across import compare_runs, compare_within
-from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.history import _means
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.terms import ReasonKind
 from orchestrator.errors import Undecided
 from orchestrator.experiment.plan.plan import Load
+from orchestrator.wording.gate import require_not_slower
 from tests.support.runs import a_run
 
 LOAD = Load(requests=1000, duration_s=0.2)  # whichever comes first
-WHY = "grpc (thin): 3 of 6 blocks have no p99, as their trials hold too few requests, which may be the slow ones"
 
 
 def cut_off_by_time(draft):
@@ -37,7 +37,11 @@ def new():
 
 def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):
     found = {c.statistic: c for c in new.comparisons}
-    assert (found["p99"].standing, found["p99"].ratio, found["p99"].why) == ("cannot tell", None, WHY)
+    assert (found["p99"].standing, found["p99"].ratio, found["p99"].reason.kind) == (
+        "cannot tell",
+        None,
+        ReasonKind.MISSING,
+    )
     assert found["median"].interval
     assert found["throughput"].interval
 
@@ -46,12 +50,12 @@ def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):
 def test_runs_are_not_compared_by_the_blocks_that_are_left(order, new, old):
     pair = (new, old) if order.startswith("new") else (old, new)
     row = next(r for r in compare_runs(*pair, "p99").rows if r.label.startswith("grpc"))
-    assert (row.verdict, row.ratio, row.why) == ("cannot tell", None, f"in new {WHY}")
+    assert (row.verdict, row.ratio, row.reason.kind) == ("cannot tell", None, ReasonKind.MISSING)
 
 
 def test_the_gate_does_not_pass(new, old):
     for comparison in (compare_within(new, "p99"), compare_runs(new, old, "p99")):
-        with pytest.raises(Undecided, match="3 of 6 blocks have no p99"):
+        with pytest.raises(Undecided, match="3 of 6 blocks have no value"):
             require_not_slower(comparison, 1.0)
 
 
@@ -66,4 +70,4 @@ def test_a_cell_of_which_no_trial_has_a_p99_says_so_plainly():
         draft.columns = {name: values[:150] for name, values in draft.columns.items()}
 
     (found,) = (c for c in summarise(a_run(spoil=short)).comparisons if c.statistic == "p99")
-    assert found.why == "no block holds a value of both"
+    assert (found.reason.kind, found.reason.numbers["blocks"]) == (ReasonKind.FEW_BLOCKS, 0)

@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
+from orchestrator.wording.answer import answer
 from tests.support.runs import a_run
 
 
@@ -37,6 +38,6 @@ def test_one_of_a_thing_is_one(requests, policy):
     run = a_run(blocks=1, warmup=1, connection=policy, load=p.Load(concurrency=1, requests=requests))
     summary = summarise(run)
     texts = [f"{c.explanation} {c.action}" for c in summary.checks]
-    texts += [*summary.verdicts, *(cell.load for cell in summary.cells)]
+    texts += [*answer(summary).sentences, *(cell.load for cell in summary.cells)]
     wrong = re.compile(r"(?<![\d.,/])1 (requests|trials|blocks|connections|kept connections|peers|replies)\b")
     assert [text for text in texts if wrong.search(text)] == []

@@ -20,6 +20,8 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.local import host
 from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer
+from tests.support.concluded import check
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import MemoryRun, write_run
 
@@ -308,10 +310,9 @@ def test_of_several_reasons_each_names_whose_it_is() -> None:
 def test_what_kept_the_run_from_answering_stands_above_its_predictions(
     summary: RunSummary, out: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert summary.conclusion is not None
-    why = "other programs took 1.3 CPUs while rest was measured"
-    loud = replace(summary.conclusion, sentence=f"This run cannot answer: {why}.", invalid_because=why)
-    monkeypatch.setattr(predict, "judged_with_model", lambda _: replace(summary, conclusion=loud))
+    invalid = replace(summary, checks=(check("reply", None),))
+    why = answer(invalid).invalid_because
+    monkeypatch.setattr(predict, "judged_with_model", lambda _: invalid)
     predict.command("mapped", **AT)
     assert f"It rests on measurements to doubt: {why}." in " ".join(out.getvalue().split())
 

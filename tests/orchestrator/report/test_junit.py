@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.analysis.gate import Judgement, judge
 from orchestrator.errors import Undecided
 from orchestrator.report.comparison import junit
+from orchestrator.wording.gate import Judgement, judge
 from tests.support.compared import comparison, row, xml
 
 HOSTILE = "a\x1b[31m<b>&\"'\x00\x0b\ud800\ufffe\u202e]]>\n--> c"

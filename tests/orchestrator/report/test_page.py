@@ -13,7 +13,7 @@ import plotly.offline
 import pytest
 
 import orchestrator.report
-from orchestrator.analysis.summary import Standing
+from orchestrator.analysis.terms import Standing
 from orchestrator.errors import UsageError
 from orchestrator.report import page
 from orchestrator.report.figures.base import figure

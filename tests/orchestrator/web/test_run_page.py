@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from orchestrator.analysis.in_short import sentences
 from orchestrator.history import noted
 from orchestrator.results.folder import RunFolder
+from orchestrator.wording.answer import answer as written
 from orchestrator.workspace import Workspace
 from tests.support.folders import begun, killed
 from tests.support.past import base, with_samples
@@ -25,7 +25,7 @@ def own(tmp_path) -> Workspace:
 def test_a_run_has_its_answer_cells_checks_and_conditions(pages):
     answer = pages.get(f"/runs/{WITH_SAMPLES}")
     shown, summary = answer.context, base()[1]
-    assert shown["sentences"] == sentences(summary)
+    assert shown["sentences"] == written(summary).sentences
     assert shown["summary"].conditions == summary.conditions
     assert {check.name for check in shown["checks"]} == {check.name for check in summary.checks}
     assert [row[0] for row in shown["table"].rows] == [cell.stack_label for cell in summary.cells]

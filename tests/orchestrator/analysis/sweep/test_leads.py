@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.analysis.conclusion.arena import arenas, questions
+from orchestrator.analysis.ranking import by_factor, rankings
 from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
 from orchestrator.analysis.sweep.grid import sweep
 from orchestrator.analysis.sweep.leads import Lead, leads
@@ -15,7 +15,7 @@ from tests.support.concluded import beside, cell_of, far, setting, summary
 
 
 def leads_of(run: RunSummary) -> tuple[Lead, ...]:
-    return leads(sweep(run), questions(arenas(run))[0])
+    return leads(sweep(run), by_factor(rankings(run))[0])
 
 
 def in_flight(*medians: tuple[int, float, float], width: float = 1.01) -> RunSummary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache
 from math import log
@@ -10,7 +9,6 @@ from math import log
 import numpy as np
 import pytest
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.stored_summary import summary_of_json
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
@@ -110,10 +108,6 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
     )
     (comparison,) = CAPACITY.of(found).comparisons
     assert comparison.standing == "more", "one side is below, the other above"
-    assert found.verdicts[0].startswith(
-        "add, local, reuse: the highest rate at which p50 < 10 ms holds is at least 1600/s with grpc (thin) and below 100/s"
-        " with rest (thin)"
-    )
 
 
 @pytest.mark.slow
@@ -151,7 +145,6 @@ def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
 def test_rates_that_were_too_high_are_no_failed_checks():
     found = summary()
     assert [check.name for check in found.checks if check.verdict == "fail"] == []
-    assert found.verdicts[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
 def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed_check():
@@ -192,21 +185,13 @@ def test_rates_at_which_not_one_request_is_answered_make_nothing_invalid():
     assert rest.rate_per_s == pytest.approx(400, rel=0.08)
 
 
-@pytest.mark.parametrize(
-    ("most", "spoil", "limit", "words"),
-    [
-        (None, sent_late, "late sends", "above that the requester sends late, and those that are sent are answered"),
-        (8, in_flight(8), "in flight", "above that requests wait to be sent while as many are in flight as may be"),
-    ],
-)
-def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit, words):
+@pytest.mark.parametrize(("most", "spoil", "limit"), [(None, sent_late, "late sends"), (8, in_flight(8), "in flight")])
+def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit):
     planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
     found = summarise(a_search_run(planned, capacity(0.0), spoil=spoil))
     rest, grpc = CAPACITY.of(found).rates
     assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
-    assert words in rate_words.sentence(rest)
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
-    assert found.verdicts[0].count("(the requester's limit)") == 2
 
 
 @pytest.mark.slow
@@ -222,9 +207,7 @@ def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
     assert (comparison.standing, comparison.bound) == ("more", "at least")
     assert comparison.interval is not None
     bound = f"at least {comparison.interval[0]:.1f}"
-    assert f"grpc (thin) answers {bound} times as many a second as rest (thin) (95 % confidence)" in found.verdicts[0]
-    assert rate_words.why(comparison, CAPACITY.of(found)).startswith(f"{bound} times as much, as grpc (thin) reaches")
-    assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
+    assert f"more, {bound}×" in " ".join(answer_lines(found, width=1000))
 
 
 @pytest.mark.slow
@@ -302,14 +285,13 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 
 
 def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
-    lines = [*answer_lines(answer(summary()), width=1000)]
+    lines = [*answer_lines(summary(), width=1000)]
     start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
     heads = "highest rate 95 % interval against the reference requester CPU responder CPU remarks"
     assert " ".join(lines[start + 1].split()) == heads
     grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
     assert "more, " in grpc
     assert not any("median, " in line for line in lines)
-    assert lines[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
 @pytest.mark.slow
@@ -331,9 +313,6 @@ def test_the_report_has_a_section_with_every_search():
 
 def test_the_json_has_them_and_is_read_back():
     assert summary_of_json(summary().to_json()) == summary()
-    raw = json.loads(json.dumps(answer(summary()).to_dict()))["findings"]["capacity"]
-    assert [one["side"] for one in raw["rates"]] == ["", ""]
-    assert raw["comparisons"][0]["standing"] == "more"
 
 
 # ---- how well a search finds: its error, and the coverage of its interval

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
 from orchestrator.analysis.words import MILLISECONDS
@@ -59,7 +58,7 @@ def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_
     assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
     assert [c.stream for c in other.cells] == [c.stream for c in plain.cells]
     assert [c.distribution for c in other.cells] == [c.distribution for c in plain.cells]
-    assert WHY_NO_DELIVERY in " ".join(answer_lines(answer(plain), width=100_000))
+    assert WHY_NO_DELIVERY in " ".join(answer_lines(plain, width=100_000))
     assert WHY_NO_DELIVERY in render(plain)
 
 

@@ -1,1 +1,0 @@
-"""The short answer of a run: one plain sentence, and at most three more on what it is worth, how sure it is, what to do."""

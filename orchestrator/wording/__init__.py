@@ -1,0 +1,1 @@
+"""Findings as English: the only part that makes sentences about a result."""

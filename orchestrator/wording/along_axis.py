@@ -1,0 +1,114 @@
+"""What a lead becomes along the axis, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.sweep.grid import Sweep
+from orchestrator.analysis.sweep.leads import Lead, LeadAt, Side
+from orchestrator.analysis.words import factor
+from orchestrator.experiment.model.factors import STACK
+from orchestrator.wording import axis_names
+from orchestrator.wording.phrasing import MOST_LETTERS, fitting, named, scale_for
+
+_COUNTS = {1: "one block", 2: "two blocks"}
+
+
+def sentence(along: Sweep, lead: Lead, most: int = MOST_LETTERS) -> str:
+    """The lead of the first operation, with the round trips at the last place, in so many letters at most.
+
+    `grpc's lead over rest on `add` falls from 3.2 times on one host to 2.0 times between the regions (37.5 against 75.2
+    ms); there rest takes 2.0 round trips, a new connection for each call, grpc 1.0.`
+    """
+    return fitting(*_ways(along, lead), most=most)
+
+
+def others(along: Sweep, rest: Sequence[Lead], most: int = MOST_LETTERS) -> str:
+    """The leads of the further operations, a short sentence each."""
+    return " ".join(fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.", most=most) for lead in rest)
+
+
+def _ways(along: Sweep, lead: Lead) -> Iterator[str]:
+    change, medians, unsure = _change(along, lead), _medians(lead.last), _unsure(lead)
+    trips = _round_trips(lead)
+    yield f"{change}{medians}{trips}{unsure}."
+    if trips:
+        yield f"{change}{trips}{unsure}."
+    yield f"{change}{medians}{unsure}."
+    yield f"{change}{unsure}."
+
+
+def _change(along: Sweep, lead: Lead) -> str:
+    """From the first place to the last, without the medians."""
+    leader, other = named(lead.leader), named(lead.other)
+    where = f"on `{lead.panel.operation}`{axis_names.setting(lead.panel)}"
+    first, last = (axis_names.at(along, at.place) for at in (lead.first, lead.last))
+    if lead.change == "turns":
+        return _turn(along, lead, where, first, last)
+    if lead.change == "none":
+        bounds = [" to ".join(words.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
+        ratios = f"{other} takes {bounds[0]} times as long {first}, {bounds[1]} times {last}"
+        return f"{leader} and {other} show no significant difference {where}: {ratios}"
+    whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
+    if lead.change == "steady":
+        ends = f"{_with_interval(lead.first)} {first}, {_with_interval(lead.last)} {last}"
+        return f"{whose} over {other} {where} shows no significant change: {ends}"
+    verb = "falls" if lead.last.ratio < lead.first.ratio else "rises"
+    return f"{whose} over {other} {where} {verb} from {_lead(lead.first)} {first} to {_lead(lead.last)} {last}"
+
+
+def _turn(along: Sweep, lead: Lead, where: str, first: str, last: str) -> str:
+    """`rest leads grpc on `add` up to 4 in flight, by 1.5 times with 1 in flight; grpc leads rest from 16 ... on, ...`."""
+    leader, other = named(lead.leader), named(lead.other)
+    before, after = f"{first}, by {_times(lead.first.ratio)}", f"{last}, by {_times(1 / lead.last.ratio)}"
+    if lead.until != lead.first.place:
+        before = f"up to {axis_names.head(along, lead.panel, lead.until)}, by {_times(lead.first.ratio)} {first}"
+    if lead.since != lead.last.place:
+        after = f"from {axis_names.head(along, lead.panel, lead.since)} on, by {_times(1 / lead.last.ratio)} {last}"
+    return f"{leader} leads {other} {where} {before}; {other} leads {leader} {after}"
+
+
+def _lead(at: LeadAt) -> str:
+    return "no significant difference" if at.interval is not None and at.ahead is None else _times(at.ratio)
+
+
+def _times(ratio: float) -> str:
+    """`3.2 times`; two decimals where one would hide the difference."""
+    return f"{factor(ratio, 2 if ratio < 1.5 else 1 if ratio < 10 else 0)} times"
+
+
+def _with_interval(at: LeadAt) -> str:
+    between = " to ".join(words.bounds(at.interval)) if at.interval else ""
+    return f"{_times(at.ratio)} ({between})" if at.ahead else f"no significant difference ({between} times)"
+
+
+def _medians(at: LeadAt) -> str:
+    """` (37.5 against 75.2 ms)`, the leader's first."""
+    medians = [at.leader.median, at.other.median]
+    return f" ({scale_for(medians).all(medians, ' against ')})"
+
+
+def _round_trips(lead: Lead) -> str:
+    """`; there rest takes 2.0 round trips, a new connection for each call, grpc 1.0`; empty without distance."""
+    other, leader = lead.last.other, lead.last.leader
+    if other.round_trips is None or leader.round_trips is None:
+        return ""
+    return (
+        f"; there {named(lead.other)} takes {words.number(other.round_trips, 1)} round trips{_opening(other, leader)}, "
+        f"{named(lead.leader)} {words.number(leader.round_trips, 1)}{_opening(leader, other)}"
+    )
+
+
+def _opening(side: Side, beside: Side) -> str:
+    """That a side opens a connection for each call, where the other one keeps its own."""
+    is_new = side.connection == "per-request" and beside.connection != "per-request"
+    return ", a new connection for each call" if is_new else ""
+
+
+def _unsure(lead: Lead) -> str:
+    return (
+        f"; seen in {_COUNTS.get(lead.blocks, f'{lead.blocks} blocks')}, not yet sure"
+        if lead.change == "unsure"
+        else ""
+    )

@@ -1,0 +1,112 @@
+"""`orch compare --fail-if-slower`: yes, no, or neither, and never a pass for want of evidence.
+
+One rule decides each row (`outcome`). The exit code, the JUnit file and the Markdown table follow from what `judge` found
+of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from orchestrator.analysis import words
+from orchestrator.analysis.across import Row, RunComparison
+from orchestrator.errors import Regression, Undecided
+from orchestrator.wording.reasons import why
+
+Outcome = Literal["slower", "not slower", "cannot tell"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A comparison held against a limit (0.05: slower by 5 %): what each row shows, in their order, and all of them."""
+
+    limit: float
+    outcomes: tuple[Outcome, ...]
+    sentence: str
+    error: Regression | Undecided | None
+
+    @property
+    def overall(self) -> Outcome:
+        """What the exit code says."""
+        if self.error is None:
+            return "not slower"
+        return "slower" if isinstance(self.error, Regression) else "cannot tell"
+
+
+def outcome(row: Row, limit: float) -> Outcome:
+    """What a row shows: `slower` and `not slower` take the whole interval on one side of the limit, and no doubt."""
+    if not _is_usable(row) or row.interval is None:
+        return "cannot tell"
+    if row.interval[0] > 1 + limit:
+        return "slower"
+    return "not slower" if row.interval[1] < 1 + limit else "cannot tell"
+
+
+def judge(comparison: RunComparison, limit: float) -> Judgement:
+    """What a comparison shows at a limit: slower when one row is, undetermined when one is that and none is slower."""
+    outcomes = tuple(outcome(row, limit) for row in comparison.rows)
+    error = _error(comparison.rows, outcomes, limit)
+    if error is not None:
+        sentence = error.message
+    else:
+        count = _count(comparison.rows, comparison.rows)
+        sentence = f"{count} surely not slower by more than {words.margin(limit)}"
+    return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error)
+
+
+def require_not_slower(comparison: RunComparison, limit: float) -> None:
+    """Return when every row is surely within the limit (0.05: slower by less than 5 %).
+
+    Regression when a row's whole interval lies beyond it; Undecided when no row's does, but the interval of one reaches
+    there, one has no verdict, or there is no row.
+    """
+    error = judge(comparison, limit).error
+    if error is not None:
+        raise error
+
+
+def why_undetermined(row: Row, limit: float) -> str:
+    """Why a row that cannot tell does not: what forbids a verdict, or where its interval reaches."""
+    if row.interval is None or row.ratio is None or not _is_usable(row):
+        return "; ".join((why(row), *row.doubts))
+    low, high = words.bounds(row.interval, limit)
+    return f"its 95 % interval, {low} to {high}, reaches to both sides of the limit, {words.factor(1 + limit)}"
+
+
+def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Regression | Undecided | None:
+    slower = [row for row, found in zip(rows, outcomes, strict=True) if found == "slower"]
+    if slower:
+        worst = max(slower, key=lambda row: row.ratio or 0)
+        return Regression(
+            f"{_count(slower, rows)} surely slower by more than {words.margin(limit)}: {_text(worst, limit)}",
+            hint="the table shows each ratio with its interval; `orch report` shows the distributions",
+        )
+    open_rows = [row for row, found in zip(rows, outcomes, strict=True) if found == "cannot tell"]
+    if open_rows:
+        first = max(open_rows, key=lambda row: row.interval[1] if row.interval else float("inf"))
+        return Undecided(
+            f"{_count(open_rows, rows)} neither surely slower by more than {words.margin(limit)} nor surely not: "
+            f"{_text(first, limit)}",
+            hint="more repeats narrow an interval, and so do more equal runs to estimate the spread between runs from; "
+            "a larger limit is easier to rule out",
+        )
+    if not rows:
+        return Undecided("nothing was compared", hint="`orch check` shows what is stored of a run")
+    return None
+
+
+def _is_usable(row: Row) -> bool:
+    return row.verdict != "cannot tell" and not row.doubts
+
+
+def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
+    return f"{len(some)} of {len(rows)} comparisons {'is' if len(some) == 1 else 'are'}"
+
+
+def _text(row: Row, limit: float) -> str:
+    if row.interval is None or row.ratio is None or not _is_usable(row):
+        return f"{row.label} ({why_undetermined(row, limit)})"
+    low, high = words.bounds(row.interval, limit)
+    return f"{row.label} has a ratio of {words.factor(row.ratio)} (95 % interval {low} to {high})"

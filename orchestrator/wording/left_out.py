@@ -1,0 +1,155 @@
+"""Why a run, or part of it, cannot answer: checks that failed, noise that resolves nothing, an end before its time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis import busy, validity, words
+from orchestrator.analysis.busy import Disturbance
+from orchestrator.analysis.check_result import Overloaded
+from orchestrator.analysis.overloads import overloads
+from orchestrator.analysis.ranking import Ranking
+from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.analysis.terms import ReasonKind
+from orchestrator.wording.phrasing import fitting, some
+
+_MOST_LETTERS = 150  # of whose checks failed
+_MOST_NAMED = 3
+_DECIDED = {"faster", "slower", "tie"}
+_LOUD: Mapping[str, str] = {
+    busy.SHARED: "shared with another measurement",
+    "steal": "the hypervisor took up to {cpus} CPUs away",
+    "foreign": "other programs used up to {cpus} CPUs",
+    "throttled": "a CPU quota stopped it for up to {share} of the time",
+    "pressure": "something waited for a CPU that others used for up to {share} of the time",
+    "inside": "other programs in a host used up to {share} of what it may use",
+}
+
+
+def loud(disturbances: Sequence[Disturbance]) -> str:
+    """Return what else ran, as a clause; empty where nothing did."""
+    texts = [
+        _LOUD[each.kind].format(cpus=words.factor(each.most), share=words.percent(min(each.most, 1.0)))
+        for each in disturbances
+    ]
+    return f"the machine was busy ({'; '.join(texts)})" if texts else ""
+
+
+def noise(rankings: Sequence[Ranking], disturbances: Sequence[Disturbance]) -> str:
+    """Return why nothing is resolved, where that is because others held up the trials, as a clause; empty else."""
+    members = [member for ranking in rankings for member in ranking.members]
+    standings = {member.standing for member in members}
+    if standings & _DECIDED or "not resolved" not in standings:
+        return ""
+    if disturbances:
+        return loud(disturbances)
+    unequal = any(member.reason and member.reason.kind is ReasonKind.DISTURBED for member in members)
+    return "others held up the compared sides unequally" if unequal else ""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What failed checks leave out. `text` names it as a clause; `left_out` is a sentence to follow the answer.
+
+    `is_everywhere`: no comparison is valid, or without comparisons no cell. `is_checked`: something other than overload.
+    """
+
+    is_everywhere: bool
+    is_checked: bool
+    text: str
+    left_out: str
+    overloads: tuple[Overloaded, ...]
+
+
+def failed(summary: RunSummary) -> Failed | None:
+    """Return what failed checks of this run leave out; None where none failed."""
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    if not invalid:
+        return None
+    over = overloads(summary.cells, summary.checks)
+    overloaded = {cell.cell for cell in over}
+    checked = {cell: names for cell, names in invalid.items() if cell not in overloaded}
+    clauses = [text for text in (overloaded_clause(over), _checked(summary.cells, checked)) if text]
+    compared = [c for c in summary.comparisons if not c.control]
+    valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
+    missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
+    missing -= {cell for c in valid for cell in (c.cell, c.reference_cell)}
+    without = f"{words.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
+    text = "; ".join(clauses)
+    every = "; ".join((*clauses, *([without] if missing else [])))
+    return Failed(
+        is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
+        is_checked=bool(checked),
+        text=text,
+        left_out=fitting(f"Left out: {every}.", f"Left out: {text}."),
+        overloads=over,
+    )
+
+
+def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> str:
+    """Which checks failed for which stacks, as a clause; empty where none did."""
+    if not invalid:
+        return ""
+    checks = list(dict.fromkeys(name for names in invalid.values() for name in names))
+    stacks = list(dict.fromkeys(cell.stack_label for cell in cells if cell.id in invalid))
+    measured = sum(1 for cell in cells if cell.distribution or cell.id in invalid)
+    is_in_part = not all(cell.id in invalid for cell in cells if cell.stack_label in stacks)
+    where = f" in {len(invalid)} of {words.count(measured, 'measurement')}" if is_in_part else ""
+    noun = "check" if len(checks) == 1 else "checks"
+    return fitting(
+        f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}",
+        f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}",
+        most=_MOST_LETTERS,
+    )
+
+
+def overloaded_clause(cells: Sequence[Overloaded]) -> str:
+    """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`, a clause for each of a few stacks."""
+    by_stack: dict[str, list[Overloaded]] = {}
+    for cell in cells:
+        by_stack.setdefault(cell.stack_label, []).append(cell)
+    if len(by_stack) > _MOST_NAMED:
+        return f"{len(by_stack)} stacks do not keep up with {_rates(cells)}"
+    return "; ".join(f"{label} does not keep up with {_rates(members)}" for label, members in by_stack.items())
+
+
+def _rates(cells: Sequence[Overloaded]) -> str:
+    """The planned rates, and what was delivered of a single one."""
+    rates = sorted({cell.overload.planned_per_s for cell in cells})
+    unit = cells[0].unit
+    if len(cells) == 1 and (delivered := cells[0].overload.delivered_per_s) is not None:
+        return f"{words.rate(rates[0])} {unit} here ({words.rate(delivered)} delivered)"
+    if len(rates) > _MOST_NAMED:
+        return f"{words.rate(rates[0])} to {words.rate(rates[-1])} {unit} here"
+    return f"{words.listed([words.rate(rate) for rate in rates])} {unit} here"
+
+
+def interrupted(summary: RunSummary) -> str:
+    """Return that the run ended before its time, as a clause; empty where it has all that was planned."""
+    trials = sum(len(cell.trials) + cell.failed_trials for cell in summary.cells)
+    planned = sum(cell.planned_trials for cell in summary.cells)
+    if summary.state == "complete" or trials >= planned:
+        return ""
+    return f"it was interrupted after {trials:,} of {words.count(planned, 'trial')}"
+
+
+def invalid_numbers(summary: RunSummary) -> str:
+    """Return what failed checks mean for the numbers, in a sentence; empty where none failed."""
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    names = ", ".join(dict.fromkeys(check.name for check in summary.checks if check.verdict == "fail"))
+    if not names:
+        return ""
+    if not invalid or validity.is_everywhere(summary.cells, invalid):
+        return f"These numbers are invalid: {names} failed (see the checks)."
+    measured = [cell for cell in summary.cells if cell.distribution or cell.id in invalid]
+    which = [
+        f"{cell.stack_label}, {cell.setting} ({', '.join(invalid[cell.id])} failed)"
+        for cell in summary.cells
+        if cell.id in invalid
+    ]
+    more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
+    return (
+        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
+        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells are valid."
+    )

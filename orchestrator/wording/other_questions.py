@@ -1,0 +1,198 @@
+"""Questions other than which is fastest: up to which rate goals hold, whose the spread is, which latency varies least."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.ranking import Figure, differences
+from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.experiment.model.factors import STACK
+from orchestrator.questions.capacity.find import FoundRate, RateComparison
+from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.shares import words as share_words
+from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.stability.find import QUESTION as STABILITY
+from orchestrator.questions.stability.find import Least, least
+from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
+from orchestrator.questions.timing_rules import words as rule_words
+from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
+from orchestrator.wording.phrasing import fitting, named, scale_for, some
+
+
+def own(summary: RunSummary) -> tuple[str, ...]:
+    """Return ways to answer a question that has its own sentence, the longest first; empty of any other question."""
+    shares = [ways for each in SHARES.of(summary) if (ways := share_words.sentences(each))]
+    changed = evolution.sentence(summary.cells)
+    every = (
+        rule_words.sentences(TIMING_RULES.of(summary)),
+        *shares,
+        *steadiest(summary),
+        (changed,) if changed else (),
+    )
+    return next((ways for ways in every if ways), ())
+
+
+# ---- which latency varies least
+
+
+def steadiest(summary: RunSummary) -> list[tuple[str, ...]]:
+    """Return for each setting ways to say which stack's latency varies least, the longest first."""
+    cells = {cell.id: cell for cell in summary.cells}
+    settings: dict[str, list[Comparison]] = {}
+    for comparison in STABILITY.of(summary):
+        if comparison.factor == STACK and not comparison.control:
+            settings.setdefault(comparison.group, []).append(comparison)
+    return [_of_stacks(least(members, cells), cells) for members in settings.values()]
+
+
+def _of_stacks(spreads: Sequence[Least], cells: Mapping[str, CellSummary]) -> tuple[str, ...]:
+    alone = {spread.by: spread.cells[0] for spread in spreads if len(spread.cells) == 1}
+    winners = list(dict.fromkeys(alone.values()))
+    if not spreads:
+        return ("No stack's latencies could be compared by how much they vary.",)
+    if not winners:
+        lead = "No stack's latency varies significantly less than all others'"
+    elif len(winners) > 1:
+        lead = "Which stack's latency varies least depends on how that is measured"
+    else:
+        by = words.listed([f"{SPREADS[name]}{_value(cells[winners[0]], name)}" for name in alone])
+        lead = f"The latency of {cells[winners[0]].stack_label} varies least, by {by}"
+    others = [_each(spread, cells) for spread in spreads if spread.by not in alone or len(winners) > 1]
+    unknown = [SPREADS[name] for name in SPREAD_NAMES if name not in {spread.by for spread in spreads}]
+    others += [f"by {words.listed(unknown)} nothing could be compared"] if unknown else []
+    return (f"{'; '.join((lead, *others))}.", f"{lead}.")
+
+
+def _each(spread: Least, cells: Mapping[str, CellSummary]) -> str:
+    labels = [f"{cells[cell].stack_label}{_value(cells[cell], spread.by)}" for cell in spread.cells]
+    if len(labels) == 1:
+        return f"by {SPREADS[spread.by]} it is {labels[0]}"
+    equal = "are equal" if spread.tie else "show no significant difference"
+    return f"by {SPREADS[spread.by]} {words.listed(labels)} {equal}"
+
+
+def _value(cell: CellSummary, name: SpreadName) -> str:
+    """` (24.1 µs)`; of a multiple of the median ` (1.32)`."""
+    spread = cell.spreads.get(name)
+    if spread is None:
+        return ""
+    return f" ({words.ms(spread.value) if name in ('sd', 'iqr') else words.factor(spread.value)})"
+
+
+# ---- found rates
+
+
+def of_rates(rates: Sequence[FoundRate]) -> str:
+    """Up to which rate each kept its goals, highest first; of several settings the one that is best in the most."""
+    known = [rate for rate in rates if rate.rate_per_s is not None and not rate.invalid and not rate.is_control]
+    if not known:
+        return "No search found a rate at which the goals hold."
+    settings = list(dict.fromkeys((rate.setting, rate.goals) for rate in known))
+    if len(settings) > 1:
+        return _of_settings(known, settings)
+    ordered = sorted(known, key=lambda rate: -(rate.rate_per_s or 0.0))
+    ways = []
+    for most in (len(ordered), 4, 2, 1):
+        shown = [f"{named(rate.stack_label)} {_rate(rate)}" for rate in ordered[:most]]
+        rest = f", {len(ordered) - most} others less" if len(ordered) > most else ""
+        ways.append(f"The highest rate at which each kept its goals: {', '.join(shown)}{rest}.")
+    return fitting(*ways)
+
+
+def _of_settings(known: Sequence[FoundRate], settings: Sequence[tuple[str, str]]) -> str:
+    best: dict[str, int] = {}
+    for setting in settings:
+        highest = max((r for r in known if (r.setting, r.goals) == setting), key=lambda r: r.rate_per_s or 0.0)
+        best[highest.stack_label] = best.get(highest.stack_label, 0) + 1
+    clauses = [f"{named(label)} in {count}" for label, count in sorted(best.items(), key=lambda pair: -pair[1])]
+    return fitting(
+        f"Of {len(settings)} settings the highest rate was kept by {some(clauses)}.", f"See {len(settings)} settings."
+    )
+
+
+def _rate(rate: FoundRate) -> str:
+    side = {"at least": "at least ", "below": "less than "}.get(str(rate.side), "")
+    return f"{side}{words.rate(rate.rate_per_s or 0.0)} a second"
+
+
+def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> tuple[Figure, ...]:
+    """Each rate beside the reference's, a second."""
+    rates = {rate.cell: rate.rate_per_s for rate in found}
+    return tuple(
+        Figure(
+            setting=c.setting,
+            name=c.label,
+            cell=c.cell,
+            median=rates.get(c.cell),
+            reference=c.reference_label,
+            reference_cell=c.reference_cell,
+            reference_median=(base := rates.get(c.reference_cell)),
+            difference=None if base is None or c.ratio is None else base * (c.ratio - 1),
+            interval=differences(base, c.interval),
+            standing=str(c.standing),
+            unit="per second",
+        )
+        for c in compared
+        if not c.is_control
+    )
+
+
+def goals(rates: Sequence[FoundRate]) -> str:
+    """What the goals were, and which stacks the requester limits."""
+    text = f"The goals: {some(list(dict.fromkeys(rate.goals for rate in rates)), 2)}"
+    if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
+        text += f"; the requester limits {some(limited, 3)}, whose responder may do more"
+    return f"{text}."
+
+
+def sure(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
+    """From how many searches, and by how much the first two differ."""
+    searches = [len(rate.ended) for rate in rates]
+    if not searches:
+        return ""
+    low, high = min(searches), max(searches)
+    text = f"This rests on {low if low == high else f'{low} to {high}'} searches of each, 95 % intervals"
+    known = [c for c in compared if not c.is_control and c.ratio is not None and not c.bound and c.interval]
+    if len(known) == 1 and known[0].ratio and known[0].interval:
+        first, reference = named(known[0].label), named(known[0].reference_label)
+        bounds = " to ".join(map(words.factor, known[0].interval))
+        text += f": {first} answered {words.factor(known[0].ratio)} times as many as {reference} ({bounds})"
+    return f"{text}."
+
+
+def advice(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
+    """Which of two to choose where the rate is what counts; empty of more, or of several settings."""
+    standings = {c.cell: c.standing for c in compared if not c.is_control}
+    known = sorted((r for r in rates if r.rate_per_s and not r.is_control), key=lambda r: -(r.rate_per_s or 0.0))
+    if len(known) != 2 or len({(rate.setting, rate.goals) for rate in known}) > 1:
+        return ""
+    if standings.get(known[0].cell) == "more" or all(standing == "less" for standing in standings.values()):
+        return f"Where the rate is what limits you, choose {named(known[0].stack_label)}."
+    return "Choose by other grounds, or measure more repeats."
+
+
+# ---- nothing to compare
+
+
+def alone(cells: Sequence[CellSummary]) -> str:
+    """Of cells that nothing is compared with: what the quickest and the slowest take."""
+    known = sorted(
+        ((of.median, cell) for cell in cells if (of := cell.distribution) and of.median is not None),
+        key=lambda pair: pair[0],
+    )
+    if not known:
+        return "No request got a right reply often enough."
+    low, cell = known[0]
+    took = f"{named(cell.stack_label)} took at most {words.ms(low)} for half of its {words.sample([cell.kind], 's')}"
+    if len(known) == 1:
+        surely = cell.median_interval
+        between = f" ({scale_for(surely).span(surely)})" if surely and not words.is_vague(surely) else ""
+        return fitting(f"{took}{between}; nothing was measured beside it.")
+    high, last = known[-1]
+    ends = f"from {words.ms(low)} ({named(cell.setting)}) to {words.ms(high)} ({named(last.setting)})"
+    stacks = list(dict.fromkeys(cell.stack_label for _, cell in known))
+    return fitting(
+        f"Nothing is compared here; {some(stacks, 3)} took {ends}.",
+        f"Nothing is compared here: {some(stacks, 2)} took {words.ms(low)} to {words.ms(high)}.",
+    )

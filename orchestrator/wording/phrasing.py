@@ -1,0 +1,108 @@
+"""Numbers and names as the answer writes them: one unit and as many decimals as the difference needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary
+from services.python.contract.limits import Kind
+
+MOST_LETTERS = 240
+_MOST_OF_A_NAME = 40
+_MOST_DECIMALS = 3
+_LEAST_MS = 5.0  # from which on latencies are said in ms
+_ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """How a sentence speaks of a kind of work; `several` is empty where a schedule sets when they come."""
+
+    did: str
+    several: str
+
+
+_VERBS: dict[Kind, Verb] = {
+    "call": Verb(did="answered", several="calls"),
+    "task": Verb(did="finished", several="tasks"),
+    "stream": Verb(did="delivered events", several=""),
+    "codec": Verb(did="coded a message", several="messages"),
+}
+
+
+def verb_of(cells: Iterable[CellSummary]) -> Verb:
+    """The words for the kind of work of these cells; where calls stand beside tasks, those for tasks."""
+    kinds = {cell.kind for cell in cells}
+    return _VERBS[kinds.pop() if len(kinds) == 1 else "task"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """One unit for all latencies of a sentence; values are milliseconds."""
+
+    name: str
+    per_ms: float
+    decimals: int
+
+    def number(self, milliseconds: float) -> str:
+        """The number alone; never a zero with a sign."""
+        shown = words.number(milliseconds * self.per_ms, self.decimals)
+        return shown.removeprefix("-") if not shown.strip("-0.,") else shown
+
+    def text(self, milliseconds: float) -> str:
+        """The number with its unit."""
+        return f"{self.number(milliseconds)} {self.name}"
+
+    def all(self, milliseconds: Sequence[float], link: str = " and ") -> str:
+        """Several numbers with the unit once: `310 and 372 µs`."""
+        shown = [self.number(value) for value in milliseconds]
+        return f"{', '.join(shown[:-1])}{link if shown[:-1] else ''}{shown[-1]} {self.name}"
+
+    def span(self, bounds: Sequence[float]) -> str:
+        """`41 to 83 µs`; once, where both look alike."""
+        low, high = (self.number(value) for value in bounds)
+        return f"{low if low == high else f'{low} to {high}'} {self.name}"
+
+
+def scale_for(medians: Iterable[float], difference: float | None = None) -> Scale:
+    """µs below 5 ms, as in tables, and s from ten seconds on; three digits of each median, and two of the difference."""
+    shown = [abs(value) for value in medians if value] or [1.0]
+    name, per_ms = ("µs", 1000.0) if max(shown) < _LEAST_MS else ("s", 0.001) if max(shown) >= 10_000 else ("ms", 1.0)
+    needed = [_decimals(value * per_ms, 3) for value in shown]
+    if difference:
+        needed.append(_decimals(abs(difference) * per_ms, 2))
+    return Scale(name=name, per_ms=per_ms, decimals=max(0, min(_MOST_DECIMALS, max(needed))))
+
+
+def _decimals(value: float, digits: int) -> int:
+    return digits - 1 - floor(log10(value) + _ROUNDING) if value > 0 else 0
+
+
+def named(name: str) -> str:
+    """A name no longer than a sentence has room for."""
+    return name if len(name) <= _MOST_OF_A_NAME else f"{name[: _MOST_OF_A_NAME - 1]}…"
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """`a, b and c`; of many the first, and how many more."""
+    shown = [named(name) for name in names[:most]]
+    return words.listed([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
+
+
+def fitting(*ways: str, most: int = MOST_LETTERS) -> str:
+    """The first of these ways to say it that is short enough; of none, the last one, cut."""
+    text = next((way for way in ways if len(way) <= most), ways[-1])
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def opened(subject: str, text: str) -> str:
+    """`rest: no significant difference`; a sentence of its own without a subject."""
+    return f"{subject}{text}" if subject else capital(text)

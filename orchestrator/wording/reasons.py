@@ -1,0 +1,74 @@
+"""Why a comparison says what it says, as a clause: its interval, and the reason where nothing is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import Comparison
+from orchestrator.analysis.terms import Interval, Reason, ReasonKind
+
+_TEXTS: Mapping[ReasonKind, str] = {
+    ReasonKind.FEW_BLOCKS: "{blocks}, and an interval needs {needed:.0f}",
+    ReasonKind.CENSORED: "too many requests failed{who}: {blocks_of} have no value",
+    ReasonKind.MISSING: "{blocks_of} have no value{who}, as it is not counted, or for too few requests",
+    ReasonKind.UNSENT: "{share} of the requests that were due were not sent{who}, which may move the value in {blocks_of}",
+    ReasonKind.NO_TRIAL: "every trial failed{who}",
+    ReasonKind.UNDECODABLE: "the reader fails{who}",
+    ReasonKind.SURVIVORS: "{failed:.0f} of {trials} failed entirely{who}, which may be the slow ones",
+    ReasonKind.SCHEDULE: "the schedule of the events sets this value, whatever the stack",
+    ReasonKind.INVALID: "{names} failed{who}",
+    ReasonKind.NOISY: "the blocks differ too much",
+    ReasonKind.CORRECTED: "the blocks agree, and the correction for {compared:.0f} comparisons widens the interval",
+    ReasonKind.CONTROL: "the reference differs from itself by {difference}",
+    ReasonKind.DISTURBED: "others held up the two sides unequally, for {cell} and {reference} of their time",
+    ReasonKind.FLOOR_MOVED: "the floor's movement may account for it",
+    ReasonKind.DOUBTED: "{names} by the numbers alone",
+}
+
+
+class Judged(Protocol):
+    """What has an interval, and a reason where nothing is decided."""
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the ratio."""
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why nothing is decided."""
+
+
+def why(row: Judged) -> str:
+    """Return the interval in words and the reason: `between 3.0 % less and 45 % more; the blocks differ too much`."""
+    labels = {row.cell: row.stack_label, row.reference_cell: row.reference_label} if isinstance(row, Comparison) else {}
+    interval = words.between(row.interval) if row.interval else ""
+    reason = clause(row.reason, labels) if row.reason else ""
+    return "; ".join(filter(None, (interval, reason)))
+
+
+def by_reason(rows: Sequence[Comparison]) -> list[tuple[str, list[Comparison]]]:
+    """Return the comparisons without a ratio, by why there is none."""
+    groups: dict[str, list[Comparison]] = {}
+    for row in rows:
+        if row.ratio is None and row.reason is not None:
+            groups.setdefault(clause(row.reason, {}), []).append(row)
+    return list(groups.items())
+
+
+def clause(reason: Reason, labels: Mapping[str, str]) -> str:
+    """Return the reason in words; empty of an interval that is merely open. `labels` name cells, by id."""
+    stacks = list(dict.fromkeys(labels[cell] for cell in reason.cells if cell in labels))
+    numbers = reason.numbers
+    texts: dict[str, str | float] = {**numbers, "who": f" with {words.listed(stacks)}" if stacks else ""}
+    texts["names"] = words.listed(reason.names)
+    if "blocks" in numbers:
+        texts["blocks"] = words.count(round(numbers["blocks"]), "block")
+    if "of" in numbers:
+        texts["blocks_of"] = f"{numbers.get('blocks', 0):.0f} of {words.count(round(numbers['of']), 'block')}"
+        texts["trials"] = words.count(round(numbers["of"]), "trial")
+    texts |= {name: words.percent(numbers[name]) for name in ("share", "cell", "reference") if name in numbers}
+    if "difference" in numbers:
+        texts["difference"] = words.difference(numbers["difference"])
+    return _TEXTS.get(reason.kind, "").format(**texts)

@@ -1,0 +1,129 @@
+"""The answer: the sentences of written runs against a golden file, and what holds whatever a run found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import invalid_cells, withhold
+from orchestrator.cli.short_answer import short_lines
+from orchestrator.wording.answer import Answer, answer
+from tests.orchestrator.wording.scenarios import GOLDEN, lines, scenarios
+from tests.support.concluded import beside, cell_of, check, far, median_of, noisy, summary
+
+NAMES = ("alpha", "bravo", "carol", "delta", "echoes", "fox")
+NONSENSE = re.compile(r"\b(HDI|censored|None|nan|inf)\b|  |\.\.|,,|;;|\(\)|: :")
+MEDIANS = some.floats(min_value=0.02, max_value=400.0)
+WIDTHS = some.sampled_from([1.001, 1.01, 1.04, 1.3, 4.0])
+WHERE = (
+    {},
+    {"concurrency": 4},
+    {"concurrency": 16},
+    {"placement": "far"},
+    {"connection": "per-request"},
+    {"placement": "far", "connection": "per-request"},
+)
+
+
+def test_the_sentences_are_those_of_the_golden_file() -> None:
+    """`python -m tests.orchestrator.wording.scenarios` writes it anew."""
+    assert "\n".join(lines()).splitlines() == GOLDEN.read_text(encoding="utf-8").splitlines()
+
+
+def test_what_forbids_an_answer_is_told_from_what_an_answer_leaves_out() -> None:
+    found = {name: answer(run) for name, run in scenarios().items()}
+    assert {name for name, each in found.items() if each.cannot_answer} == {
+        "a check failed for all",
+        "busy and open",
+        "interrupted",
+    }
+    assert {name for name, each in found.items() if each.left_out} == {"a check failed for one of three"}
+    assert found["two"].fastest == ("grpc",)
+    assert found["two first, open"].fastest == ("grpc", "cbor")
+    assert found["it turns once"].fastest == ()
+
+
+@some.composite
+def runs(draw: some.DrawFn) -> RunSummary:
+    """Two stacks to six in one setting to four, with any outcome, some of it without an interval, some of it failed."""
+    labels = draw(some.lists(some.sampled_from(NAMES), min_size=2, max_size=6, unique=True))
+    places = draw(some.lists(some.sampled_from(range(len(WHERE))), min_size=1, max_size=4, unique=True))
+    parts = []
+    for place in places:
+        where = WHERE[place]
+        reference, *others = [cell_of(label, draw(MEDIANS), **where) for label in labels]
+        rows = []
+        for cell in others:
+            ratio, width = median_of(cell) / median_of(reference), draw(WIDTHS)
+            interval = None if draw(some.integers(0, 9)) == 0 else (ratio / width, ratio * width)
+            rows.append(beside(cell, reference, interval))
+        parts.append(([reference, *others], rows))
+    run = summary(*parts, plan=far(draw(some.sampled_from([0.2, 35.0]))))
+    failing = draw(some.lists(some.sampled_from([cell.id for cell in run.cells]), max_size=2, unique=True))
+    checks = tuple(check("reply", cell) for cell in failing)
+    if draw(some.integers(0, 5)) == 0:
+        checks += (noisy(run.cells[0].id, foreign=draw(some.sampled_from([0.3, 0.7]))),)
+    run = replace(run, checks=checks)
+    return replace(run, comparisons=withhold(run.comparisons, invalid_cells(run.cells, run.checks)))
+
+
+def names_in(text: str) -> set[str]:
+    return {name for name in NAMES if re.search(rf"\b{name}\b", text)}
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs())
+def test_five_sentences_at_most_the_first_short_and_none_of_a_stack_that_is_not_there(run: RunSummary) -> None:
+    found = answer(run)
+    text = " ".join(found.sentences)
+    assert 0 < len(found.sentence) <= 240
+    assert len(found.sentences) <= 5
+    assert NONSENSE.search(text) is None, text
+    assert names_in(text) <= {cell.stack_label for cell in run.cells}
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs())
+def test_no_invalid_stack_is_recommended_or_fastest(run: RunSummary) -> None:
+    found = answer(run)
+    invalid = invalid_cells(run.cells, run.checks)
+    valid = {cell.stack_label for cell in run.cells if cell.id not in invalid}
+    assert names_in(found.advice) <= valid
+    assert set(found.fastest) <= valid
+    assert found.cannot_answer or names_in(found.sentence) <= valid
+    assert bool(invalid) == bool(found.invalid_because) or found.cannot_answer
+    if invalid:
+        assert found.cannot_answer or found.left_out
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs())
+def test_nothing_is_fastest_that_a_comparison_calls_slower(run: RunSummary) -> None:
+    found = answer(run)
+    for c in run.comparisons:
+        if c.standing == "slower":
+            assert found.fastest != (c.stack_label,)
+        if c.standing == "faster" and len({row.group for row in run.comparisons}) == 1:
+            assert found.fastest != (c.reference_label,)
+
+
+@settings(max_examples=50, deadline=None)
+@given(runs())
+def test_figures_are_those_of_the_cells_and_the_terminal_begins_with_the_answer(run: RunSummary) -> None:
+    found: Answer = answer(run)
+    medians = {cell.id: median_of(cell) for cell in run.cells}
+    for figure in found.figures:
+        assert figure.median == medians[figure.cell]
+        if figure.difference is not None and figure.reference_median is not None:
+            assert (
+                abs(figure.difference - (medians[figure.cell] - figure.reference_median))
+                < 1e-6 * figure.reference_median
+            )
+    text = list(short_lines(run, width=10_000))
+    assert tuple(text[: len(found.sentences)]) == found.sentences
+    assert len(list(short_lines(run, width=100))) <= 60
+    assert asdict(found)["sentence"] == found.sentence

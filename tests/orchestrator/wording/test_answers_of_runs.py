@@ -1,0 +1,85 @@
+"""The short answer of synthetic runs from their samples on: each kind of question has its own first sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment.plan import plan as p
+from orchestrator.wording.answer import Answer, answer
+from tests.support import made_up
+from tests.support.codec_runs import a_codec_run
+from tests.support.drafts import Draft
+from tests.support.event_runs import a_stream_run
+from tests.support.runs import MemoryRun, a_plan, a_run
+
+LOAD = p.Load(concurrency=1, requests=200)
+AWAY = p.Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=35.0))
+
+
+def of(run: MemoryRun) -> Answer:
+    return answer(summarise(run))
+
+
+def in_grpc(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
+    return lambda draft: spoil(draft) if "grpc" in draft.cell.stack else None
+
+
+def test_two_stacks() -> None:
+    found = of(a_run(load=LOAD))
+    assert found.sentence.startswith("grpc (thin) answered ")
+    assert " faster than rest (thin) (" in found.sentence
+    assert found.advice == "Where this time counts, choose grpc (thin)."
+
+
+def test_equal_ones() -> None:
+    found = of(a_run(load=LOAD, base_us={"grpc": 300.0, "rest": 300.0}, between=0.002, blocks=8))
+    assert found.sentence.startswith("rest (thin) and grpc (thin) are equal here, within ")
+
+
+def test_over_an_emulated_distance() -> None:
+    plan = replace(a_plan(placements=[AWAY], load=LOAD), provider="lab")
+    assert "over an emulated 35 ms" in of(a_run(plan)).sentence
+
+
+@pytest.mark.parametrize(
+    ("run", "did"), [(a_stream_run, "delivered events"), (a_codec_run, "coded a message")], ids=["stream", "codec"]
+)
+def test_each_kind_of_work(run: Callable[[], MemoryRun], did: str) -> None:
+    assert f" {did} " in of(run()).sentence
+
+
+def test_a_check_that_failed_for_one_of_three() -> None:
+    found = of(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder)))
+    assert found.fastest == ("cbor (thin)",)
+    assert "grpc (thin)" in found.left_out
+
+
+def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -> None:
+    def in_rest(draft: Draft) -> None:
+        if "rest" in draft.cell.stack:
+            made_up.another_responder(draft)
+
+    summary = summarise(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_rest))
+    stacks = {cell.id: cell.stack_label for cell in summary.cells}
+    by_median = {stacks[c.cell]: c for c in summary.comparisons if c.statistic == "median"}
+    assert {stacks[c.reference_cell] for c in by_median.values()} == {"grpc (thin)"}
+    assert {stack: c.ratio is None for stack, c in by_median.items()} == {"rest (thin)": True, "cbor (thin)": False}
+    assert answer(summary).fastest
+    assert "rest (thin)" not in answer(summary).fastest
+
+
+def test_other_programs_that_took_the_machine() -> None:
+    found = of(a_run(load=LOAD, spoil=made_up.foreign_work))
+    assert not found.cannot_answer
+    assert found.fastest == ("grpc (thin)",)
+    assert found.figures[0].standing == "faster"
+
+
+def test_a_run_that_was_cut() -> None:
+    run = a_run(load=LOAD)
+    found = of(replace(run, stored=replace(run.stored, trials=run.stored.trials[:4], state="interrupted")))
+    assert found.sentence == "This run cannot answer: it was interrupted after 4 of 10 trials."
