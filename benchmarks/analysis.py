@@ -68,7 +68,7 @@ def write(options: argparse.Namespace) -> dict[str, Any]:
 
 def read(options: argparse.Namespace) -> dict[str, Any]:
     """Every file's columns and digest, nothing else."""
-    from orchestrator.analysis.evidence import COLUMNS
+    from orchestrator.evidence.run_evidence import COLUMNS
     from orchestrator.results.folder import RunFolder
 
     folder = RunFolder(options.folder)
@@ -80,7 +80,7 @@ def read(options: argparse.Namespace) -> dict[str, Any]:
 
 def analyse(options: argparse.Namespace) -> dict[str, Any]:
     """The whole summary, and the checks' part of it: the same with no check in the table."""
-    from orchestrator.analysis import checks, summarise
+    from orchestrator import checks, summarise
     from orchestrator.results.folder import RunFolder
 
     began = time.perf_counter()

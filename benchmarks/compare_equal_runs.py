@@ -24,15 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.conditions import conditions, keep, told
-from orchestrator.analysis import intervals
-from orchestrator.analysis.across import RunComparison, compare_runs
-from orchestrator.analysis.between_runs import run_mean
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.compare import STATISTICS, Statistic
-from orchestrator.analysis.history import equal_runs
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.between_runs.across import RunComparison, compare_runs
+from orchestrator.between_runs.measured_runs import equal_runs
+from orchestrator.between_runs.run_statistics import run_mean
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.compare import STATISTICS, Statistic
+from orchestrator.findings.summary import RunSummary
 from orchestrator.results.folder import runs
+from orchestrator.statistics import intervals
+from orchestrator.summarise import summarise
 
 MOST = 0.05
 EXPERIMENT = """\

@@ -23,12 +23,12 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import intervals
-from orchestrator.analysis.checks.bimodal import find_modes
-from orchestrator.analysis.compare import compare_cells
-from orchestrator.analysis.summary import CellSummary, Comparison, TrialSummary
+from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.compare import compare_cells
+from orchestrator.findings.summary import CellSummary, Comparison, TrialSummary
+from orchestrator.statistics import intervals
 from services.python.contract.lines import Load, Warmup
 
 Logs: TypeAlias = npt.NDArray[np.float64]

@@ -18,13 +18,13 @@ import numpy as np
 
 from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis.compare import compare_cells
-from orchestrator.analysis.statistics import distribution
-from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.compare import compare_cells
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes import find as shown
 from orchestrator.questions.axes.crossing import Crossing
+from orchestrator.statistics.quantiles import distribution
 from services.python.contract.lines import Load
 
 BEGIN = "<!-- crossings: made by python -m benchmarks.crossings --write -->"

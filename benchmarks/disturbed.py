@@ -20,13 +20,13 @@ import numpy as np
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis import ranking
-from orchestrator.analysis.compare import compare_by
-from orchestrator.analysis.equivalence import MATTERS
-from orchestrator.analysis.summary import CellSummary, Comparison
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings import ranking
+from orchestrator.findings.compare import compare_by
+from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.statistics.equivalence import MATTERS
 
 STACKS, BLOCKS = 12, (3, 5)
 TRUE = (1.1, 1.2, 1.5)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.disk import whole_file
 from orchestrator.hosts import chromium
 from orchestrator.report.dataset.made import write_report
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 
 WIDTH_PX = 1280

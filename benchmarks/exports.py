@@ -56,8 +56,8 @@ def child(task: str, folder: Path, options: argparse.Namespace) -> dict[str, Any
 
 def judge(options: argparse.Namespace) -> dict[str, Any]:
     """The summary that every export begins with, and nothing else."""
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.results.folder import RunFolder
+    from orchestrator.summarise import summarise
 
     began = time.perf_counter()
     summarise(RunFolder(options.folder))
@@ -77,10 +77,10 @@ def frame(options: argparse.Namespace) -> dict[str, Any]:
 
 def export(options: argparse.Namespace) -> dict[str, Any]:
     """One raw export, judging included."""
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.exports.findings import JudgedRun
     from orchestrator.exports.writers import FORMATS
     from orchestrator.results.folder import RunFolder
+    from orchestrator.summarise import summarise
 
     target = options.folder.parent / options.task
     began = time.perf_counter()

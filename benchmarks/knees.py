@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis.equivalence import MATTERS
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.saturation.find import LoadSeries, find_series
+from orchestrator.statistics.equivalence import MATTERS
 
 BEGIN = "<!-- knees: made by python -m benchmarks.knees --write -->"
 LOADS = (1, 10, 50, 100, 200)

@@ -19,8 +19,8 @@ from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.harness.conditions import keep
-from orchestrator.analysis.refereed import compare
-from orchestrator.analysis.summary import TrialSummary
+from orchestrator.checks.ends.referee import compare
+from orchestrator.findings.summary import TrialSummary
 from orchestrator.referee.tools import TOOLS
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import TurnRecord
@@ -105,7 +105,7 @@ def made_up(rng: random.Random, rounds: int, centre: float, scatter: float) -> l
 
 def of_run(run: Path) -> Iterator[tuple[str, str, list[Round]]]:
     """Each cell of a run that has a referee, with who asked it and its rounds; SystemExit where it has none."""
-    from orchestrator.analysis.summarise import summarise
+    from orchestrator.summarise import summarise
 
     folder = RunFolder.open(run)
     manifest, summary = folder.manifest(), summarise(folder)

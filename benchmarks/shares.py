@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.simulated import print_table
-from orchestrator.analysis import intervals
 from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate, decompose
+from orchestrator.statistics import intervals
 
 TARGET = Path(__file__).parents[1] / "docs" / "languages.md"
 BEGIN = "<!-- shares: made by python -m benchmarks.shares --write -->"

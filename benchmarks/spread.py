@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_table
-from orchestrator.analysis import intervals
-from orchestrator.analysis.compare import compare_spreads
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.compare import compare_spreads
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName, TrialSpread
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
 
 TARGET = Path(__file__).parents[1] / "docs" / "stability.md"
 BEGIN = "<!-- spread: made by python -m benchmarks.spread --write -->"

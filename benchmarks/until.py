@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.intervals import ALPHA, t_quantile
 from orchestrator.questions.until.find import SHARE
+from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 RESULTS = Path(__file__).parent / "results" / "until.json"
 PAGE = Path(__file__).parents[1] / "docs" / "until.md"
@@ -177,9 +177,9 @@ def saved(
 
 def shipped() -> list[tuple[str, int, float]]:
     """Each experiment of `experiments/` that compares anything in three blocks or more: name, comparisons, margin."""
-    from orchestrator.analysis.power import planned_comparisons
     from orchestrator.errors import OrchError
     from orchestrator.experiment.plan.planning import make_plan
+    from orchestrator.findings.power import planned_comparisons
 
     found = []
     for path in sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml")):

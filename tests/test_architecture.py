@@ -23,46 +23,33 @@ NOT_OURS = {
 }  # what programs write, also those that build other languages
 
 # A part may import itself, what stands here beside it, and `SHARED`.
+OF_A_RUN = {
+    "wording",
+    "between_runs",
+    "questions",
+    "checks",
+    "evidence",
+    "findings",
+    "statistics",
+    "results",
+    "experiment",
+}
 MAY_IMPORT = {
-    "cli": {
-        "web",
-        "history",
-        "referee",
-        "measure",
-        "exports",
-        "report",
-        "audit",
-        "wording",
-        "questions",
-        "analysis",
-        "results",
-        "hosts",
-        "experiment",
-        "catalogue",
-    },
-    "web": {
-        "history",
-        "measure",
-        "exports",
-        "report",
-        "wording",
-        "questions",
-        "analysis",
-        "results",
-        "hosts",
-        "experiment",
-        "catalogue",
-    },
-    "measure": {"referee", "report", "wording", "questions", "analysis", "results", "hosts", "experiment", "catalogue"},
-    "exports": {"report", "wording", "questions", "analysis", "results", "experiment"},
-    "report": {"audit", "wording", "questions", "analysis", "results", "experiment"},
-    "audit": {"analysis", "experiment"},
-    "history": {"exports", "wording", "questions", "analysis", "results", "experiment"},
-    "wording": {"questions", "analysis", "results", "experiment"},
-    # A question's `words.py` alone may import wording. Until `analysis` is empty, its modules and those of `questions` may
-    # import each other, though in no circle.
-    "questions": {"wording", "analysis", "results", "experiment", "catalogue"},
-    "analysis": {"questions", "results", "experiment", "catalogue"},
+    "cli": {"web", "history", "referee", "measure", "exports", "report", "audit", *OF_A_RUN, "hosts", "catalogue"},
+    "web": {"history", "measure", "exports", "report", *OF_A_RUN, "hosts", "catalogue"},
+    "measure": {"referee", "report", *OF_A_RUN, "hosts", "catalogue"},
+    "history": {"exports", *OF_A_RUN},
+    "exports": {"report", *OF_A_RUN},
+    "report": {"audit", *OF_A_RUN},
+    "audit": {"findings", "statistics", "experiment"},
+    "wording": {"between_runs", "questions", "findings", "statistics", "results", "experiment"},
+    "between_runs": {"evidence", "findings", "statistics", "results", "experiment"},
+    # Of a question, `words.py` alone imports wording. Questions, evidence and findings import each other, in no circle.
+    "questions": {"wording", "checks", "evidence", "findings", "statistics", "results", "experiment", "catalogue"},
+    "checks": {"questions", "evidence", "findings", "statistics", "results", "experiment", "catalogue"},
+    "evidence": {"questions", "findings", "statistics", "results", "experiment", "catalogue"},
+    "findings": {"questions", "statistics", "results", "experiment"},
+    "statistics": set[str](),
     "results": {"experiment", "referee"},
     "hosts": {"experiment", "catalogue", "referee"},
     "referee": set[str](),
@@ -75,9 +62,11 @@ SHARED = {
     "disk",
     "files",
     "lines",
+    "quantities",
     "record_layout",
     "shapes",
     "strict_json",
+    "summarise",
     "unseen",
     "workspace",
 }
@@ -307,9 +296,9 @@ def test_no_module_names_a_language() -> None:
     }
     # The interpreter that orch itself needs, the one in a host's venv, and what a host says of its own.
     own = {
-        "orchestrator/analysis/conditions.py: Python",
-        "orchestrator/analysis/conditions.py: python",
-        "orchestrator/analysis/environments.py: Python",
+        "orchestrator/evidence/conditions.py: Python",
+        "orchestrator/evidence/conditions.py: python",
+        "orchestrator/between_runs/environments.py: Python",
         "orchestrator/hosts/probes.py: python",
         "orchestrator/hosts/remote/host.py: python",
     }
@@ -334,7 +323,7 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
     assert not [name for name in at_once if name.startswith(services)]
     assert found[analysis] == {
         "orchestrator/questions/registry.py",
-        "orchestrator/questions/tables.py",
+        "orchestrator/wording/question_tables.py",
         "orchestrator/report/page.py",
         "orchestrator/report/view.py",
         "orchestrator/wording/other_questions.py",

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.checks import alarms, power, table
 from benchmarks.checks.faults import FAULTS
 from benchmarks.harness.conditions import RESULTS, conditions, keep
-from orchestrator.analysis.checks import CHECKS
+from orchestrator.checks import CHECKS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "checks.md"
 STORED = RESULTS / "checks.json"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
-from orchestrator.analysis.checks import CHECKS, run_checks
-from orchestrator.analysis.checks.base import rank
-from orchestrator.analysis.collect import collect
+from orchestrator.checks import CHECKS, run_checks
+from orchestrator.checks.base import rank
+from orchestrator.evidence.collect import collect
 from services.python.contract.limits import Kind
 
 Heard = Callable[[str], None]

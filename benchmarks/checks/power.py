@@ -9,11 +9,11 @@ import numpy as np
 from benchmarks.checks.fault import Fault
 from benchmarks.checks.realistic import clean_run
 from benchmarks.checks.refereed import beside
-from orchestrator.analysis.check_result import CheckVerdict
-from orchestrator.analysis.checks import CHECKS
-from orchestrator.analysis.checks.base import Check, rank
-from orchestrator.analysis.collect import collect
-from orchestrator.analysis.evidence import Run
+from orchestrator.checks import CHECKS
+from orchestrator.checks.base import Check, rank
+from orchestrator.evidence.collect import collect
+from orchestrator.evidence.run_evidence import Run
+from orchestrator.findings.check_result import CheckVerdict
 
 NINE_IN_TEN = 0.9
 RUNS = 20

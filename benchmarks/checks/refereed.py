@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.collect import collect
+from orchestrator.evidence.collect import collect
 from orchestrator.results.manifest import RefereeRecord, RefereeTool, TurnRecord
 from tests.support.runs import MemoryRun
 

@@ -31,8 +31,8 @@ import numpy as np
 
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, pin_requester, responder
-from orchestrator.analysis.statistics import NS_PER_MS, quantile
 from orchestrator.experiment.plan.loads import room
+from orchestrator.statistics.quantiles import NS_PER_MS, quantile
 from services.python.contract.lines import STATUSES, Load, Target, Trial, Warmup
 from services.python.contract.offers import find_protocol
 from services.python.load.record import read_record

@@ -24,8 +24,8 @@ from pathlib import Path
 from benchmarks.published.kept import cut, text_of
 from benchmarks.published.page import NOT_RUN, kept, page
 from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, Spec
-from orchestrator.analysis.stored_summary import summary_of
 from orchestrator.results.documents import read_sealed
+from orchestrator.summarise import summary_of
 
 _ORCH = (sys.executable, "-c", "from orchestrator.cli.main import main; main()")
 _CHECK_FAILED = 5  # orch's exit code: which figures are invalid stands in the summary

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benchmarks.published.kept import Cell, Kept
 from benchmarks.published.specs import Alike, Asked, Fewer, Ours, Table
-from orchestrator.analysis import intervals, words
+from orchestrator import quantities
 from orchestrator.audit.claim_forms import (
     Connections,
     DeliversAll,
@@ -23,6 +23,7 @@ from orchestrator.audit.claim_forms import (
     Slower,
     Times,
 )
+from orchestrator.statistics import intervals
 
 Verdict = Literal["agrees", "in direction", "does not agree", "not resolved", "not asked here", "not run yet"]
 # From the most to the least serious: a sentence is held as well as its worst part.
@@ -164,7 +165,7 @@ def _parts(figures: Figures, test: Asked) -> list[Callable[[], Finding]]:
 def _faster(figures: Figures, pair: tuple[str, str], test: Faster | Slower) -> Finding:
     """The left row of a pair takes less time; `percent` may be time saved or speed gained."""
     ratio, interval = figures.ratio(*pair, test.statistic)
-    text = f"{pair[0]} {words.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
+    text = f"{pair[0]} {quantities.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
     if interval is None or interval[0] <= 1 <= interval[1]:
         return Finding(verdict="not resolved", text=text)
     if interval[0] > 1:
@@ -181,7 +182,7 @@ def _faster(figures: Figures, pair: tuple[str, str], test: Faster | Slower) -> F
 
 def _times(figures: Figures, test: Times) -> Finding:
     ratio, interval = figures.ratio(test.row, test.of, test.statistic)
-    text = f"{test.row} takes {words.factor(ratio)} times as long as {test.of}{_shown(interval)}"
+    text = f"{test.row} takes {quantities.factor(ratio)} times as long as {test.of}{_shown(interval)}"
     low, high = interval or (ratio, ratio)
     if low / (1 + _SHARE) <= test.factor <= high * (1 + _SHARE):
         return Finding(verdict="agrees" if interval else "not resolved", text=text)
@@ -227,7 +228,7 @@ def _delivered(figures: Figures, row: str) -> Finding:
 def _peak(figures: Figures, group: Sequence[str], published: float) -> Finding:
     rates = {row: figures.cell(row).throughput_per_s or 0.0 for row in group}
     highest = max(rates, key=lambda row: rates[row])
-    text = f"highest of {highest}: {words.rate(rates[highest])}/s"
+    text = f"highest of {highest}: {quantities.rate(rates[highest])}/s"
     fits = abs(rates[highest] / published - 1) <= _SHARE
     return Finding(verdict="agrees" if fits else "does not agree", text=text)
 
@@ -235,8 +236,8 @@ def _peak(figures: Figures, group: Sequence[str], published: float) -> Finding:
 def _larger(figures: Figures, test: LargerEffect) -> Finding:
     first, second = (figures.ratio(*pair, test.statistic) for pair in (test.first, test.second))
     text = (
-        f"{test.first[0]} over {test.first[1]} {words.ratio(first[0])}, {test.second[0]} over {test.second[1]} "
-        f"{words.ratio(second[0])}"
+        f"{test.first[0]} over {test.first[1]} {quantities.ratio(first[0])}, {test.second[0]} over {test.second[1]} "
+        f"{quantities.ratio(second[0])}"
     )
     (one, two) = (_sizes(*of) for of in (first, second))
     if one is None or two is None or (one[0] <= two[1] and two[0] <= one[1]):
@@ -257,14 +258,14 @@ def _sizes(_ratio: float, interval: tuple[float, float] | None) -> tuple[float, 
 def _connections(figures: Figures, row: str, policy: str) -> Finding:
     cell, ping = figures.cell(row), figures.ping(row)
     trips = (cell.median or 0.0) / ping
-    text = f"{row}: median of {words.factor(trips)} pings of {_ms(ping)}"
+    text = f"{row}: median of {quantities.factor(trips)} pings of {_ms(ping)}"
     fits = (trips >= _KEPT_TRIPS) == (policy == "per-request")
     return Finding(verdict="agrees" if fits else "does not agree", text=text)
 
 
 def _alike(figures: Figures, pair: tuple[str, str], within: float) -> Finding:
     ratio, interval = figures.ratio(*pair, "mean")
-    text = f"{pair[0]} {words.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
+    text = f"{pair[0]} {quantities.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
     if interval is None:
         return Finding(verdict="not resolved", text=text)
     low, high = interval
@@ -276,7 +277,9 @@ def _alike(figures: Figures, pair: tuple[str, str], within: float) -> Finding:
 
 def _fewer(figures: Figures, test: Fewer) -> Finding:
     ratio, interval = figures.ratio(test.row, test.than, "mean")
-    text = f"one call of {test.row} takes {words.factor(ratio)} times as long as one of {test.than}{_shown(interval)}"
+    text = (
+        f"one call of {test.row} takes {quantities.factor(ratio)} times as long as one of {test.than}{_shown(interval)}"
+    )
     if interval is None or interval[0] <= test.times <= interval[1]:
         return Finding(verdict="not resolved", text=text)
     return Finding(verdict="agrees" if interval[1] < test.times else "does not agree", text=text)
@@ -285,8 +288,8 @@ def _fewer(figures: Figures, test: Fewer) -> Finding:
 def _shown(interval: tuple[float, float] | None) -> str:
     if interval is None:
         return " (no interval: fewer than three blocks)"
-    return " (ratio {} to {})".format(*words.bounds(interval))
+    return " (ratio {} to {})".format(*quantities.bounds(interval))
 
 
 def _ms(value: float | None) -> str:
-    return "not known" if value is None else words.ms(value)
+    return "not known" if value is None else quantities.ms(value)

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.summary import CellSummary, RunSummary, TrialSummary
-from orchestrator.analysis.validity import invalid_cells
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.findings.check_result import counts, in_words
+from orchestrator.findings.summary import CellSummary, RunSummary, TrialSummary
+from orchestrator.findings.validity import invalid_cells
 from orchestrator.shapes import decode_json
 
 FORMAT = 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.published.held import Figures, Finding, hold
 from benchmarks.published.kept import Cell, Kept, read
 from benchmarks.published.specs import KEPT, ROOT, SPECS, TABLES, Table
-from orchestrator.analysis import words
+from orchestrator import quantities
 from orchestrator.audit import AuditFile, AuditResult, examine
 from orchestrator.audit.model import Row
 from orchestrator.audit.model import read as read_audit
@@ -190,7 +190,7 @@ def _figure(cell: Cell, column: str) -> str:
         return "too few" if column in ("p95", "p99") and cell.samples else "–"
     if column == "samples":
         return f"{value:,}"
-    return words.rate(value) if column.endswith("per_s") else f"{value:.3f}"
+    return quantities.rate(value) if column.endswith("per_s") else f"{value:.3f}"
 
 
 def _of_events(cell: Cell, column: str) -> str:
@@ -203,7 +203,7 @@ def _of_events(cell: Cell, column: str) -> str:
     delivered = events.per_s
     if delivered is None or not events.delivered:
         return "–"
-    return words.rate(delivered * events.offered / events.delivered if column == "offered_per_s" else delivered)
+    return quantities.rate(delivered * events.offered / events.delivered if column == "offered_per_s" else delivered)
 
 
 def _pings(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import json
 import math
 from typing import Any, assert_never
 
-from orchestrator.analysis.words import change
 from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.audit.claim_forms import (
     Claim,
@@ -31,6 +30,7 @@ from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.network_rules import ROUND_TRIPS, round_trips
 from orchestrator.audit.precision import column_bounds, half_digit
+from orchestrator.quantities import change
 
 # Claims are rounded: "ten times" is 9 to 11, but never the other way round.
 FACTOR_SLACK = 0.10

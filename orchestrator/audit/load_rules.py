@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from orchestrator.analysis.words import MOST_CHANGE, factor
 from orchestrator.audit.assessment import Assessment, Rule, about
 from orchestrator.audit.method import clients_of, depth_unknown, method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.precision import bounds, half_digit, mean_bounds
+from orchestrator.quantities import MOST_CHANGE, factor
 
 # Runs of our own on a loud machine, published as a pooled mean beside a median throughput, came to twice.
 EXCESS_OVER_RUNS = 3.0

@@ -5,20 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import requester_hosts, words
-from orchestrator.analysis.by_size import by_size
-from orchestrator.analysis.cells import percentile_text
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.table import notes as notes_of
+from orchestrator import quantities
 from orchestrator.cli.answer_tables import WHOLE_LIFE, beside, of_run, standing
 from orchestrator.cli.table_lines import table_lines, tables_lines
+from orchestrator.evidence import requester_hosts
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.questions.axes.by_size import by_size
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.tables import tables as question_tables
 from orchestrator.wording.answer import answer
 from orchestrator.wording.axis_tables import tables
 from orchestrator.wording.notes import notes
+from orchestrator.wording.phrasing import percentile_text
+from orchestrator.wording.question_tables import tables as question_tables
 from orchestrator.wording.settings import Setting, Settings
+from orchestrator.wording.table import notes as notes_of
 from orchestrator.wording.uncompared import why_uncompared
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
@@ -58,7 +59,7 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
         yield from aligned(heads, lines)
     yield from _notes(summary, [cell for setting in shown for cell in setting.cells], is_along=bool(along), width=width)
     if shown and len(summary.cells) > rows:
-        yield f"... and {words.count(len(summary.cells) - rows, 'more row')} in the report"
+        yield f"... and {quantities.count(len(summary.cells) - rows, 'more row')} in the report"
     yield from tables_lines(question_tables(summary), width)
 
 
@@ -70,7 +71,7 @@ def prediction(summary: RunSummary) -> tuple[str, ...]:
 
 def _table(setting: Setting, settings: Settings) -> Iterator[str]:
     """The table of one setting."""
-    rate = words.per_second(cell.kind for cell in setting.cells).lower()
+    rate = quantities.per_second(cell.kind for cell in setting.cells).lower()
     values = {"reference": setting.reference or "reference", "unit": setting.unit.name, "rate": rate}
     yield ""
     yield setting.title
@@ -101,21 +102,21 @@ def _notes(summary: RunSummary, shown: Sequence[CellSummary], *, is_along: bool,
     counted = [cost for cell in shown for cost in cell.costs.values()]
     texts = [
         *(notes_of(tables(summary)) if is_along else _notes_on_settings(shown)),
-        *([words.GOODPUT] if by_size(summary.cells) else []),
+        *([quantities.GOODPUT] if by_size(summary.cells) else []),
         *([requester_hosts.NOTE] if any(cell.requester_hosts for cell in shown) else []),
-        *([words.COSTS] if counted else []),
-        *([f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []),
-        *([words.PRICES] if any("responder_usd" in cell.costs for cell in shown) else []),
+        *([quantities.COSTS] if counted else []),
+        *([f"{WHOLE_LIFE}: {quantities.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []),
+        *([quantities.PRICES] if any("responder_usd" in cell.costs for cell in shown) else []),
     ]
     kinds = {cell.kind for cell in shown}
     text = " ".join(texts)
-    yield from wrapped(words.of_samples(text, kinds.pop()) if len(kinds) == 1 else text, width)
+    yield from wrapped(quantities.of_samples(text, kinds.pop()) if len(kinds) == 1 else text, width)
 
 
 def _notes_on_settings(shown: Sequence[CellSummary]) -> Iterator[str]:
     intervals = [cell.median_interval for cell in shown]
-    if any(map(words.is_vague, (*intervals, *(cell.goodput_interval for cell in shown)))):
-        yield f"*: {words.VAGUE}."
+    if any(map(quantities.is_vague, (*intervals, *(cell.goodput_interval for cell in shown)))):
+        yield f"*: {quantities.VAGUE}."
     if any(cell.distribution and {"median", "p99"} & {*cell.distribution.pooled} for cell in shown):
         yield f"{_POOLED}: of all requests pooled."
     if any(
@@ -123,29 +124,29 @@ def _notes_on_settings(shown: Sequence[CellSummary]) -> Iterator[str]:
     ):
         yield _DASH
     if any(interval is not None for interval in intervals):
-        yield words.INTERVALS
+        yield quantities.INTERVALS
     if any(interval is not None for interval in intervals) and len(shown) > 1:
-        yield words.RATIOS_AND_MEDIANS
+        yield quantities.RATIOS_AND_MEDIANS
     rated = [cell.kind for cell in shown if cell.throughput_per_s is not None and not cell.stream]
     if rated:
-        yield words.throughput(rated)
+        yield quantities.throughput(rated)
 
 
-def _parts(cell: CellSummary, label: str, unit: words.Unit) -> str:
+def _parts(cell: CellSummary, label: str, unit: quantities.Unit) -> str:
     """The medians of a sample's parts: `each task with grpc: call 1 0.31, call 2 0.29 ms (medians)`."""
-    shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in cell.parts[: words.PARTS_SHOWN])
-    more = len(cell.parts) - words.PARTS_SHOWN
+    shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in cell.parts[: quantities.PARTS_SHOWN])
+    more = len(cell.parts) - quantities.PARTS_SHOWN
     return f"each {cell.kind} with {label}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
     """A text in lines of so many columns, none of which ends between a number and its unit."""
-    for line in textwrap.wrap(words.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
+    for line in textwrap.wrap(quantities.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
         yield line.replace("\u00a0", " ")
 
 
 def _row(cell: CellSummary, setting: Setting, settings: Settings) -> tuple[str, ...]:
-    lost = [words.count(cell.failed, "error")] if cell.failed else []
+    lost = [quantities.count(cell.failed, "error")] if cell.failed else []
     lost += [f"{cell.not_sent:,} not sent"] if cell.not_sent else []
     lost += ["percentiles of those sent"] if cell.is_of_those_sent else []
     return (
@@ -153,22 +154,22 @@ def _row(cell: CellSummary, setting: Setting, settings: Settings) -> tuple[str, 
         _percentile(cell, "median", setting.unit),
         _interval(cell, setting.unit),
         _percentile(cell, "p99", setting.unit),
-        "-" if cell.throughput_per_s is None else words.rate(cell.throughput_per_s),
+        "-" if cell.throughput_per_s is None else quantities.rate(cell.throughput_per_s),
         _against(cell, setting, settings) + (f" ({', '.join(lost)})" if lost else ""),
     )
 
 
-def _percentile(cell: CellSummary, name: str, unit: words.Unit) -> str:
+def _percentile(cell: CellSummary, name: str, unit: quantities.Unit) -> str:
     """The number in the column's unit, or a bound (`> 2 s`) where only that is known."""
     value = getattr(cell.distribution, name) if cell.distribution else None
     text = (percentile_text(cell, name) or "-") if value is None else unit.text(value)
     return text + _POOLED * bool(cell.distribution and name in cell.distribution.pooled)
 
 
-def _interval(cell: CellSummary, unit: words.Unit) -> str:
+def _interval(cell: CellSummary, unit: quantities.Unit) -> str:
     if cell.median_interval is None:
         return "-"
-    return "*" if words.is_vague(cell.median_interval) else " to ".join(map(unit.text, cell.median_interval))
+    return "*" if quantities.is_vague(cell.median_interval) else " to ".join(map(unit.text, cell.median_interval))
 
 
 def _against(cell: CellSummary, setting: Setting, settings: Settings) -> str:

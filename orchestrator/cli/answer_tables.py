@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import requester_hosts, words
-from orchestrator.analysis.by_size import Figures, by_size
-from orchestrator.analysis.cost import COSTS, PER, PRICED, SHOWN
-from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
-from orchestrator.questions.evolution import find as evolution
+from orchestrator import quantities
+from orchestrator.evidence import requester_hosts
+from orchestrator.findings.cost import COSTS, PER, PRICED, SHOWN
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.questions.axes.by_size import Figures, by_size
+from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording import message_sizes
 from orchestrator.wording.settings import Setting, Settings
 
@@ -63,11 +64,11 @@ def _bytes(labelled: Sequence[tuple[str, CellSummary]], *, is_asked: bool) -> It
 
 
 def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
-    sent, received = ("-", "-") if sizes is None else (words.number(size, 1) for size in sizes)
+    sent, received = ("-", "-") if sizes is None else (quantities.number(size, 1) for size in sizes)
     return sent, received
 
 
-def _codecs(labelled: Sequence[tuple[str, CellSummary]], unit: words.Unit) -> Rows:
+def _codecs(labelled: Sequence[tuple[str, CellSummary]], unit: quantities.Unit) -> Rows:
     """What codecs alone took to encode and to decode, and how large messages became."""
     parts = [f"{part.name}, {unit.name}" for part in labelled[0][1].parts]
     outcomes = [evolution.said(cell) for _, cell in labelled]
@@ -83,7 +84,7 @@ def _costs(labelled: Sequence[tuple[str, CellSummary]], settings: Settings) -> I
     names = [name for name in (*SHOWN, *PRICED) if any(name in cell.costs for _, cell in labelled)]
     if not names:
         return
-    sample = words.sample(cell.kind for _, cell in labelled)
+    sample = quantities.sample(cell.kind for _, cell in labelled)
     by = "responder_cpu" if "responder_cpu" in names else "requester_cpu"
     heads = (f"{PER:,} {sample}s with", *(_cost_head(name, names) for name in names), f"by {COSTS[by]}")
     yield (
@@ -105,7 +106,7 @@ def _cost_head(name: str, names: Sequence[str]) -> str:
 
 def _cost(cell: CellSummary, name: str) -> str:
     cost = cell.costs.get(name)
-    return "-" if cost is None else words.cost(name, cost.value) + WHOLE_LIFE * cost.is_whole_life
+    return "-" if cost is None else quantities.cost(name, cost.value) + WHOLE_LIFE * cost.is_whole_life
 
 
 def _cost_against(cell: CellSummary, quantity: str, settings: Settings) -> str:
@@ -121,8 +122,8 @@ def standing(comparison: Comparison) -> str:
     if comparison.ratio is None:
         return comparison.standing
     bounds = comparison.interval
-    low_high = "" if bounds is None else " ({} to {})".format(*words.bounds(bounds))
-    return f"{comparison.standing}, {words.factor(comparison.ratio)}×{low_high}"
+    low_high = "" if bounds is None else " ({} to {})".format(*quantities.bounds(bounds))
+    return f"{comparison.standing}, {quantities.factor(comparison.ratio)}×{low_high}"
 
 
 # ---- of the whole run
@@ -146,11 +147,11 @@ def _goodput(figures: Figures | None) -> str:
     bounds = figures.goodput_interval
     interval = ""
     if bounds is not None:
-        interval = " (*)" if words.is_vague(bounds) else f" ({' to '.join(map(words.goodput, bounds))})"
-    return words.goodput(figures.goodput_mb_per_s) + interval
+        interval = " (*)" if quantities.is_vague(bounds) else f" ({' to '.join(map(quantities.goodput, bounds))})"
+    return quantities.goodput(figures.goodput_mb_per_s) + interval
 
 
 def _wire(figures: Figures | None) -> str:
     if figures is None or figures.wire_bytes is None:
         return "-"
-    return ", ".join(map(words.size, figures.wire_bytes))
+    return ", ".join(map(quantities.size, figures.wire_bytes))

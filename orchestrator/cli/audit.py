@@ -61,7 +61,7 @@ def command(
 
 def _print(assessment: Assessment, before: Assessment | None) -> None:
     """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
-    from orchestrator.analysis import words
+    from orchestrator import quantities
 
     if before is None or before.claim != assessment.claim:
         console.result()
@@ -72,7 +72,7 @@ def _print(assessment: Assessment, before: Assessment | None) -> None:
     for part in (*assessment.parts, *_in_defence(assessment)):
         # Names of rows hold hyphens, and stay whole.
         for line in textwrap.wrap(
-            words.unbroken(plain(part)),
+            quantities.unbroken(plain(part)),
             width,
             initial_indent=_INDENT,
             subsequent_indent=_INDENT + "  ",

@@ -12,7 +12,7 @@ from orchestrator.cli.keeping import judged, keep
 from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.check_result import CheckResult
+    from orchestrator.findings.check_result import CheckResult
 
 _EXAMPLES = 3
 _INDENT = " " * 15
@@ -25,9 +25,9 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
-    from orchestrator.analysis.checks import failed_names
-    from orchestrator.analysis.counts import checks_document, counts, in_words
+    from orchestrator.checks import failed_names
     from orchestrator.errors import InvalidMeasurement
+    from orchestrator.findings.check_result import checks_document, counts, in_words
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
     from orchestrator.wording.left_out import invalid_numbers

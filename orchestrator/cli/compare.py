@@ -22,9 +22,9 @@ from orchestrator.disk import whole_file, writing
 from orchestrator.errors import OrchError, Undecided, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.across import NothingInCommon, Row, RunComparison
-    from orchestrator.analysis.compare import Statistic
-    from orchestrator.analysis.cost_changes import CostChange
+    from orchestrator.between_runs.across import NothingInCommon, Row, RunComparison
+    from orchestrator.between_runs.cost_changes import CostChange
+    from orchestrator.findings.compare import Statistic
     from orchestrator.wording.gate import Judgement
 
 
@@ -178,8 +178,8 @@ def _end(error: OrchError, *, is_refused: bool, allows: bool) -> None:
 
 def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compared:
     """The runs read and compared; UsageError where that cannot be."""
-    from orchestrator.analysis.across import NothingInCommon, RunComparison, compare_runs, compare_within
-    from orchestrator.analysis.history import beside
+    from orchestrator.between_runs.across import NothingInCommon, RunComparison, compare_runs, compare_within
+    from orchestrator.between_runs.measured_runs import beside
     from orchestrator.results.folder import RunFolder
 
     folder = RunFolder.open(run, root=WORKSPACE.results)
@@ -263,16 +263,19 @@ def _print(comparison: RunComparison) -> None:
 
 def _print_row(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> None:
     """The row, and below it what is particular to it."""
-    from orchestrator.analysis import words
+    from orchestrator import quantities
     from orchestrator.wording.reasons import why
 
-    ratio = "   -" if row.ratio is None else words.factor(row.ratio)
-    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval, margin))
+    ratio = "   -" if row.ratio is None else quantities.factor(row.ratio)
+    interval = "" if row.interval is None else " to ".join(quantities.bounds(row.interval, margin))
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
     console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {why(row)}")
     indent = " " * 15
     if row.overhead:
-        found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval, margin)):<16}"
+        found = (
+            f"{quantities.factor(row.overhead.ratio):>6}  "
+            f"{' to '.join(quantities.bounds(row.overhead.interval, margin)):<16}"
+        )
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
     for cost in row.costs:
         console.result(indent + _cost(cost, margin))
@@ -284,12 +287,12 @@ def _print_row(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> None:
 
 def _cost(cost: CostChange, margin: float) -> str:
     """Ratio, interval, both values and the verdict, in the columns of a row."""
-    from orchestrator.analysis import words
-    from orchestrator.analysis.cost import COSTS
+    from orchestrator import quantities
+    from orchestrator.findings.cost import COSTS
 
-    ratio = "-" if cost.ratio is None else words.factor(cost.ratio)
-    interval = "" if cost.interval is None else " to ".join(words.bounds(cost.interval, margin))
-    values = ("-" if v is None else words.cost(cost.quantity, v) for v in (cost.reference_value, cost.value))
+    ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
+    interval = "" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, margin))
+    values = ("-" if v is None else quantities.cost(cost.quantity, v) for v in (cost.reference_value, cost.value))
     verdict = console.style(cost.verdict, _STYLES[cost.verdict])
     return f"{ratio:>6}  {interval:<16}  {COSTS[cost.quantity]} ({' -> '.join(values)}): {verdict}"
 

@@ -28,11 +28,11 @@ from orchestrator.cli.shared_options import (
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.words import Unit
     from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
     from orchestrator.history.record import Seen
     from orchestrator.history.trend import Point, Trend
+    from orchestrator.quantities import Unit
 
 SCHEMA_VERSION = 1
 _MOST_CELLS = 50
@@ -149,16 +149,16 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
 
 
 def _print(of: Trend) -> None:
-    from orchestrator.analysis import words
+    from orchestrator import quantities
     from orchestrator.history.trend import letter
 
     by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
     beside = "p99" if of.statistic == "median" else "median"
     medians = [value for point in of.points for value in (point.median, point.p99) if value is not None]
-    unit = words.unit_for(medians)
+    unit = quantities.unit_for(medians)
     heads = [f"{by}, {unit.name}" if of.statistic != "throughput" else by, "95 % interval", f"{beside}, {unit.name}"]
     several = len(of.environments) > 1
-    console.result(console.style(f"{plain(of.label)} · {words.count(len(of.points), 'run')}", "bold"))
+    console.result(console.style(f"{plain(of.label)} · {quantities.count(len(of.points), 'run')}", "bold"))
     rows = [_row(point, of, unit, beside, several=several) for point in of.points]
     lines = list(
         table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
@@ -175,22 +175,22 @@ def _print(of: Trend) -> None:
             console.result(f"  {letter(number)}: {told}")
     if several:
         console.result("  Runs on different letters are not compared.")
-    if any(words.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
-        console.result(f"  *: {words.VAGUE}.")
+    if any(quantities.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
+        console.result(f"  *: {quantities.VAGUE}.")
     marked = sum(point.is_change for point in of.points)
-    found = f"{words.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
+    found = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
     console.result(f"  {found}." if len(of.points) > 1 else "  One run alone: there is nothing to hold it against yet.")
     console.result()
 
 
 def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
-    from orchestrator.analysis import words
+    from orchestrator import quantities
     from orchestrator.history.trend import against_earlier, letter
 
     value: float | None = getattr(point, of.statistic)
     interval = getattr(point, f"{of.statistic}_interval")
     other: float | None = getattr(point, beside)
-    text = words.rate if of.statistic == "throughput" else unit.text
+    text = quantities.rate if of.statistic == "throughput" else unit.text
     return (
         _MARK if point.is_change else "",
         point.started[:16].replace("T", " ") or "-",
@@ -199,10 +199,10 @@ def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> 
         "-"
         if interval is None
         else "*"
-        if words.is_vague(interval)
+        if quantities.is_vague(interval)
         else " to ".join(text(bound) for bound in interval),
         "-" if other is None else unit.text(other),
         *((letter(point.environment),) if several else ()),
-        "-" if point.change is None else f"{words.factor(point.change)}×",
+        "-" if point.change is None else f"{quantities.factor(point.change)}×",
         plain(against_earlier(point)),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.console import console
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.summary import RunSummary
     from orchestrator.results.folder import RunFolder
 
 
@@ -18,7 +18,7 @@ def judged_with_model(folder: RunFolder) -> RunSummary:
 
 def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     """The run's summary; a warning says that it is not complete."""
-    from orchestrator.analysis.summarise import summarise
+    from orchestrator.summarise import summarise
 
     summary = summarise(folder, is_modelled=is_modelled)
     if (why := _not_complete(folder)) is not None:

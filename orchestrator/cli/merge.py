@@ -15,7 +15,7 @@ from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.summary import RunSummary
     from orchestrator.wording.merged import Median, Merged, Ratio, RatioRow
 
 
@@ -81,18 +81,18 @@ def _said(row: RatioRow) -> str:
 
 
 def _ratio(of: Ratio | None) -> str:
-    from orchestrator.analysis import words
+    from orchestrator import quantities
 
     if of is None or of.ratio is None:
         return "-"
-    bounds = "" if of.interval is None else f" [{' - '.join(words.ratio_bounds(of.interval))}]"
-    return f"{words.ratio(of.ratio)}{bounds}"
+    bounds = "" if of.interval is None else f" [{' - '.join(quantities.ratio_bounds(of.interval))}]"
+    return f"{quantities.ratio(of.ratio)}{bounds}"
 
 
 def _median(of: Median | None) -> str:
-    from orchestrator.analysis import words
+    from orchestrator import quantities
 
     if of is None or of.value is None:
         return "-"
-    bounds = "" if of.interval is None else f" [{words.ms(of.interval[0])} - {words.ms(of.interval[1])}]"
-    return f"{words.ms(of.value)}{bounds}{' INVALID' if of.failed else ''}"
+    bounds = "" if of.interval is None else f" [{quantities.ms(of.interval[0])} - {quantities.ms(of.interval[1])}]"
+    return f"{quantities.ms(of.value)}{bounds}{' INVALID' if of.failed else ''}"

@@ -9,9 +9,7 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis.history import read_summaries
-from orchestrator.analysis.power import describe
-from orchestrator.analysis.words import count, difference, listed, margin, percent, sample
+from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
@@ -35,7 +33,9 @@ from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.findings.power import describe
 from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
+from orchestrator.quantities import count, difference, listed, margin, percent, sample
 from orchestrator.questions.stability.spread import SPREADS
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id

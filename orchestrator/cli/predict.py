@@ -15,7 +15,7 @@ from orchestrator.cli.keeping import judged_with_model
 from orchestrator.cli.shared_options import AsJson, Run, complete_measured
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.summary import RunSummary
     from orchestrator.questions.prediction.answer import Answer
     from orchestrator.questions.prediction.refusals import Asked
     from orchestrator.questions.prediction.shapes import Modelled

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
 from orchestrator.cli.experiments import schema_from
 from orchestrator.cli.predict_drafts import Draft, gap_in_words, nearest_pair, to_fill_a_gap, to_refute
 from orchestrator.errors import UsageError
@@ -15,6 +14,7 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.experiment.plan.schedule import series_id
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.answer import Answer, answer
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.refusals import Asked, rate_of
@@ -60,20 +60,20 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     rows = [row for each in there.settings for row in each.rows if row.predicted.series in chosen]
     if len(rows) < len(chosen):
         raise UsageError(
-            f"nothing is predicted for the {words.ms(rtt)} between {near} and {far}, the nearest pair of zones",
+            f"nothing is predicted for the {quantities.ms(rtt)} between {near} and {far}, the nearest pair of zones",
             hint="`--plan FILE` writes the experiment that measures nearer to it",
         )
     fitted = next((fit for fit in model.fits if fit.series.id in chosen), None)
     rate = None if fitted is None else rate_of(fitted, asked)
     over = "" if rate is None else f" over a link of {rate:g} Mbit/s"
     said = [
-        f"Run {summary.run_id} predicts, for the {words.ms(rtt)} between {near} and {far}{over}, {setting.setting}:"
+        f"Run {summary.run_id} predicts, for the {quantities.ms(rtt)} between {near} and {far}{over}, {setting.setting}:"
     ]
     for row in rows:
         low, high = row.predicted.interval
-        latency = words.ms(row.predicted.latency)
+        latency = quantities.ms(row.predicted.latency)
         said.append(
-            f"  {row.predicted.label}: {latency}, between {words.ms(low)} and {words.ms(high)} in 90 of 100 cases"
+            f"  {row.predicted.label}: {latency}, between {quantities.ms(low)} and {quantities.ms(high)} in 90 of 100 cases"
         )
     said.append(
         "It is refuted where a median lies outside, at the round trip that was measured; hosts of another type take"
@@ -82,7 +82,7 @@ def draft_of_confirmation(summary: RunSummary, found: Answer) -> str:
     under = sorted({fit.series.congestion for fit in model.fits if fit.series.id in chosen} - {""})
     if under:
         said.append(
-            f"It was measured with congestion control by {words.listed(under)}: hosts with another one refute nothing."
+            f"It was measured with congestion control by {quantities.listed(under)}: hosts with another one refute nothing."
         )
     cells = [cell for cell in _cells(plan, summary, found.asked) if _series(plan, cell) in chosen]
     return to_refute(plan, cells, _wanted(found.asked, {}), said)

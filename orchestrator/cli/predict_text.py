@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
 from orchestrator.cli.tables import table
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.answer import Answer, Setting
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
@@ -52,7 +52,7 @@ def _where(summary: RunSummary, found: Answer) -> str:
     model = PREDICTION.of(summary)
     rates = {rate_of(fit, asked) for fit in (model.fits if model else ())}
     rate = [f"{value:g} Mbit/s" for value in rates if value is not None] if len(rates) == 1 else []
-    place = [f"a round trip of {words.ms(asked.rtt)}", words.size(asked.size), *rate]
+    place = [f"a round trip of {quantities.ms(asked.rtt)}", quantities.size(asked.size), *rate]
     return ", ".join([*place, f"{asked.in_flight} in flight"])
 
 
@@ -64,8 +64,8 @@ def _table(setting: Setting) -> Iterator[str]:
         rows.append(
             (
                 row.predicted.label,
-                words.ms(row.predicted.latency),
-                f"{words.ms(low)} to {words.ms(high)}",
+                quantities.ms(row.predicted.latency),
+                f"{quantities.ms(low)} to {quantities.ms(high)}",
                 *(_cause(row.predicted.causes.get(cause)) for cause in shown),
             )
         )
@@ -79,8 +79,8 @@ def _cause(value: float | None) -> str:
 def _conditions(summary: RunSummary) -> str:
     """Under which conditions it holds, and under no other ones."""
     series = model.series if (model := PREDICTION.of(summary)) else ()
-    congestion = words.listed(sorted({each.congestion for each in series if each.congestion}))
-    machine = words.listed(sorted({each.machine for each in series if each.machine}))
+    congestion = quantities.listed(sorted({each.congestion for each in series if each.congestion}))
+    machine = quantities.listed(sorted({each.machine for each in series if each.machine}))
     on = f" on {machine}" if machine else ""
     under = f", with congestion control by {congestion}" if congestion else ""
     return f"Measured{on}{under}; it holds for no other machine, window or congestion control. Causes are in ms."

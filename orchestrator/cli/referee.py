@@ -18,8 +18,8 @@ from orchestrator.cli.tables import table
 from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.check_result import CheckResult
     from orchestrator.experiment.plan.plan import Plan
+    from orchestrator.findings.check_result import CheckResult
     from orchestrator.referee.tools import Found
     from orchestrator.results.manifest import RefereeRecord
 
@@ -195,7 +195,7 @@ def _why_missing(wanted: list[str], looked: list[Found]) -> str:
 
 def _results(folder: Path) -> tuple[list[CheckResult], dict[str, str]]:
     """What the check found in each cell, and the cells' names; nothing where the run has no samples."""
-    from orchestrator.analysis.checks.referee import NAME
+    from orchestrator.checks.ends.referee import NAME
     from orchestrator.cli.keeping import judged
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
@@ -233,8 +233,8 @@ def _lines(checks: list[CheckResult], names: dict[str, str]) -> Iterator[str]:
 
 def _both(value: dict[str, Any], decimals: int) -> str:
     """`5.386, 4.399, 1.27 (0.87 to 1.86)`."""
-    from orchestrator.analysis import words
+    from orchestrator import quantities
 
-    ours, theirs = (words.number(value[name], decimals) for name in ("ours", "theirs"))
-    interval = f" ({' to '.join(words.bounds(value['interval']))})" if value["interval"] else ""
-    return f"{ours}, {theirs}, {words.factor(value['ratio'])}{interval}"
+    ours, theirs = (quantities.number(value[name], decimals) for name in ("ours", "theirs"))
+    interval = f" ({' to '.join(quantities.bounds(value['interval']))})" if value["interval"] else ""
+    return f"{ours}, {theirs}, {quantities.factor(value['ratio'])}{interval}"

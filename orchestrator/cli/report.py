@@ -23,7 +23,7 @@ from orchestrator.cli.shared_options import AsJson, complete_runs
 from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.summary import RunSummary
     from orchestrator.report.dataset.run import Dataset
 
 STDOUT = Path("-")

@@ -130,8 +130,8 @@ def plan_of(file: str | None, overrides: list[str]) -> Plan:
 
 
 def _refuse_full_disk(plan: Plan) -> None:
-    from orchestrator.analysis.words import size
     from orchestrator.experiment.plan.estimate import estimate
+    from orchestrator.quantities import size
 
     here = WORKSPACE.root.resolve()
     needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free

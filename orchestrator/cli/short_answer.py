@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import words
-from orchestrator.analysis.cells import percentile_text
-from orchestrator.analysis.ranking import Figure
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.table import Table, leading, notes
+from orchestrator import quantities
 from orchestrator.cli.answer import aligned, prediction, wrapped
 from orchestrator.cli.table_lines import table_lines
+from orchestrator.findings.ranking import Figure
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.wording.answer import answer
 from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.phrasing import percentile_text
 from orchestrator.wording.settings import Setting, Settings
+from orchestrator.wording.table import Table, leading, notes
 
 _MOST_LINES = 14  # of the table, captions and heads among them
 _MOST_ROWS = 14  # of tables along an axis
@@ -44,7 +44,7 @@ def _first(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:
     lines = list(_rates(rates) if rates else _tables(summary, figures))
     yield from lines[:_MOST_LINES]
     if len(lines) > _MOST_LINES:
-        yield f"... and {words.count(len(lines) - _MOST_LINES, 'more line')}"
+        yield f"... and {quantities.count(len(lines) - _MOST_LINES, 'more line')}"
 
 
 def _along(along: Sequence[Table], width: int) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _along(along: Sequence[Table], width: int) -> Iterator[str]:
         yield from table_lines(table, width)
     yield from wrapped(" ".join(notes(shown)), width)
     if len(along) > len(shown):
-        yield f"... and {words.count(len(along) - len(shown), 'more table')}"
+        yield f"... and {quantities.count(len(along) - len(shown), 'more table')}"
 
 
 def _tables(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _tables(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def _median(cell: CellSummary, unit: words.Unit) -> str:
+def _median(cell: CellSummary, unit: quantities.Unit) -> str:
     median = cell.distribution.median if cell.distribution else None
     return (percentile_text(cell, "median") or "-") if median is None else unit.text(median)
 
@@ -101,7 +101,7 @@ def _difference(cell: CellSummary, figures: Mapping[str, Figure], setting: Setti
     return text if figure.standing in ("faster", "slower") else f"{text}, {figure.standing}"
 
 
-def _signed(milliseconds: float, unit: words.Unit) -> str:
+def _signed(milliseconds: float, unit: quantities.Unit) -> str:
     return f"{'+' if milliseconds > 0 else ''}{unit.text(milliseconds)}"
 
 
@@ -125,7 +125,7 @@ def _rates(found: Sequence[FoundRate]) -> Iterator[str]:
             [
                 (
                     one.stack_label,
-                    "-" if one.rate_per_s is None else f"{one.side} {words.rate(one.rate_per_s)}".strip(),
+                    "-" if one.rate_per_s is None else f"{one.side} {quantities.rate(one.rate_per_s)}".strip(),
                     _bounds(one),
                     f"failed: {', '.join(one.invalid)}" if one.invalid else "ok",
                 )
@@ -137,4 +137,4 @@ def _rates(found: Sequence[FoundRate]) -> Iterator[str]:
 def _bounds(found: FoundRate) -> str:
     if found.interval is None:
         return "-"
-    return " to ".join(words.rate(bound) for bound in found.interval)
+    return " to ".join(quantities.rate(bound) for bound in found.interval)

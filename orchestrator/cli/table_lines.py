@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.table import Entry, Table
+from orchestrator import quantities
+from orchestrator.wording.table import Entry, Table
 
 _GAP = 2  # columns between two of the table
 _INDENT = "  "
@@ -24,7 +24,7 @@ def tables_lines(tables: Iterable[Table], width: int) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    for line in textwrap.wrap(words.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
+    for line in textwrap.wrap(quantities.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
         yield line.replace("\u00a0", " ")
 
 

@@ -61,10 +61,9 @@ def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
 
     None where it left none, or those of an earlier state of the run.
     """
-    from orchestrator.analysis.stored_summary import summary_of
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.report.dataset.figures import differences, figures
     from orchestrator.results.documents import read_sealed
+    from orchestrator.summarise import summarise, summary_of
 
     path = folder.path / "summary.json"
     try:
@@ -85,7 +84,7 @@ def _verify_medians(folder: RunFolder) -> None:
     medians = folder.journal_state().medians
     if not medians:
         return
-    from orchestrator.analysis.trial_median import differing  # numpy, which takes a while to load
+    from orchestrator.evidence.trial_median import differing
 
     different = list(differing(folder, medians))
     if different:

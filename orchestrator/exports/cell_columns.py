@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from orchestrator.analysis.checks import failed_names
-from orchestrator.analysis.cost import PER, PRICED, SHOWN
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.validity import failed_in
+from orchestrator.checks import failed_names
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Placement, read_plan
 from orchestrator.experiment.providers import PROVIDERS
@@ -23,6 +20,9 @@ from orchestrator.exports.typed_table import (
     unit_of,
     whole,
 )
+from orchestrator.findings.cost import PER, PRICED, SHOWN
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.validity import failed_in
 
 Read = Callable[[CellSummary], Value]
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from orchestrator.analysis.across import RunComparison, compare_within
-from orchestrator.analysis.checks import failed_names
-from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.between_runs.across import RunComparison, compare_within
+from orchestrator.checks import failed_names
 from orchestrator.errors import UsageError
 from orchestrator.exports.cell_columns import BETWEEN, cell_table
 from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
+from orchestrator.findings.check_result import counts, in_words
+from orchestrator.findings.compare import Statistic
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder

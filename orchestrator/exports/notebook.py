@@ -14,8 +14,8 @@ from orchestrator.errors import InvalidMeasurement, OrchError, UsageError, did_y
 if TYPE_CHECKING:
     import pandas as pd
 
-    from orchestrator.analysis.compare import Statistic
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.compare import Statistic
+    from orchestrator.findings.summary import RunSummary
     from orchestrator.results.folder import RunFolder
 
 
@@ -49,8 +49,8 @@ class Run:
     @cached_property
     def summary(self) -> RunSummary:
         """All that the report is made from; a RunWarning says which figures are invalid, and that a run is not complete."""
-        from orchestrator.analysis.summarise import summarise
         from orchestrator.report.page import one_line
+        from orchestrator.summarise import summarise
         from orchestrator.wording.left_out import invalid_numbers
 
         with _with_hint():
@@ -136,10 +136,10 @@ class Run:
         `attrs["differences"]` says what differs between the runs. UsageError when they cannot be compared, or there is
         nothing to compare.
         """
-        from orchestrator.analysis.across import compare_runs, compare_within
-        from orchestrator.analysis.compare import Statistic
-        from orchestrator.analysis.history import beside
+        from orchestrator.between_runs.across import compare_runs, compare_within
+        from orchestrator.between_runs.measured_runs import beside
         from orchestrator.exports.findings import comparison_table
+        from orchestrator.findings.compare import Statistic
 
         with _with_hint():
             if other is not None and not isinstance(other, Run):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orchestrator.analysis.collect import is_one_machine, last_attempts
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import UsageError
+from orchestrator.evidence.collect import is_one_machine, last_attempts
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
 from orchestrator.exports.typed_table import Column, Value, arrow_type, type_of, unit_of
+from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.validity import failed_in
 from orchestrator.questions.capacity.expand import expanded
 from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.record_layout import COLUMNS as RECORDED

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.words import Unit
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_LOAD
 from orchestrator.exports.cell_columns import BETWEEN
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.typed_table import Value
+from orchestrator.findings.summary import CellSummary
+from orchestrator.quantities import Unit
 
 _DASH = "–"
 # Factors that a stack's label, the operation's, the placement's name or the load in words say already.
@@ -54,8 +54,8 @@ def small_table(runs: Sequence[JudgedRun]) -> SmallTable:
         for cell, row in zip(run.summary.cells, run.cells(), strict=True)
     ]
     of = [line.cell.distribution for line in lines]
-    unit = words.unit_for(d.median for d in of if d is not None and d.median is not None)
-    rate = words.per_second(line.cell.kind for line in lines)
+    unit = quantities.unit_for(d.median for d in of if d is not None and d.median is not None)
+    rate = quantities.per_second(line.cell.kind for line in lines)
     shown = [
         *_settings(lines, has_runs=len(runs) > 1),
         *_figures(unit, rate),
@@ -90,12 +90,12 @@ def _figures(unit: Unit, rate: str) -> list[_Shown]:
         return lambda line: _latency(line.cell, name, unit)
 
     return [
-        _Shown(head="requests", text=lambda line: words.number(line.cell.requests)),
-        _Shown(head="errors", text=lambda line: words.number(line.cell.failed)),
+        _Shown(head="requests", text=lambda line: quantities.number(line.cell.requests)),
+        _Shown(head="errors", text=lambda line: quantities.number(line.cell.failed)),
         _Shown(head=f"median, {unit.name}", text=latency("median")),
         _Shown(head=f"95 % interval, {unit.name}", text=lambda line: _interval(line.cell, unit)),
         _Shown(head=f"p99, {unit.name}", text=latency("p99")),
-        _Shown(head=rate, text=lambda line: _optional(line.cell.throughput_per_s, words.rate)),
+        _Shown(head=rate, text=lambda line: _optional(line.cell.throughput_per_s, quantities.rate)),
         _Shown(head="responder CPU, s per 1,000", text=_cpu),
         _Shown(head=f"tcp floor, {unit.name}", text=lambda line: _optional(line.cell.tcp_floor, unit.text)),
     ]
@@ -114,7 +114,7 @@ def _latency(cell: CellSummary, name: str, unit: Unit) -> str:
     if of is None:
         return _DASH
     if name in of.censored:
-        return "no right reply" if of.limit is None else f"> {words.ms(of.limit)}"
+        return "no right reply" if of.limit is None else f"> {quantities.ms(of.limit)}"
     return _optional(getattr(of, name), unit.text)
 
 
@@ -122,12 +122,12 @@ def _interval(cell: CellSummary, unit: Unit) -> str:
     of = cell.median_interval
     if of is None:
         return _DASH
-    return words.VAGUE if words.is_vague(of) else f"{unit.text(of[0])} to {unit.text(of[1])}"
+    return quantities.VAGUE if quantities.is_vague(of) else f"{unit.text(of[0])} to {unit.text(of[1])}"
 
 
 def _cpu(line: _Line) -> str:
     cost = line.cell.costs.get("responder_cpu")
-    return _DASH if cost is None else f"{words.significant(cost.value, 3):g}"
+    return _DASH if cost is None else f"{quantities.significant(cost.value, 3):g}"
 
 
 def _valid(line: _Line) -> str:
@@ -136,8 +136,8 @@ def _valid(line: _Line) -> str:
 
 def _notes(lines: Sequence[_Line]) -> list[str]:
     kinds = [line.cell.kind for line in lines]
-    notes = [words.INTERVALS] if any(line.cell.median_interval for line in lines) else []
-    notes += [words.throughput(kinds)] if any(line.cell.throughput_per_s for line in lines) else []
+    notes = [quantities.INTERVALS] if any(line.cell.median_interval for line in lines) else []
+    notes += [quantities.throughput(kinds)] if any(line.cell.throughput_per_s for line in lines) else []
     timed = {line.cell.stream.timed for line in lines if line.cell.stream}
     notes += [f"Latencies of streams are those of an event's {how}." for how in sorted(timed)]
     return notes

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column, Row, arrow_schema, fitted
+from orchestrator.findings.summary import RunSummary
 from orchestrator.history import run_record
 from orchestrator.history.dataset_place import Place
 from orchestrator.history.noted import Annotations

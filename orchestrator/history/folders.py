@@ -16,8 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summarise import summarise
+from orchestrator import quantities
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.history import noted
@@ -26,6 +25,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import try_hold
 from orchestrator.results.names import is_run, run_folders
 from orchestrator.results.verification import verify
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 
 _DELETED, _IMPORTED = ".deleted-", ".importing-"  # how the name of a folder begins that is on its way
@@ -146,7 +146,7 @@ def _no_run(source: Path) -> UsageError:
     with suppress(OSError):
         if inner := run_folders(source):
             return UsageError(
-                f"{source} is no run folder, but holds {words.count(len(inner), 'run')}",
+                f"{source} is no run folder, but holds {quantities.count(len(inner), 'run')}",
                 hint=f"name each: orch import {inner[-1]}",
             )
     return UsageError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from orchestrator.analysis.terms import Interval
+from orchestrator.statistics.terms import Interval
 
 Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
 

@@ -11,22 +11,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import across, environments, floors_of_runs, intervals, matching
-from orchestrator.analysis.between_runs import run_mean
-from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
-from orchestrator.analysis.compare import STATISTICS, Statistic
-from orchestrator.analysis.counts import counts
-from orchestrator.analysis.stored_summary import summary_of
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.validity import failed_in
+from orchestrator.between_runs import across, environments, matching, run_statistics
+from orchestrator.between_runs.run_statistics import run_mean
 from orchestrator.errors import OrchError, UsageError
+from orchestrator.findings.blocks import by_block, censored_blocks, missing_blocks
+from orchestrator.findings.check_result import counts
+from orchestrator.findings.compare import STATISTICS, Statistic
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.validity import failed_in
 from orchestrator.history.record import CellRecord, Evidence, RunRecord, Validity
 from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import Damaged, read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.stored_manifest import content_of, stored
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
 from orchestrator.strict_json import read_own_json
+from orchestrator.summarise import summary_of
 from orchestrator.wording.answer import answer
 
 _AGAIN = "`orch report` makes it anew"
@@ -131,7 +132,7 @@ def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
         if mean is not None:
             means[statistic] = (mean.n, mean.mean, mean.se)
             above[statistic] = across.share_above_ping(run, cell, statistic)
-    floors = {kind: floors_of_runs.floor_of(run, kind, cell) for kind in ("tcp", "ping")}
+    floors = {kind: run_statistics.floor_of(run, kind, cell) for kind in ("tcp", "ping")}
     return Evidence(
         means=means,
         above_ping=above,

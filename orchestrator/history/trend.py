@@ -18,12 +18,14 @@ from dataclasses import asdict, dataclass, field
 from math import exp, sqrt
 from typing import Any
 
-from orchestrator.analysis import between_runs, environments, equivalence, intervals, words
-from orchestrator.analysis.across import CHANGES, Change
-from orchestrator.analysis.between_runs import FEWEST_RUNS, FloorMove, RunMean, Spread
-from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.terms import Interval
+from orchestrator import quantities
+from orchestrator.between_runs import environments, run_statistics
+from orchestrator.between_runs.across import CHANGES, Change
+from orchestrator.between_runs.run_statistics import FEWEST_RUNS, FloorMove, RunMean, Spread
+from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import Seen
+from orchestrator.statistics import equivalence, intervals
+from orchestrator.statistics.terms import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +98,7 @@ class _Line:
         logs = [[run.mean.mean for run in part] for part in self.parts if part]
         freedom = sum(len(part) - 1 for part in logs)
         if freedom < FEWEST_RUNS - 1:
-            return between_runs.spread_between(statistic, (), above)
+            return run_statistics.spread_between(statistic, (), above)
         squares = sum((value - sum(part) / len(part)) ** 2 for part in logs for value in part)
         return Spread(source="history", sd=sqrt(squares / freedom), runs=freedom + 1)
 
@@ -133,7 +135,7 @@ def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int)
         return Point(**found, why=_alone(run, line.parts[-1][:-1], lines.index(line)))
     spread = line.spread(statistic, max(_above(other.seen, statistic) for other in (run, *earlier)))
     moves = _moves(run.seen, [other.seen for other in earlier])
-    difference = between_runs.from_earlier(run.mean, [other.mean for other in earlier], spread, moves)
+    difference = run_statistics.from_earlier(run.mean, [other.mean for other in earlier], spread, moves)
     interval = difference.interval(intervals.ALPHA / questions)
     margin = min(other.seen.matters for other in (run, *earlier))
     verdict = CHANGES[equivalence.standing(interval, margin)]
@@ -146,7 +148,7 @@ def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int)
         ratio=exp(difference.mean),
         interval=interval,
         verdict=verdict,
-        why=f"{words.between(interval)}; {_model(spread, statistic)}",
+        why=f"{quantities.between(interval)}; {_model(spread, statistic)}",
         earlier=len(earlier),
         is_change=is_change,
     )
@@ -168,12 +170,13 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
     if statistic not in seen.cell.evidence.means:
         if seen.cell.errors:
             return (
-                f"{words.no_reply(seen.cell.errors, seen.cell.requests)}: its {statistic} is not known in every trial"
+                f"{quantities.no_reply(seen.cell.errors, seen.cell.requests)}: its {statistic} is not known in every "
+                f"trial"
             )
         return f"fewer than {intervals.FEWEST_BLOCKS} trials have a {statistic}"
     waited = seen.cell.evidence.noise.get("pressure", 0.0)
     if waited > environments.OVERLOADED:
-        return f"the machine was overloaded: something waited for a CPU for {words.percent(waited)} of a trial"
+        return f"the machine was overloaded: something waited for a CPU for {quantities.percent(waited)} of a trial"
     return ""
 
 
@@ -222,7 +225,7 @@ def _moves(new: Seen, earlier: Sequence[Seen]) -> list[FloorMove]:
     for kind in ("tcp", "ping"):
         mine = new.cell.evidence.floors.get(kind, ())
         theirs = tuple(reading for old in earlier for reading in old.cell.evidence.floors.get(kind, ()))
-        move = between_runs.move_of("tcp" if kind == "tcp" else "ping", mine, theirs)
+        move = run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs)
         if move is not None:
             found.append(move)
     return found
@@ -239,8 +242,8 @@ def _above(seen: Seen, statistic: Statistic) -> float:
 
 def _model(spread: Spread, statistic: Statistic) -> str:
     if spread.source == "history":
-        return f"runs spread by {words.difference(exp(spread.sd) - 1)}, by {spread.runs - 1} degrees of freedom"
-    return f"the spread between runs is assumed ({words.percent(between_runs.ASSUMED_SD[statistic])})"
+        return f"runs spread by {quantities.difference(exp(spread.sd) - 1)}, by {spread.runs - 1} degrees of freedom"
+    return f"the spread between runs is assumed ({quantities.percent(run_statistics.ASSUMED_SD[statistic])})"
 
 
 def letter(number: int) -> str:
@@ -252,6 +255,6 @@ def against_earlier(point: Point) -> str:
     """What became of the cell against the earlier runs, as a clause; or why that is not said."""
     if point.ratio is None or point.interval is None:
         return point.why
-    low, high = words.bounds(point.interval)
+    low, high = quantities.bounds(point.interval)
     earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
-    return f"{point.verdict}: {words.factor(point.ratio)}× ({low} to {high}) of {earlier}"
+    return f"{point.verdict}: {quantities.factor(point.ratio)}× ({low} to {high}) of {earlier}"

@@ -139,7 +139,7 @@ class Measuring:
         folder, kept = self._context.folder, [part.samples for part in record.requesters if part.samples]
         found: dict[str, Any] = {"records": folder.record_digests(kept)}
         if kept:
-            from orchestrator.analysis.trial_median import median_ns  # numpy, which conversion needs after the block
+            from orchestrator.evidence.trial_median import median_ns
 
             found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept])
         return found

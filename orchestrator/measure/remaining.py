@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.analysis import words
+from orchestrator import quantities
 from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.run_context import RunContext
@@ -108,7 +108,7 @@ def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
     """How many blocks a run is expected to make: by what its intervals were last, and at first by what is usual."""
     if plan.until is None:
         return plan.blocks
-    from orchestrator.analysis.power import DEFAULT_SD
+    from orchestrator.findings.power import DEFAULT_SD
     from orchestrator.questions.until.find import expected_blocks as usual
     from orchestrator.questions.until.find import still_expected
 
@@ -128,4 +128,4 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
         return (
             f"{place}, {len(decision.reaches) - len(known)} of {len(decision.reaches)} intervals cannot be computed yet"
         )
-    return f"{place}, widest interval {reach(max(known))} of ± {words.margin(plan.until.within)} wanted"
+    return f"{place}, widest interval {reach(max(known))} of ± {quantities.margin(plan.until.within)} wanted"

@@ -53,7 +53,7 @@ from services.python.contract.description import Description
 from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.findings.summary import RunSummary
 
 _CLOSING = ("check", "report")
 _CLOSING_S = 900.0
@@ -383,7 +383,7 @@ class Run:
 
     def _check(self) -> None:
         if self._has_samples():
-            from orchestrator.analysis.summarise import summarise
+            from orchestrator.summarise import summarise
             from orchestrator.wording.left_out import invalid_numbers
 
             with self._context.interrupts.waiting():

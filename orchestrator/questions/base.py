@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.analysis.evidence import Run, RunEvidence, Samples
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.evidence.run_evidence import Run, RunEvidence, Samples
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.summary import RunSummary
 
 F = TypeVar("F")
 Observers = Mapping[str, Callable[[Samples], Any]]

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orchestrator.analysis import naming, words
-from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.summary import Comparison, RunSummary
-from orchestrator.analysis.sweep.grid import sweep
+from orchestrator import quantities
+from orchestrator.findings import naming
+from orchestrator.findings.grid import sweep
+from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -91,8 +92,8 @@ class AxisView:
 
     slug: str
     curves: Curves
-    unit: words.Unit
-    gap_unit: words.Unit
+    unit: quantities.Unit
+    gap_unit: quantities.Unit
     multiples: tuple[Multiple, ...]
 
     @property
@@ -111,7 +112,7 @@ class ShareView:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
-    unit: words.Unit
+    unit: quantities.Unit
     has_brackets: bool
 
 

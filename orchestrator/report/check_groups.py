@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.analysis.check_result import CheckResult, CheckVerdict
-from orchestrator.analysis.counts import WORST_FIRST as ORDER
-from orchestrator.analysis.counts import counts
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import count, listed
 from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.findings.check_result import WORST_FIRST as ORDER
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, counts
+from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.validity import invalid_cells, is_everywhere
+from orchestrator.quantities import count, listed
 
 QUIET: tuple[CheckVerdict, ...] = ("pass", "not applicable")  # nothing to be done about these
 _MOST_NAMED = 3

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
-from orchestrator.analysis import words
-from orchestrator.analysis.across import Row, RunComparison
+from orchestrator import quantities
+from orchestrator.between_runs.across import Row, RunComparison
 from orchestrator.report.markdown import escaped
 from orchestrator.report.page import one_line
 from orchestrator.wording.gate import Judgement, Outcome, why_undetermined
@@ -24,18 +24,18 @@ def values(row: Row) -> tuple[str, str] | None:
     if row.value is None or row.reference_value is None:
         return None
     if row.statistic == "throughput":
-        return f"{words.rate(row.reference_value)}/s", f"{words.rate(row.value)}/s"
-    return words.ms(row.reference_value), words.ms(row.value)
+        return f"{quantities.rate(row.reference_value)}/s", f"{quantities.rate(row.value)}/s"
+    return quantities.ms(row.reference_value), quantities.ms(row.value)
 
 
 def ratio(row: Row) -> str:
     """`1.41`, or a dash."""
-    return "-" if row.ratio is None else words.factor(row.ratio)
+    return "-" if row.ratio is None else quantities.factor(row.ratio)
 
 
 def interval(row: Row, limit: float) -> str:
     """`1.20 to 1.66`, with the digits that tell its bounds from the limit (0.05: 5 %); a dash where there is none."""
-    return "-" if row.interval is None else " to ".join(words.bounds(row.interval, limit))
+    return "-" if row.interval is None else " to ".join(quantities.bounds(row.interval, limit))
 
 
 def sentence(row: Row, limit: float) -> str:
@@ -77,7 +77,7 @@ def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome]], limi
     of_what = "times per request" if comparison.statistic == "throughput" else comparison.statistic
     yield (
         f"{escaped(comparison.of)} against {escaped(comparison.reference)}: ratios of {of_what}, above 1 is slower; "
-        f"the limit is {words.margin(limit)}."
+        f"the limit is {quantities.margin(limit)}."
     )
     yield ""
     yield "| | compared | setting | reference | value | ratio | 95 % interval |"
@@ -89,7 +89,7 @@ def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome]], limi
         yield f"| {told} | {' | '.join(escaped(cell) for cell in cells)} |"
     if len(every) > MOST_ROWS:
         yield ""
-        yield f"{words.count(len(every) - MOST_ROWS, 'more row')} left out here: `orch compare` prints all."
+        yield f"{quantities.count(len(every) - MOST_ROWS, 'more row')} left out here: `orch compare` prints all."
     yield ""
 
 
@@ -135,7 +135,7 @@ def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined
         ("run", comparison.of),
         ("reference", comparison.reference),
         ("statistic", comparison.statistic),
-        ("limit", words.margin(judgement.limit)),
+        ("limit", quantities.margin(judgement.limit)),
     ):
         ET.SubElement(properties, "property", {"name": name, "value": one_line(value)})
     suite.extend(cases)
@@ -159,7 +159,7 @@ def _case(
     case = ET.Element("testcase", {"classname": one_line(name[0]) or "orch compare", "name": one_line(name[1])})
     numbers = sentence(row, limit)
     if found == "slower":
-        message = f"surely slower by more than {words.margin(limit)}: {numbers}"
+        message = f"surely slower by more than {quantities.margin(limit)}: {numbers}"
         _child(case, "failure", message, "slower", row)
     elif found == "cannot tell":
         message = f"cannot tell: {why_undetermined(row, limit)}; {numbers}"

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
-from orchestrator.analysis import naming
-from orchestrator.analysis.cells import by_median
-from orchestrator.analysis.cost import PRICED, SHOWN
-from orchestrator.analysis.one_unit import units
-from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
+from orchestrator.findings import naming
+from orchestrator.findings.blocks import by_median
+from orchestrator.findings.cost import PRICED, SHOWN
+from orchestrator.findings.naming import units
+from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
+from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.stability.find import QUESTION as STABILITY

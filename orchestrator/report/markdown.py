@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.table import Table, leading, notes
-from orchestrator.analysis.validity import invalid_cells
-from orchestrator.analysis.words import count, ms, rate, ratio, ratio_bounds
+from orchestrator.findings.check_result import counts, in_words
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.validity import invalid_cells
+from orchestrator.quantities import count, ms, rate, ratio, ratio_bounds
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.check_groups import check_groups, failed, failed_in_words
 from orchestrator.report.groups import Group, groups, rate_groups
+from orchestrator.report.markup import DASH, moment
 from orchestrator.report.page import one_line
-from orchestrator.report.quantities import DASH, moment
 from orchestrator.wording.answer import answer
 from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.table import Table, leading, notes
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6

@@ -18,19 +18,19 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from orchestrator import disk, unseen
-from orchestrator.analysis import requester_hosts, words
-from orchestrator.analysis.cost import COSTS
-from orchestrator.analysis.naming import in_phrases, of_rates
-from orchestrator.analysis.opening import NOT_TOLD, STEPS
+from orchestrator import disk, quantities, unseen
 from orchestrator.errors import UsageError
+from orchestrator.evidence import requester_hosts
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
+from orchestrator.findings.cost import COSTS
+from orchestrator.findings.naming import in_phrases, of_rates
+from orchestrator.findings.opening import NOT_TOLD, STEPS
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.clients import words as client_words
 from orchestrator.questions.distance.find import MOST_OFF
-from orchestrator.questions.evolution.find import said
+from orchestrator.questions.evolution.words import said
 from orchestrator.questions.mix import words as mix_words
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.shares import words as share_words
@@ -39,7 +39,7 @@ from orchestrator.questions.stability.spread import SPREADS
 from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.streams import words as event_words
 from orchestrator.questions.timing_rules import words as rule_words
-from orchestrator.report import palette, quantities
+from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.wording import reasons
@@ -163,14 +163,14 @@ _COST_HEADS = {
 # What templates may call and name: nothing of it depends on a run.
 _GLOBALS: dict[str, object] = {
     "anchor": anchor,
-    "beyond": quantities.beyond,
+    "beyond": markup.beyond,
     "by_reason": reasons.by_reason,
     "call_words": _call_words,
     "capacity_words": capacity_words,
     "capital": capital,
     "cost_heads": _COST_HEADS,
     "cost_names": COSTS,
-    "count": words.count,
+    "count": quantities.count,
     "dash": palette.dash,
     "event_words": event_words,
     "evidence": shown_evidence,
@@ -179,38 +179,38 @@ _GLOBALS: dict[str, object] = {
     "mix_words": mix_words,
     "rule_words": rule_words,
     "saturation_words": saturation_words,
-    "exact": quantities.exact,
+    "exact": markup.exact,
     "in_phrases": in_phrases,
-    "is_vague": words.is_vague,
-    "latency": quantities.latency,
-    "listed": words.listed,
-    "margin": words.margin,
-    "moment": quantities.moment,
+    "is_vague": quantities.is_vague,
+    "latency": markup.latency,
+    "listed": quantities.listed,
+    "margin": quantities.margin,
+    "moment": markup.moment,
     "most_off": MOST_OFF,
     "not_told": NOT_TOLD,
-    "number": words.number,
+    "number": quantities.number,
     "of_rates": of_rates,
     "opening_steps": STEPS,
     "outcomes": said,
-    "percent": words.percent,
-    "prose": quantities.prose,
+    "percent": quantities.percent,
+    "prose": markup.prose,
     "quiet_verdicts": QUIET,
-    "rate": words.rate,
-    "ratio": words.ratio,
-    "ratio_bounds": words.ratio_bounds,
+    "rate": quantities.rate,
+    "ratio": quantities.ratio,
+    "ratio_bounds": quantities.ratio_bounds,
     "requester_hosts": requester_hosts,
     "saturated": SATURATED,
     "series": palette.series,
     "share_words": share_words,
-    "size": words.size,
+    "size": quantities.size,
     "spread_names": SPREADS,
     "spread_words": spread_words,
-    "statistic": quantities.statistic,
+    "statistic": markup.statistic,
     "store_words": store_words,
-    "text_of": quantities.words,
-    "thousandths": partial(words.number, decimals=3),
+    "text_of": markup.words,
+    "thousandths": partial(quantities.number, decimals=3),
     "why": reasons.why,
-    "words": words,
+    "words": quantities,
 }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import OrchError
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report.groups import anchor
 from orchestrator.results.folder import RunFolder
 

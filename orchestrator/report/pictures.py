@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.words import listed
 from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.findings.summary import RunSummary
+from orchestrator.quantities import listed
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.check_groups import marks

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.rules import bytes_text, name_of, rule
@@ -126,7 +126,7 @@ def _view(
         rule=said,
         figure=decision_map(slug, title, round_, colours),
         refused=round_.way.refused,
-        heads=("Payload", *(words.ms(float(round_.rtts[place])) for place in columns)),
+        heads=("Payload", *(quantities.ms(float(round_.rtts[place])) for place in columns)),
         rows=tuple(
             Row(
                 size=bytes_text(float(round_.sizes[line])),
@@ -205,7 +205,7 @@ def grid_of(of: Surface, colours: Mapping[str, int]) -> dict[str, Any]:
     return {
         "rtts": of.rtts.tolist(),
         "sizes": of.sizes.tolist(),
-        "matters": words.margin(of.way.matters),
+        "matters": quantities.margin(of.way.matters),
         "codes": of.codes.tolist(),
         "stacks": stacks,
     }
@@ -224,5 +224,5 @@ def _numbers(values: Floats, digits: int) -> Any:
     """Nested lists of so many significant digits; whole numbers without a point."""
     if values.ndim > 1:
         return [_numbers(row, digits) for row in values]
-    rounded = [words.significant(value, digits) for value in values.tolist()]
+    rounded = [quantities.significant(value, digits) for value in values.tolist()]
     return [int(value) if value.is_integer() else value for value in rounded]

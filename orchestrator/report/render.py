@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.view import Inside, Report

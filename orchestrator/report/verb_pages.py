@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.words import listed
+from orchestrator.findings.summary import RunSummary
+from orchestrator.quantities import listed
 from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page, write_page
 from orchestrator.wording.merged import Merged

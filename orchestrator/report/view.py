@@ -7,23 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from orchestrator.analysis import words
-from orchestrator.analysis.by_size import BySize, by_size
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.counts import counts, in_words
-from orchestrator.analysis.naming import in_phrases
-from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.table import Table, leading
-from orchestrator.analysis.table import notes as table_notes
-from orchestrator.analysis.validity import invalid_cells, is_everywhere
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.check_result import CheckResult, counts, in_words
+from orchestrator.findings.naming import in_phrases
+from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
+from orchestrator.findings.validity import invalid_cells, is_everywhere
+from orchestrator.questions.axes.by_size import BySize, by_size
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered
-from orchestrator.questions.evolution.find import Evolutions, evolutions
+from orchestrator.questions.evolution.words import Evolutions, evolutions
 from orchestrator.questions.registry import QUESTIONS
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.questions.scorecard.card import ScoreTable
@@ -36,6 +33,8 @@ from orchestrator.report.groups import Group, cell_colours, cell_names, compared
 from orchestrator.wording.answer import Answer, answer
 from orchestrator.wording.axis_tables import tables
 from orchestrator.wording.notes import notes
+from orchestrator.wording.table import Table, leading
+from orchestrator.wording.table import notes as table_notes
 from orchestrator.wording.uncompared import why_uncompared
 
 MOST_ROWS = 24
@@ -195,12 +194,12 @@ class Report:
     @property
     def sample(self) -> str:
         """What one sample is called."""
-        return words.sample(cell.kind for cell in self.summary.cells)
+        return quantities.sample(cell.kind for cell in self.summary.cells)
 
     @property
     def samples(self) -> str:
         """What several samples are called."""
-        return words.sample((cell.kind for cell in self.summary.cells), "s")
+        return quantities.sample((cell.kind for cell in self.summary.cells), "s")
 
     @property
     def calls(self) -> tuple[Group, ...]:
@@ -312,12 +311,12 @@ class Report:
     def intervals(self) -> str:
         """What the intervals of medians are."""
         kinds = {cell.kind for cell in self.summary.cells}
-        return words.of_samples(words.INTERVALS, kinds.pop()) if len(kinds) == 1 else words.INTERVALS
+        return quantities.of_samples(quantities.INTERVALS, kinds.pop()) if len(kinds) == 1 else quantities.INTERVALS
 
     @property
     def throughput(self) -> str:
         """What a rate is of."""
-        return words.throughput([cell.kind for cell in self.summary.cells if cell.stream is None] or ["stream"])
+        return quantities.throughput([cell.kind for cell in self.summary.cells if cell.stream is None] or ["stream"])
 
     @cached_property
     def floors_beside(self) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
@@ -348,7 +347,7 @@ class Report:
     @property
     def has_vague_spreads(self) -> bool:
         """Whether the interval of some spread is a star."""
-        return any(words.is_vague(of.interval) for cell in self.summary.cells for of in cell.spreads.values())
+        return any(quantities.is_vague(of.interval) for cell in self.summary.cells for of in cell.spreads.values())
 
     @property
     def statistics(self) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from typing import Annotated, get_args
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from orchestrator.analysis.across import NothingInCommon, RunComparison, compare_runs, compare_within
-from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.history import beside
+from orchestrator.between_runs.across import NothingInCommon, RunComparison, compare_runs, compare_within
+from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
+from orchestrator.findings.compare import Statistic
 from orchestrator.web.site import Here, JudgedRun
 
 router = APIRouter()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from orchestrator.analysis.words import Unit, factor
 from orchestrator.history.trend import Point, Trend, letter
+from orchestrator.quantities import Unit, factor
 from orchestrator.report.page import shown
 from orchestrator.report.palette import series
 from orchestrator.web.live_view import View

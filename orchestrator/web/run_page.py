@@ -11,11 +11,11 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from orchestrator.analysis.counts import counts, in_words
 from orchestrator.errors import OrchError
 from orchestrator.exports import findings
 from orchestrator.exports.small_table import small_table
 from orchestrator.exports.writers import FORMATS, chosen
+from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.measure.progress import how_unfinished

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Request
 from starlette.responses import Response
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import UsageError
+from orchestrator.findings.summary import RunSummary
 from orchestrator.history import keep
 from orchestrator.history.index import Index
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run
+from orchestrator.summarise import summarise
 from orchestrator.web.live_view import Reader
 from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace

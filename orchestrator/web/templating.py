@@ -10,8 +10,8 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from orchestrator.analysis import words
-from orchestrator.report import comparison, quantities
+from orchestrator import quantities
+from orchestrator.report import comparison, markup
 from orchestrator.report.page import shown
 from orchestrator.wording.reasons import why
 
@@ -30,11 +30,11 @@ def templates() -> Jinja2Templates:
         run_at=run_at,
         live_at=live_at,
         query=query,
-        count=words.count,
-        percent=words.percent,
-        ms=words.ms,
+        count=quantities.count,
+        percent=quantities.percent,
+        ms=quantities.ms,
         minute=minute,
-        prose=quantities.prose,
+        prose=markup.prose,
         row_ratio=comparison.ratio,
         row_interval=comparison.interval,
         row_values=comparison.values,
@@ -63,7 +63,7 @@ def minute(stamp: str) -> str:
     >>> minute("2026-11-21T10:11:12+00:00")
     '2026-11-21 10:11'
     """
-    return stamp[:16].replace("T", " ") or quantities.DASH
+    return stamp[:16].replace("T", " ") or markup.DASH
 
 
 def query(**values: Any) -> str:

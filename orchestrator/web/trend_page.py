@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import Response
 
-from orchestrator.analysis import words
-from orchestrator.analysis.compare import Statistic
+from orchestrator import quantities
+from orchestrator.findings.compare import Statistic
 from orchestrator.history.trend import Point, Trend, against_earlier, letter, trend
-from orchestrator.report.quantities import DASH
+from orchestrator.report.markup import DASH
 from orchestrator.web import figure
 from orchestrator.web.compare_page import STATISTICS
 from orchestrator.web.figure import Figure
@@ -77,7 +77,7 @@ def trends(
 
 
 def _shown(trend: Trend) -> ShownTrend:
-    unit = words.unit_for([point.median for point in trend.points if point.median is not None] or [1.0])
+    unit = quantities.unit_for([point.median for point in trend.points if point.median is not None] or [1.0])
     environments = [
         (letter(number), "; ".join(differences) or "the conditions of the first run")
         for number, differences in enumerate(trend.environments)
@@ -92,14 +92,14 @@ def _shown(trend: Trend) -> ShownTrend:
     )
 
 
-def _line(point: Point, statistic: Statistic, unit: words.Unit) -> Line:
+def _line(point: Point, statistic: Statistic, unit: quantities.Unit) -> Line:
     value, interval = getattr(point, statistic), getattr(point, f"{statistic}_interval")
-    text = words.rate if statistic == "throughput" else unit.text
+    text = quantities.rate if statistic == "throughput" else unit.text
     return Line(
         point=point,
         value=DASH if value is None else text(value),
-        interval=DASH if interval is None or words.is_vague(interval) else " – ".join(map(text, interval)),
+        interval=DASH if interval is None or quantities.is_vague(interval) else " – ".join(map(text, interval)),
         conditions=letter(point.environment),
-        change=DASH if point.change is None else f"{words.factor(point.change)}×",
+        change=DASH if point.change is None else f"{quantities.factor(point.change)}×",
         verdict=against_earlier(point),
     )

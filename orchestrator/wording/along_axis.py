@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.sweep.grid import Sweep
-from orchestrator.analysis.sweep.leads import Lead, LeadAt, Side
-from orchestrator.analysis.words import factor
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.grid import Sweep
+from orchestrator.findings.leads import Lead, LeadAt, Side
+from orchestrator.quantities import factor
 from orchestrator.wording import axis_names
 from orchestrator.wording.phrasing import MOST_LETTERS, fitting, named, scale_for
 
@@ -47,7 +47,7 @@ def _change(along: Sweep, lead: Lead) -> str:
     if lead.change == "turns":
         return _turn(along, lead, where, first, last)
     if lead.change == "none":
-        bounds = [" to ".join(words.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
+        bounds = [" to ".join(quantities.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
         ratios = f"{other} takes {bounds[0]} times as long {first}, {bounds[1]} times {last}"
         return f"{leader} and {other} show no significant difference {where}: {ratios}"
     whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
@@ -79,7 +79,7 @@ def _times(ratio: float) -> str:
 
 
 def _with_interval(at: LeadAt) -> str:
-    between = " to ".join(words.bounds(at.interval)) if at.interval else ""
+    between = " to ".join(quantities.bounds(at.interval)) if at.interval else ""
     return f"{_times(at.ratio)} ({between})" if at.ahead else f"no significant difference ({between} times)"
 
 
@@ -95,8 +95,8 @@ def _round_trips(lead: Lead) -> str:
     if other.round_trips is None or leader.round_trips is None:
         return ""
     return (
-        f"; there {named(lead.other)} takes {words.number(other.round_trips, 1)} round trips{_opening(other, leader)}, "
-        f"{named(lead.leader)} {words.number(leader.round_trips, 1)}{_opening(leader, other)}"
+        f"; there {named(lead.other)} takes {quantities.number(other.round_trips, 1)} round trips{_opening(other, leader)}, "
+        f"{named(lead.leader)} {quantities.number(leader.round_trips, 1)}{_opening(leader, other)}"
     )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis import busy, validity
-from orchestrator.analysis.check_result import Overloaded
-from orchestrator.analysis.distances import Distances
-from orchestrator.analysis.effects import effects
-from orchestrator.analysis.ranking import Figure, Ranking, by_factor, rankings
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.sweep.grid import Sweep, sweep
-from orchestrator.analysis.sweep.leads import Lead, leads
+from orchestrator.findings import validity
+from orchestrator.findings.check_result import Overloaded
+from orchestrator.findings.effects import effects
+from orchestrator.findings.grid import Distances, Sweep, sweep
+from orchestrator.findings.leads import Lead, leads
+from orchestrator.findings.ranking import Figure, Ranking, by_factor, rankings
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.wording import along_axis, grounds, left_out, one_setting, other_questions, several_settings
@@ -63,7 +62,7 @@ def answer(summary: RunSummary) -> Answer:
     if failed and failed.is_everywhere:
         cannot = _cannot(failed.text, "`orch check` says what each check found and what to do.", figures)
         return replace(cannot, overloads=failed.overloads)
-    loud = busy.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})
+    loud = validity.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})
     ways = other_questions.own(summary)
     if not ways and (noise := left_out.noise([ranking for each in (compared, *others) for ranking in each], loud)):
         return _cannot(noise, "Measure it again on a quiet machine.", figures)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis import words
-from orchestrator.analysis.sweep.grid import PLACEMENT, Line, Panel, Place, Sweep
+from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, of_load, said
+from orchestrator.findings.grid import PLACEMENT, Line, Panel, Place, Sweep
 
 _CONNECTIONS = {"reuse": "keep-alive", "per-request": "new connections"}
 _ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
 
 
-def unit(along: Sweep) -> words.Unit:
+def unit(along: Sweep) -> quantities.Unit:
     """The unit of every table and chart of the run, by the medians of its stacks."""
     cells = [cell for panel in along.panels for line in panel.lines for cell in line.cells if cell is not None]
     known = [cell.distribution.median for cell in cells if cell.distribution is not None]
-    return words.unit_for(median for median in known if median is not None)
+    return quantities.unit_for(median for median in known if median is not None)
 
 
 def head(along: Sweep, panel: Panel, place: Place) -> str:
@@ -30,7 +30,7 @@ def at(along: Sweep, place: Place) -> str:
         return along.factor.compared(place.value)
     if place.kind == "local":
         return "on one host"
-    distance = "" if place.distance is None else words.ms(place.distance)
+    distance = "" if place.distance is None else quantities.ms(place.distance)
     if place.name in _ZONES and place.name == place.kind:
         return f"{_ZONES[place.name]}{f', an emulated {distance} apart' if along.is_emulated and distance else ''}"
     if not distance:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.cells import percentile_text
-from orchestrator.analysis.summary import CellSummary, FloorSummary, RunSummary
-from orchestrator.analysis.sweep.grid import Panel, Place, Sweep, sweep
-from orchestrator.analysis.table import Column, Entry, Row, Table
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.validity import invalid_cells
-from orchestrator.analysis.words import Unit
+from orchestrator import quantities
+from orchestrator.findings.grid import Panel, Place, Sweep, sweep
+from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.findings.validity import invalid_cells
+from orchestrator.quantities import Unit
+from orchestrator.statistics.terms import Interval
 from orchestrator.wording import axis_names
+from orchestrator.wording.phrasing import percentile_text
+from orchestrator.wording.table import Column, Entry, Row, Table
 
 _CELLS = "A cell holds the median and its 95 % interval."
 _TRIPS = "RTT: how many of the column's round trips, as ping measured them, the median takes."
 _FEW = "Fewer than three blocks give no interval."
-_VAGUE = f"*: {words.VAGUE}."
+_VAGUE = f"*: {quantities.VAGUE}."
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
@@ -38,7 +38,7 @@ def _table(along: Sweep, panel: Panel, invalid: Mapping[str, Sequence[str]]) -> 
         columns=tuple(
             Column(
                 head=axis_names.head(along, panel, place),
-                detail=f"{words.ms(place.rtt)} round trip" if place.rtt else "",
+                detail=f"{quantities.ms(place.rtt)} round trip" if place.rtt else "",
             )
             for place in panel.places
         ),
@@ -64,7 +64,7 @@ def _stacks(panel: Panel, unit: Unit, invalid: Mapping[str, Sequence[str]]) -> I
 def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, *, is_invalid: bool) -> Entry:
     if cell is None:
         return Entry(text="")
-    flags = (*(["invalid"] if is_invalid else []), *([words.count(cell.failed, "error")] if cell.failed else []))
+    flags = (*(["invalid"] if is_invalid else []), *([quantities.count(cell.failed, "error")] if cell.failed else []))
     flags += (f"{cell.not_sent:,} not sent",) if cell.not_sent else ()
     median = cell.distribution.median if cell.distribution else None
     if median is None:
@@ -76,16 +76,16 @@ def _entry(
     median: float, interval: Interval | None, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()
 ) -> Entry:
     details = [_interval(interval, unit)] if interval else []
-    details += [f"{words.number(median / rtt, 1)} RTT"] if rtt else []
+    details += [f"{quantities.number(median / rtt, 1)} RTT"] if rtt else []
     return Entry(text=_number(median, unit), detail=", ".join(details), value=median, flags=flags)
 
 
 def _interval(interval: Interval, unit: Unit) -> str:
-    return "*" if words.is_vague(interval) else " to ".join(_number(bound, unit) for bound in interval)
+    return "*" if quantities.is_vague(interval) else " to ".join(_number(bound, unit) for bound in interval)
 
 
 def _number(milliseconds: float, unit: Unit) -> str:
-    return words.digits(milliseconds * unit.per_ms)
+    return quantities.digits(milliseconds * unit.per_ms)
 
 
 def _floors(panel: Panel, unit: Unit) -> Iterator[Row]:
@@ -113,7 +113,7 @@ def _notes(panel: Panel, cells: Sequence[CellSummary]) -> Iterator[str]:
     yield _CELLS
     if any(place.rtt for place in panel.places):
         yield _TRIPS
-    if any(words.is_vague(cell.median_interval) for cell in cells):
+    if any(quantities.is_vague(cell.median_interval) for cell in cells):
         yield _VAGUE
     if all(cell.median_interval is None for cell in cells):
         yield _FEW

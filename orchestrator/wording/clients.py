@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.summary import CellSummary, Comparison
 
 
 def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
@@ -20,5 +20,5 @@ def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Compariso
         by_client.setdefault(cell.client, []).append(cell.stack_label)
     if len(by_client) < 2 or all(cell.client in cell.stack_label for cell in stacks):
         return ""
-    clients = "; ".join(f"{client} for {words.listed(labels)}" for client, labels in by_client.items())
+    clients = "; ".join(f"{client} for {quantities.listed(labels)}" for client, labels in by_client.items())
     return f"The clients differ too, and are part of each difference: {clients}."

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestrator.analysis import words
-from orchestrator.analysis.across import Row, RunComparison
+from orchestrator import quantities
+from orchestrator.between_runs.across import Row, RunComparison
 from orchestrator.errors import Regression, Undecided
 from orchestrator.wording.reasons import why
 
@@ -52,7 +52,7 @@ def judge(comparison: RunComparison, limit: float) -> Judgement:
         sentence = error.message
     else:
         count = _count(comparison.rows, comparison.rows)
-        sentence = f"{count} surely not slower by more than {words.margin(limit)}"
+        sentence = f"{count} surely not slower by more than {quantities.margin(limit)}"
     return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error)
 
 
@@ -71,8 +71,8 @@ def why_undetermined(row: Row, limit: float) -> str:
     """Why a row that cannot tell does not: what forbids a verdict, or where its interval reaches."""
     if row.interval is None or row.ratio is None or not _is_usable(row):
         return "; ".join((why(row), *row.doubts))
-    low, high = words.bounds(row.interval, limit)
-    return f"its 95 % interval, {low} to {high}, reaches to both sides of the limit, {words.factor(1 + limit)}"
+    low, high = quantities.bounds(row.interval, limit)
+    return f"its 95 % interval, {low} to {high}, reaches to both sides of the limit, {quantities.factor(1 + limit)}"
 
 
 def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Regression | Undecided | None:
@@ -80,14 +80,14 @@ def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Re
     if slower:
         worst = max(slower, key=lambda row: row.ratio or 0)
         return Regression(
-            f"{_count(slower, rows)} surely slower by more than {words.margin(limit)}: {_text(worst, limit)}",
+            f"{_count(slower, rows)} surely slower by more than {quantities.margin(limit)}: {_text(worst, limit)}",
             hint="the table shows each ratio with its interval; `orch report` shows the distributions",
         )
     open_rows = [row for row, found in zip(rows, outcomes, strict=True) if found == "cannot tell"]
     if open_rows:
         first = max(open_rows, key=lambda row: row.interval[1] if row.interval else float("inf"))
         return Undecided(
-            f"{_count(open_rows, rows)} neither surely slower by more than {words.margin(limit)} nor surely not: "
+            f"{_count(open_rows, rows)} neither surely slower by more than {quantities.margin(limit)} nor surely not: "
             f"{_text(first, limit)}",
             hint="more repeats narrow an interval, and so do more equal runs to estimate the spread between runs from; "
             "a larger limit is easier to rule out",
@@ -108,5 +108,5 @@ def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
 def _text(row: Row, limit: float) -> str:
     if row.interval is None or row.ratio is None or not _is_usable(row):
         return f"{row.label} ({why_undetermined(row, limit)})"
-    low, high = words.bounds(row.interval, limit)
-    return f"{row.label} has a ratio of {words.factor(row.ratio)} (95 % interval {low} to {high})"
+    low, high = quantities.bounds(row.interval, limit)
+    return f"{row.label} has a ratio of {quantities.factor(row.ratio)} (95 % interval {low} to {high})"

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from orchestrator.analysis import effects, power, validity, words
-from orchestrator.analysis.distances import Distances
-from orchestrator.analysis.effects import Effect
-from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.ranking import Ranking
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.findings import effects, power, validity
+from orchestrator.findings.effects import Effect
+from orchestrator.findings.grid import Distances
+from orchestrator.findings.ranking import Ranking
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.until.find import QUESTION as UNTIL
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.one_setting import verb
 from orchestrator.wording.phrasing import capital, named, scale_for, some
 
@@ -60,17 +61,17 @@ def matters_from(summary: RunSummary, rankings: Sequence[Ranking], distances: Di
     if not gap or ranking.statistic != "median":
         return ""
     calls = verb(ranking).several
-    limit, margin = gap / ranking.matters, words.margin(ranking.matters)
+    limit, margin = gap / ranking.matters, quantities.margin(ranking.matters)
     names = [named(ranking.names[tier.cells[0]]) for tier in (first, rest[0])]
-    ahead = "" if len(ranking.ranked) == 2 else f"{names[0]} is {words.ms(gap)} faster than {names[1]}: "
-    in_a_row = f"of {_IN_A_ROW:,} {calls} in a row this is {words.ms(gap * _IN_A_ROW)}; " if calls else ""
+    ahead = "" if len(ranking.ranked) == 2 else f"{names[0]} is {quantities.ms(gap)} faster than {names[1]}: "
+    in_a_row = f"of {_IN_A_ROW:,} {calls} in a row this is {quantities.ms(gap * _IN_A_ROW)}; " if calls else ""
     fastest = ranking.cells[first.cells[0]]
     far = distances.far(fastest)
     if limit <= (far or 0.0):
-        text = f"{ahead}{in_a_row}beside a round trip of {words.ms(far or 0.0)} it is less than {margin}"
+        text = f"{ahead}{in_a_row}beside a round trip of {quantities.ms(far or 0.0)} it is less than {margin}"
     else:
         work = "" if fastest.kind == "codec" else ", by distance or work,"
-        once = f"once {_ONE.get(fastest.kind, 'a call')} takes more than {words.ms(limit)}{work}"
+        once = f"once {_ONE.get(fastest.kind, 'a call')} takes more than {quantities.ms(limit)}{work}"
         text = f"{ahead}{in_a_row}{once} it is less than {margin}"
     return f"{text if ahead else capital(text)}."
 
@@ -82,10 +83,10 @@ def _largest(rankings: Sequence[Ranking]) -> str:
     if not gaps or not calls or rankings[0].statistic != "median":
         return ""
     most = max(gaps)
-    total = f"{words.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {calls} in a row"
+    total = f"{quantities.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {calls} in a row"
     if any(len(ranking.ranked) > 2 for ranking in rankings):
-        return f"The fastest is at most {words.ms(most)} ahead of the next, which makes {total}."
-    return f"The largest difference, {words.ms(most)}, makes {total}."
+        return f"The fastest is at most {quantities.ms(most)} ahead of the next, which makes {total}."
+    return f"The largest difference, {quantities.ms(most)}, makes {total}."
 
 
 def _of_equal(ranking: Ranking, distances: Distances) -> str:
@@ -103,8 +104,8 @@ def _of_equal(ranking: Ranking, distances: Distances) -> str:
     if not ranking.tiers[0].alike:
         return f"If they differ{reference}, then by {text} at most."
     trip = distances.far(ranking.cells[ranking.reference])
-    beside = f", beside a round trip of {words.ms(trip)}" if trip else ""
-    in_a_row = f": of {_IN_A_ROW:,} {calls} in a row {words.ms(most * _IN_A_ROW)}" if calls else ""
+    beside = f", beside a round trip of {quantities.ms(trip)}" if trip else ""
+    in_a_row = f": of {_IN_A_ROW:,} {calls} in a row {quantities.ms(most * _IN_A_ROW)}" if calls else ""
     return f"They differ{reference} by {text} at most{beside}{in_a_row}."
 
 
@@ -125,10 +126,10 @@ def rates(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
     ranking = pairs[most.cell, most.reference_cell]
     names = ranking.names[most.cell], ranking.names[most.reference_cell]
     cells = ranking.cells[most.cell], ranking.cells[most.reference_cell]
-    shown = " against ".join(words.rate(cell.throughput_per_s or 0.0) for cell in cells)
+    shown = " against ".join(quantities.rate(cell.throughput_per_s or 0.0) for cell in cells)
     if most.standing == "tie":
         return f"By how many a second, {ranking.subject} is equal {names[0]} and {names[1]} ({shown})."
-    times = words.factor(1 / (most.ratio or 1.0))
+    times = quantities.factor(1 / (most.ratio or 1.0))
     return f"At most, {ranking.subject} answered {times} times as many a second {names[0]} as {names[1]} ({shown})."
 
 
@@ -151,12 +152,16 @@ def sure(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect
     if limits := effects.limits(rankings):
         ends = {"both": "one of the ends"}
         each = [f"{ends.get(end, f'the {end}')} is the limit of {some(labels, 3)}" for end, labels in limits.items()]
-        clauses.append(f"at this load {words.listed(each)}")
+        clauses.append(f"at this load {quantities.listed(each)}")
     if (envelope := max(ranking.envelope for ranking in rankings)) > log(1 + summary.matters):
-        clauses.append(f"the reference, entered twice, differs from itself by {words.difference(exp(envelope) - 1)}")
+        clauses.append(
+            f"the reference, entered twice, differs from itself by {quantities.difference(exp(envelope) - 1)}"
+        )
     if parts := [_PARTS.get(part, f"the {part}") for part in effects.unvaried(rankings, seen)]:
         shown = [*parts[:_MOST_PARTS], *(["other parts"] if len(parts) > _MOST_PARTS else [])]
-        clauses.append(f"how much {words.listed(shown)} contribute{'s' if len(shown) == 1 else ''} was not measured")
+        clauses.append(
+            f"how much {quantities.listed(shown)} contribute{'s' if len(shown) == 1 else ''} was not measured"
+        )
     return f"{'; '.join((text, *clauses))}."
 
 
@@ -175,7 +180,7 @@ def _waited_for(summary: RunSummary) -> list[str]:
     stopped = UNTIL.of(summary)
     if stopped is None:
         return []
-    wanted = f"± {words.margin(stopped.within)} was wanted of every interval"
+    wanted = f"± {quantities.margin(stopped.within)} was wanted of every interval"
     if all(width.reaches is not None and width.reaches <= stopped.within for width in stopped.widths):
         return [f"{wanted}, and reached after {stopped.blocks} of at most {stopped.at_most} repeats"]
     is_over = stopped.blocks >= stopped.at_most
@@ -197,7 +202,7 @@ def _by_p99(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:
         if c.factor == ranking.factor and c.standing in ("faster", "slower"):
             first, second = pair if c.standing == "faster" else pair[::-1]
             texts.append(f"{named(ranking.names[first])} is faster than {named(ranking.names[second])}")
-    return [f"by p99, {words.listed(texts[:3])}"] if texts else []
+    return [f"by p99, {quantities.listed(texts[:3])}"] if texts else []
 
 
 def _failures(rankings: Sequence[Ranking]) -> list[str]:
@@ -207,12 +212,12 @@ def _failures(rankings: Sequence[Ranking]) -> list[str]:
     clauses = []
     if failed:
         worst = max(failed, key=lambda cell: cell.failed / cell.requests)
-        lost = words.no_reply(worst.failed, worst.requests, worst.kind)
+        lost = quantities.no_reply(worst.failed, worst.requests, worst.kind)
         clauses.append(f"with {named(worst.stack_label)} {lost}, and counts as slowest")
     if unsent := [cell for cell in cells if cell.is_of_those_sent]:
         most = max(unsent, key=lambda cell: cell.share_unsent)
         clauses.append(
-            f"{words.percent(most.share_unsent)} of what was due with {named(most.stack_label)} was not sent"
+            f"{quantities.percent(most.share_unsent)} of what was due with {named(most.stack_label)} was not sent"
         )
     return clauses
 
@@ -223,7 +228,7 @@ def _detectable(summary: RunSummary, blocks: int) -> str:
     if not sd:
         return ""
     least = power.smallest_detectable(sd, blocks, margin=summary.matters, compared=max(1, compared))
-    return "" if least is None or least > 100 else words.difference(least)
+    return "" if least is None or least > 100 else quantities.difference(least)
 
 
 # ---- what to do
@@ -254,11 +259,14 @@ def _of_effect(effect: Effect, least: float, factor: str) -> str:
     """What to see to first, with both figures."""
     what = "the choice between stacks" if factor == STACK else f"the {BY_NAME[factor].title}"
     if effect.factor == "connection" and effect.better == "reuse":
-        return f"Keep connections open first: that is worth {words.ms(effect.gap)} a call, {what} at most {words.ms(least)}."
+        return (
+            f"Keep connections open first: that is worth {quantities.ms(effect.gap)} a call, {what} at most "
+            f"{quantities.ms(least)}."
+        )
     choice = BY_NAME[effect.factor]
     return (
         f"The {choice.title} decides more: {choice.briefly(effect.better)} rather than {choice.briefly(effect.worse)} "
-        f"makes {words.ms(effect.gap)} with {named(effect.stack)}, {what} at most {words.ms(least)}."
+        f"makes {quantities.ms(effect.gap)} with {named(effect.stack)}, {what} at most {quantities.ms(least)}."
     )
 
 
@@ -292,7 +300,7 @@ def _of_open(summary: RunSummary) -> str:
         return "More repeats alone will not help: `orch check` says what to do."
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
-    margin = words.margin(summary.matters)
+    margin = quantities.margin(summary.matters)
     if needed is None or needed > _MOST_REPEATS:
         repeats = "over 1,000" if needed is None else f"{needed:,}"
         return (

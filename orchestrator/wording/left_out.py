@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import busy, validity, words
-from orchestrator.analysis.busy import Disturbance
-from orchestrator.analysis.check_result import Overloaded
-from orchestrator.analysis.overloads import overloads
-from orchestrator.analysis.ranking import Ranking
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.terms import ReasonKind
+from orchestrator import quantities
+from orchestrator.findings import validity
+from orchestrator.findings.check_result import CheckResult, Overloaded
+from orchestrator.findings.ranking import Ranking
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.validity import Disturbance
+from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import fitting, some
 
 _MOST_LETTERS = 150  # of whose checks failed
 _MOST_NAMED = 3
 _DECIDED = {"faster", "slower", "tie"}
 _LOUD: Mapping[str, str] = {
-    busy.SHARED: "shared with another measurement",
+    validity.SHARED: "shared with another measurement",
     "steal": "the hypervisor took up to {cpus} CPUs away",
     "foreign": "other programs used up to {cpus} CPUs",
     "throttled": "a CPU quota stopped it for up to {share} of the time",
@@ -30,7 +30,7 @@ _LOUD: Mapping[str, str] = {
 def loud(disturbances: Sequence[Disturbance]) -> str:
     """Return what else ran, as a clause; empty where nothing did."""
     texts = [
-        _LOUD[each.kind].format(cpus=words.factor(each.most), share=words.percent(min(each.most, 1.0)))
+        _LOUD[each.kind].format(cpus=quantities.factor(each.most), share=quantities.percent(min(each.most, 1.0)))
         for each in disturbances
     ]
     return f"the machine was busy ({'; '.join(texts)})" if texts else ""
@@ -75,7 +75,7 @@ def failed(summary: RunSummary) -> Failed | None:
     valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
     missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
     missing -= {cell for c in valid for cell in (c.cell, c.reference_cell)}
-    without = f"{words.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
+    without = f"{quantities.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
     text = "; ".join(clauses)
     every = "; ".join((*clauses, *([without] if missing else [])))
     return Failed(
@@ -95,11 +95,11 @@ def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]])
     stacks = list(dict.fromkeys(cell.stack_label for cell in cells if cell.id in invalid))
     measured = sum(1 for cell in cells if cell.distribution or cell.id in invalid)
     is_in_part = not all(cell.id in invalid for cell in cells if cell.stack_label in stacks)
-    where = f" in {len(invalid)} of {words.count(measured, 'measurement')}" if is_in_part else ""
+    where = f" in {len(invalid)} of {quantities.count(measured, 'measurement')}" if is_in_part else ""
     noun = "check" if len(checks) == 1 else "checks"
     return fitting(
         f"the {noun} {some([f'“{name}”' for name in checks], 3)} failed for {some(stacks, 3)}{where}",
-        f"{words.count(len(checks), 'check')} failed for {words.count(len(stacks), 'stack')}{where}",
+        f"{quantities.count(len(checks), 'check')} failed for {quantities.count(len(stacks), 'stack')}{where}",
         most=_MOST_LETTERS,
     )
 
@@ -119,10 +119,10 @@ def _rates(cells: Sequence[Overloaded]) -> str:
     rates = sorted({cell.overload.planned_per_s for cell in cells})
     unit = cells[0].unit
     if len(cells) == 1 and (delivered := cells[0].overload.delivered_per_s) is not None:
-        return f"{words.rate(rates[0])} {unit} here ({words.rate(delivered)} delivered)"
+        return f"{quantities.rate(rates[0])} {unit} here ({quantities.rate(delivered)} delivered)"
     if len(rates) > _MOST_NAMED:
-        return f"{words.rate(rates[0])} to {words.rate(rates[-1])} {unit} here"
-    return f"{words.listed([words.rate(rate) for rate in rates])} {unit} here"
+        return f"{quantities.rate(rates[0])} to {quantities.rate(rates[-1])} {unit} here"
+    return f"{quantities.listed([quantities.rate(rate) for rate in rates])} {unit} here"
 
 
 def interrupted(summary: RunSummary) -> str:
@@ -131,7 +131,7 @@ def interrupted(summary: RunSummary) -> str:
     planned = sum(cell.planned_trials for cell in summary.cells)
     if summary.state == "complete" or trials >= planned:
         return ""
-    return f"it was interrupted after {trials:,} of {words.count(planned, 'trial')}"
+    return f"it was interrupted after {trials:,} of {quantities.count(planned, 'trial')}"
 
 
 def invalid_numbers(summary: RunSummary) -> str:
@@ -152,4 +152,28 @@ def invalid_numbers(summary: RunSummary) -> str:
     return (
         f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
         f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells are valid."
+    )
+
+
+_UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
+
+
+def overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> tuple[Overloaded, ...]:
+    """Return the overloaded cells in the order of the cells."""
+    failures: dict[str | None, list[CheckResult]] = {}
+    for check in checks:
+        if check.verdict == "fail" and check.severity != "note":
+            failures.setdefault(check.cell, []).append(check)
+    if None in failures:
+        return ()
+    return tuple(
+        Overloaded(
+            cell=cell.id,
+            stack_label=cell.stack_label,
+            unit=_UNITS.get(cell.kind, "requests/s"),
+            overload=min(known, key=lambda overload: overload.delivered_per_s is None),
+        )
+        for cell in cells
+        if (known := [check.overload for check in failures.get(cell.id, ()) if check.overload])
+        and len(known) == len(failures[cell.id])
     )

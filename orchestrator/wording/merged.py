@@ -13,11 +13,11 @@ from itertools import combinations
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import Comparison, RunSummary
-from orchestrator.analysis.terms import Interval, Standing
-from orchestrator.analysis.validity import invalid_cells, is_everywhere
+from orchestrator import quantities
 from orchestrator.errors import UsageError
+from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.validity import invalid_cells, is_everywhere
+from orchestrator.statistics.terms import Interval, Standing
 from orchestrator.wording.answer import answer
 
 SCHEMA_VERSION = 1
@@ -116,7 +116,9 @@ def merge(runs: Sequence[RunSummary], from_summary: Sequence[bool] = ()) -> Merg
     differs.
     """
     if not 2 <= len(runs) <= MOST:
-        raise UsageError(f"{words.count(len(runs), 'run')} to merge", hint=f"name from 2 to {MOST} reports or runs")
+        raise UsageError(
+            f"{quantities.count(len(runs), 'run')} to merge", hint=f"name from 2 to {MOST} reports or runs"
+        )
     for one, other in combinations(runs, 2):
         _require_another(one, other)
     for other in runs[1:]:
@@ -268,7 +270,7 @@ def agreed(names: Sequence[str], standings: Sequence[Standing | None]) -> tuple[
         word = next(iter(by_word))
         return ("agree" if decided else "undetermined"), f"{word} on all {len(names)}"
     said = "; ".join(
-        f"{word} on {words.listed(by_word[word])}" for word in (*decided, "undetermined") if word in by_word
+        f"{word} on {quantities.listed(by_word[word])}" for word in (*decided, "undetermined") if word in by_word
     )
     return ("differ" if len(decided) > 1 else "undetermined"), said
 
@@ -284,7 +286,7 @@ def _answer(rows: Sequence[RatioRow], machines: Sequence[Machine]) -> Iterator[s
         parts = [f"{together} agree on {agree}"] if agree else []
         parts += [f"differ on {differ}" if agree else f"the machines differ on {differ}"] if differ else []
         parts += [f"{open_} {'is' if open_ == 1 else 'are'} undetermined"] if open_ else []
-        yield f"Of {len(rows)} comparisons {words.listed(parts)}."
+        yield f"Of {len(rows)} comparisons {quantities.listed(parts)}."
     for row in rows:
         if row.agreement == "differ":
             yield f"They differ on {row.stack} against {row.reference} ({row.group}): {row.said}."
@@ -300,7 +302,7 @@ def _held(row: RatioRow, together: str) -> str:
     is_so = (
         f"as quick as {row.reference}, within what matters" if standing == "tie" else f"{standing} than {row.reference}"
     )
-    times = words.listed([f"{of.ratio:.2f}×" for of in row.ratios if of and of.ratio is not None])
+    times = quantities.listed([f"{of.ratio:.2f}×" for of in row.ratios if of and of.ratio is not None])
     return f"On {together} {row.stack} is {is_so} ({times})"
 
 
@@ -316,7 +318,7 @@ def _notes(runs: Sequence[RunSummary], machines: Sequence[Machine]) -> Iterator[
     for machine, run in zip(machines, runs, strict=True):
         if machine.failed:
             what = "all of its numbers are invalid" if machine.is_invalid else "some of its numbers are invalid"
-            yield f"{machine.name}: {words.listed(machine.failed)} failed; {what}"
+            yield f"{machine.name}: {quantities.listed(machine.failed)} failed; {what}"
         if run.state != "complete":
             yield f"{machine.name}: the run is {run.state}"
         if machine.from_summary:

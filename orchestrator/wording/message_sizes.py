@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
+from orchestrator.findings.summary import CellSummary, Comparison
 
 _MOST_PAIRS = 6
 _MOST_CODECS = 3  # beyond them the smallest and the largest are named
@@ -57,16 +57,16 @@ def _operations(names: Sequence[str]) -> str:
     beginnings = {name.partition(", schema change: ")[0] for name in names}
     if len(names) > 1 and len(beginnings) == 1:
         return f"{beginnings.pop()}, whatever the change of schema"
-    return words.listed(names)
+    return quantities.listed(names)
 
 
 def _sizes(totals: dict[str, float]) -> str:
     """`60 B with json and 40 B with cbor`; of many codecs the smallest and the largest."""
     alike: dict[str, list[str]] = {}
     for label, total in sorted(totals.items(), key=lambda item: item[1]):
-        alike.setdefault(words.size(total), []).append(label)
-    each = [f"{size} with {words.listed(labels)}" for size, labels in alike.items()]
-    return words.listed(each) if len(each) <= _MOST_CODECS else f"from {each[0]} to {each[-1]}"
+        alike.setdefault(quantities.size(total), []).append(label)
+    each = [f"{size} with {quantities.listed(labels)}" for size, labels in alike.items()]
+    return quantities.listed(each) if len(each) <= _MOST_CODECS else f"from {each[0]} to {each[-1]}"
 
 
 def _bodies(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> str:
@@ -85,7 +85,7 @@ def _bodies(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], mat
     shown = {operation: texts[: max(1, _MOST_PAIRS // len(by_operation))] for operation, texts in by_operation.items()}
     left = len(said) - sum(map(len, shown.values()))
     told = [f"{operation}: {', '.join(texts)}" for operation, texts in shown.items()]
-    more = f"; {words.count(left, 'more pair')} in the table" if left else ""
+    more = f"; {quantities.count(left, 'more pair')} in the table" if left else ""
     return f"Bodies of request and reply together: {'; '.join(told)}{more}." if told else ""
 
 
@@ -96,7 +96,9 @@ def _pair(c: Comparison, cell: CellSummary, reference: CellSummary, matters: flo
     mine, theirs = sum(cell.body_bytes), sum(reference.body_bytes)
     if abs(mine / theirs - 1) <= matters:
         return None
-    beside = words.fewer_or_more(mine / theirs)
+    beside = quantities.fewer_or_more(mine / theirs)
     if cell.wire_bytes is not None and reference.wire_bytes is not None:
-        beside += f"; on the wire {words.size(sum(cell.wire_bytes))} and {words.size(sum(reference.wire_bytes))}"
-    return f"{c.subject} {words.size(mine)} {c.value}, {words.size(theirs)} {c.reference_value} ({beside})"
+        beside += (
+            f"; on the wire {quantities.size(sum(cell.wire_bytes))} and {quantities.size(sum(reference.wire_bytes))}"
+        )
+    return f"{c.subject} {quantities.size(mine)} {c.value}, {quantities.size(theirs)} {c.reference_value} ({beside})"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from orchestrator.analysis import validity, words
-from orchestrator.analysis.summary import Comparison, RunSummary
+from orchestrator import quantities
 from orchestrator.experiment.plan import contrasts, documents
 from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.experiment.plan.plan import stack_of
+from orchestrator.findings import validity
+from orchestrator.findings.summary import Comparison, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.clients import words as client_words
 from orchestrator.questions.clients.find import QUESTION as CLIENTS
-from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stores import words as store_words
@@ -78,7 +79,7 @@ def clauses(comparisons: Sequence[Comparison]) -> str:
             beside = "" if number else f" from {reference}"
             told = [f"{'differs' if len(labels) == 1 else 'differ'}{beside} in {known}"] if known else []
             told += [f"may differ{'' if known else beside} in {unknown}, of which nothing is known"] if unknown else []
-            found.append(f"{words.listed(labels)} {', and '.join(told)}")
+            found.append(f"{quantities.listed(labels)} {', and '.join(told)}")
     return "; ".join(found)
 
 
@@ -103,4 +104,4 @@ def _parts(settings: Sequence[Collection[str]]) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    return words.listed([_CALLED.get(part, f"the {part}") for part in parts])
+    return quantities.listed([_CALLED.get(part, f"the {part}") for part in parts])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.distances import Distances
-from orchestrator.analysis.ranking import Ranking, Tier, within
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.grid import Distances
+from orchestrator.findings.ranking import Ranking, Tier, within
 from orchestrator.wording.phrasing import (
     MOST_LETTERS,
     Scale,
@@ -60,7 +60,7 @@ def _of_two(ranking: Ranking, distances: Distances) -> Iterator[str]:
         yield f"{lead}{where} ({against}{between})."
         yield f"{lead}."
     elif first.alike:
-        share = words.percent(within(ranking.sides[0].interval, ranking.matters))
+        share = quantities.percent(within(ranking.sides[0].interval, ranking.matters))
         yield f"{_equal(ranking, cells)}, within {share}{where} ({scale.all(medians)})."
         yield f"{_equal(ranking, cells)}, within {share}."
     else:
@@ -102,8 +102,8 @@ def _beside(ranking: Ranking, cells: Sequence[str], gap: float | None, distances
         return ""
     far = distances.far(ranking.cells[cells[0]])
     if far is not None and gap <= ranking.matters * far:
-        return f": next to nothing beside a round trip of {words.ms(far)}"
-    return f": {words.percent(min(gap / slower, 1.0))} less time"
+        return f": next to nothing beside a round trip of {quantities.ms(far)}"
+    return f": {quantities.percent(min(gap / slower, 1.0))} less time"
 
 
 # ---- several
@@ -128,7 +128,7 @@ def _of_several(ranking: Ranking, distances: Distances) -> Iterator[str]:
         lead = f"{lead} ({wide} varied too much to be ranked)"
     if len(every) < _MANY:
         then = [f"{some(_names(ranking, tier))}{_medians(ranking, tier, scale)}" for tier in rest[:-1]]
-        middle = f", then {words.listed(then)}" if then else ""
+        middle = f", then {quantities.listed(then)}" if then else ""
         yield f"{lead}{middle}, {ending}{still_open}."
     yield f"{lead}, {ending}{still_open}."
     yield f"{lead}, {ending}."
@@ -143,7 +143,7 @@ def _one_tier(ranking: Ranking, tier: Tier, scale: Scale, where: str) -> Iterato
         if not tier.alike:
             yield f"{opened(_subject(ranking), no_difference(names, most))}{where}{spread}."
             continue
-        equal = f"within {words.margin(ranking.matters)}{where}{spread}"
+        equal = f"within {quantities.margin(ranking.matters)}{where}{spread}"
         if ranking.factor == STACK:
             yield f"{some(names, most)} are equal here, {equal}."
         else:
@@ -156,7 +156,7 @@ def _first(ranking: Ranking, tier: Tier, scale: Scale) -> str:
     if len(names) == 1:
         return f"{lead}{medians}"
     if tier.alike:
-        return f"{lead}, equal within {words.margin(ranking.matters)}{medians}"
+        return f"{lead}, equal within {quantities.margin(ranking.matters)}{medians}"
     return f"{lead}, with no significant difference between them{medians}"
 
 

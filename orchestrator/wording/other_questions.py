@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.ranking import Figure, differences
-from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.ranking import Figure, differences
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.questions.capacity.find import FoundRate, RateComparison
-from orchestrator.questions.evolution import find as evolution
+from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stability.find import QUESTION as STABILITY
@@ -56,11 +56,11 @@ def _of_stacks(spreads: Sequence[Least], cells: Mapping[str, CellSummary]) -> tu
     elif len(winners) > 1:
         lead = "Which stack's latency varies least depends on how that is measured"
     else:
-        by = words.listed([f"{SPREADS[name]}{_value(cells[winners[0]], name)}" for name in alone])
+        by = quantities.listed([f"{SPREADS[name]}{_value(cells[winners[0]], name)}" for name in alone])
         lead = f"The latency of {cells[winners[0]].stack_label} varies least, by {by}"
     others = [_each(spread, cells) for spread in spreads if spread.by not in alone or len(winners) > 1]
     unknown = [SPREADS[name] for name in SPREAD_NAMES if name not in {spread.by for spread in spreads}]
-    others += [f"by {words.listed(unknown)} nothing could be compared"] if unknown else []
+    others += [f"by {quantities.listed(unknown)} nothing could be compared"] if unknown else []
     return (f"{'; '.join((lead, *others))}.", f"{lead}.")
 
 
@@ -69,7 +69,7 @@ def _each(spread: Least, cells: Mapping[str, CellSummary]) -> str:
     if len(labels) == 1:
         return f"by {SPREADS[spread.by]} it is {labels[0]}"
     equal = "are equal" if spread.tie else "show no significant difference"
-    return f"by {SPREADS[spread.by]} {words.listed(labels)} {equal}"
+    return f"by {SPREADS[spread.by]} {quantities.listed(labels)} {equal}"
 
 
 def _value(cell: CellSummary, name: SpreadName) -> str:
@@ -77,7 +77,7 @@ def _value(cell: CellSummary, name: SpreadName) -> str:
     spread = cell.spreads.get(name)
     if spread is None:
         return ""
-    return f" ({words.ms(spread.value) if name in ('sd', 'iqr') else words.factor(spread.value)})"
+    return f" ({quantities.ms(spread.value) if name in ('sd', 'iqr') else quantities.factor(spread.value)})"
 
 
 # ---- found rates
@@ -113,7 +113,7 @@ def _of_settings(known: Sequence[FoundRate], settings: Sequence[tuple[str, str]]
 
 def _rate(rate: FoundRate) -> str:
     side = {"at least": "at least ", "below": "less than "}.get(str(rate.side), "")
-    return f"{side}{words.rate(rate.rate_per_s or 0.0)} a second"
+    return f"{side}{quantities.rate(rate.rate_per_s or 0.0)} a second"
 
 
 def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> tuple[Figure, ...]:
@@ -156,8 +156,8 @@ def sure(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
     known = [c for c in compared if not c.is_control and c.ratio is not None and not c.bound and c.interval]
     if len(known) == 1 and known[0].ratio and known[0].interval:
         first, reference = named(known[0].label), named(known[0].reference_label)
-        bounds = " to ".join(map(words.factor, known[0].interval))
-        text += f": {first} answered {words.factor(known[0].ratio)} times as many as {reference} ({bounds})"
+        bounds = " to ".join(map(quantities.factor, known[0].interval))
+        text += f": {first} answered {quantities.factor(known[0].ratio)} times as many as {reference} ({bounds})"
     return f"{text}."
 
 
@@ -184,15 +184,16 @@ def alone(cells: Sequence[CellSummary]) -> str:
     if not known:
         return "No request got a right reply often enough."
     low, cell = known[0]
-    took = f"{named(cell.stack_label)} took at most {words.ms(low)} for half of its {words.sample([cell.kind], 's')}"
+    samples = quantities.sample([cell.kind], "s")
+    took = f"{named(cell.stack_label)} took at most {quantities.ms(low)} for half of its {samples}"
     if len(known) == 1:
         surely = cell.median_interval
-        between = f" ({scale_for(surely).span(surely)})" if surely and not words.is_vague(surely) else ""
+        between = f" ({scale_for(surely).span(surely)})" if surely and not quantities.is_vague(surely) else ""
         return fitting(f"{took}{between}; nothing was measured beside it.")
     high, last = known[-1]
-    ends = f"from {words.ms(low)} ({named(cell.setting)}) to {words.ms(high)} ({named(last.setting)})"
+    ends = f"from {quantities.ms(low)} ({named(cell.setting)}) to {quantities.ms(high)} ({named(last.setting)})"
     stacks = list(dict.fromkeys(cell.stack_label for _, cell in known))
     return fitting(
         f"Nothing is compared here; {some(stacks, 3)} took {ends}.",
-        f"Nothing is compared here: {some(stacks, 2)} took {words.ms(low)} to {words.ms(high)}.",
+        f"Nothing is compared here: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",
     )

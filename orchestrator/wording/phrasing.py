@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary
+from orchestrator import quantities
+from orchestrator.findings.summary import CellSummary
+from orchestrator.questions.streams.words import DROPPED
 from services.python.contract.limits import Kind
 
 MOST_LETTERS = 240
@@ -49,7 +50,7 @@ class Scale:
 
     def number(self, milliseconds: float) -> str:
         """The number alone; never a zero with a sign."""
-        shown = words.number(milliseconds * self.per_ms, self.decimals)
+        shown = quantities.number(milliseconds * self.per_ms, self.decimals)
         return shown.removeprefix("-") if not shown.strip("-0.,") else shown
 
     def text(self, milliseconds: float) -> str:
@@ -89,7 +90,7 @@ def named(name: str) -> str:
 def some(names: Sequence[str], most: int = 4) -> str:
     """`a, b and c`; of many the first, and how many more."""
     shown = [named(name) for name in names[:most]]
-    return words.listed([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
+    return quantities.listed([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
 
 
 def fitting(*ways: str, most: int = MOST_LETTERS) -> str:
@@ -106,3 +107,16 @@ def capital(text: str) -> str:
 def opened(subject: str, text: str) -> str:
     """`rest: no significant difference`; a sentence of its own without a subject."""
     return f"{subject}{text}" if subject else capital(text)
+
+
+def percentile_text(cell: CellSummary, name: str) -> str:
+    """A percentile in running text: `412 µs`, `> 2 s` where it falls among failed requests; empty without one."""
+    of = cell.distribution
+    if of is None:
+        return ""
+    if name in of.censored and cell.kind == "stream":
+        return DROPPED
+    if name in of.censored:
+        return "no reply" if of.limit is None else f"> {quantities.ms(of.limit)}"
+    value = getattr(of, name)
+    return "" if value is None else quantities.ms(value)

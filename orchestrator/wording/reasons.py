@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import Comparison
-from orchestrator.analysis.terms import Interval, Reason, ReasonKind
+from orchestrator import quantities
+from orchestrator.findings.summary import Comparison
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind
 
 _TEXTS: Mapping[ReasonKind, str] = {
     ReasonKind.FEW_BLOCKS: "{blocks}, and an interval needs {needed:.0f}",
@@ -43,7 +43,7 @@ class Judged(Protocol):
 def why(row: Judged) -> str:
     """Return the interval in words and the reason: `between 3.0 % less and 45 % more; the blocks differ too much`."""
     labels = {row.cell: row.stack_label, row.reference_cell: row.reference_label} if isinstance(row, Comparison) else {}
-    interval = words.between(row.interval) if row.interval else ""
+    interval = quantities.between(row.interval) if row.interval else ""
     reason = clause(row.reason, labels) if row.reason else ""
     return "; ".join(filter(None, (interval, reason)))
 
@@ -61,14 +61,14 @@ def clause(reason: Reason, labels: Mapping[str, str]) -> str:
     """Return the reason in words; empty of an interval that is merely open. `labels` name cells, by id."""
     stacks = list(dict.fromkeys(labels[cell] for cell in reason.cells if cell in labels))
     numbers = reason.numbers
-    texts: dict[str, str | float] = {**numbers, "who": f" with {words.listed(stacks)}" if stacks else ""}
-    texts["names"] = words.listed(reason.names)
+    texts: dict[str, str | float] = {**numbers, "who": f" with {quantities.listed(stacks)}" if stacks else ""}
+    texts["names"] = quantities.listed(reason.names)
     if "blocks" in numbers:
-        texts["blocks"] = words.count(round(numbers["blocks"]), "block")
+        texts["blocks"] = quantities.count(round(numbers["blocks"]), "block")
     if "of" in numbers:
-        texts["blocks_of"] = f"{numbers.get('blocks', 0):.0f} of {words.count(round(numbers['of']), 'block')}"
-        texts["trials"] = words.count(round(numbers["of"]), "trial")
-    texts |= {name: words.percent(numbers[name]) for name in ("share", "cell", "reference") if name in numbers}
+        texts["blocks_of"] = f"{numbers.get('blocks', 0):.0f} of {quantities.count(round(numbers['of']), 'block')}"
+        texts["trials"] = quantities.count(round(numbers["of"]), "trial")
+    texts |= {name: quantities.percent(numbers[name]) for name in ("share", "cell", "reference") if name in numbers}
     if "difference" in numbers:
-        texts["difference"] = words.difference(numbers["difference"])
+        texts["difference"] = quantities.difference(numbers["difference"])
     return _TEXTS.get(reason.kind, "").format(**texts)

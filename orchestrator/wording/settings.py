@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orchestrator.analysis import naming, validity, words
-from orchestrator.analysis.cells import by_median
-from orchestrator.analysis.one_unit import units
-from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.findings import naming, validity
+from orchestrator.findings.blocks import by_median
+from orchestrator.findings.naming import units
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
 _MEDIAN = "median"
 
@@ -21,7 +22,7 @@ class Setting:
 
     title: str
     cells: tuple[CellSummary, ...]
-    unit: words.Unit
+    unit: quantities.Unit
     reference: str  # what all of them are compared with; empty where that differs
 
 
@@ -50,7 +51,7 @@ class Settings:
         ]
         pairs = [(c.cell, c.reference_cell) for c in self.summary.comparisons if c.statistic == _MEDIAN]
         return tuple(
-            Setting(title, tuple(sorted(cells, key=by_median)), unit or words.unit_for(()), self._common(cells))
+            Setting(title, tuple(sorted(cells, key=by_median)), unit or quantities.unit_for(()), self._common(cells))
             for (title, cells), unit in zip(settings.items(), units(medians, pairs), strict=True)
         )
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import words
-from orchestrator.analysis.distances import Distances
-from orchestrator.analysis.ranking import Outcome, Ranking
+from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.findings.grid import Distances
+from orchestrator.findings.ranking import Outcome, Ranking
 from orchestrator.wording.one_setting import no_difference, verb
 from orchestrator.wording.phrasing import MOST_LETTERS, capital, fitting, named, opened, scale_for, some
 from orchestrator.wording.where import SUBJECT, Axis, axes, over, where
@@ -39,7 +39,7 @@ def _ways(rankings: Sequence[Ranking], differing: Sequence[Axis], left_out: int)
     if len(set(outcomes)) == 1 and outcomes[0].kind != "none":
         yield from _alike(rankings, outcomes[0], differing, left_out)
         return
-    missing = f"; {words.count(left_out, 'setting')} could not be compared" if left_out else ""
+    missing = f"; {quantities.count(left_out, 'setting')} could not be compared" if left_out else ""
     if along := next((text for axis in differing if (text := _along(rankings, outcomes, axis))), ""):
         yield f"{along}{missing}."
     yield from (f"{text}." for text in _counted(rankings, outcomes, left_out))
@@ -70,7 +70,7 @@ def _alike(rankings: Sequence[Ranking], outcome: Outcome, differing: Sequence[Ax
     everywhere = _everywhere(rankings, differing, left_out)
     names = _in_order(rankings[0], outcome.names)
     if outcome.kind == "equal":
-        yield f"{_subjects(rankings)}{some(names)} are equal{everywhere}, within {words.margin(rankings[0].matters)}."
+        yield f"{_subjects(rankings)}{some(names)} are equal{everywhere}, within {quantities.margin(rankings[0].matters)}."
         return
     if outcome.kind == "open":
         yield f"{opened(_subjects(rankings), no_difference(names))}{everywhere}."
@@ -135,7 +135,7 @@ def _along(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], axis: Axis)
     if len(pairs) > _MOST_LEVELS:
         return ""
     clauses = [
-        f"{words.listed([axis.at(ranking) for ranking, of in pairs if of == outcome])} {_clause(rankings, outcome)}"
+        f"{quantities.listed([axis.at(ranking) for ranking, of in pairs if of == outcome])} {_clause(rankings, outcome)}"
         for outcome in dict.fromkeys(outcome for _, outcome in pairs)
     ]
     return capital("; ".join(clauses))
@@ -171,7 +171,7 @@ def _clause(rankings: Sequence[Ranking], outcome: Outcome) -> str:
     if outcome.kind == "none":
         return "nothing could be compared"
     if outcome.kind == "equal":
-        return f"{some(names)} are equal within {words.margin(rankings[0].matters)}"
+        return f"{some(names)} are equal within {quantities.margin(rankings[0].matters)}"
     return f"there is {no_difference(names)}"
 
 
@@ -193,10 +193,10 @@ def _counted(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], left_out:
         if not equal:
             yield opened(lead, f"no significant difference between the fastest in any of {every}")
             return
-        yield f"{lead}None {verb(rankings[0]).did} fastest: of {every}, {words.listed(others)}"
+        yield f"{lead}None {verb(rankings[0]).did} fastest: of {every}, {quantities.listed(others)}"
         return
     clauses = [f"{named(next(iter(outcome.names)))} in {number}" for outcome, number in counts]
     for most in (4, 2, 1):
         more = [f"others in {sum(number for _, number in counts[most:])}"] if counts[most:] else []
-        shown = "; ".join((words.listed([*clauses[:most], *more]), *others))
+        shown = "; ".join((quantities.listed([*clauses[:most], *more]), *others))
         yield f"{lead}Which {verb(rankings[0]).did} fastest depends on the setting: of {settings}, {shown}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 
 
@@ -26,7 +26,7 @@ def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
     else:
         subject, others = "the reference was not", [other for other in summary.cells if other.stack == reference]
     if any(other.place == cell.place for other in others):
-        return f"{subject} measured with {words.listed(phrases(cell.factors))}"
+        return f"{subject} measured with {quantities.listed(phrases(cell.factors))}"
     return f"{subject} measured in this setting"
 
 

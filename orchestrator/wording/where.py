@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import words
-from orchestrator.analysis.distances import Distances
-from orchestrator.analysis.ranking import Ranking
-from orchestrator.analysis.summary import CellSummary
+from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK
+from orchestrator.findings.grid import Distances
+from orchestrator.findings.ranking import Ranking
+from orchestrator.findings.summary import CellSummary
 
 SUBJECT = "subject"  # which stack it is, where a factor is compared
 _PLACEMENT = "placement"
@@ -24,7 +24,7 @@ def _name(distances: Distances, cell: CellSummary) -> str:
     rtt = distances.rtt(cell)
     if rtt is None:
         return cell.placement
-    return f"an emulated {words.ms(rtt)}" if distances.is_emulated else words.ms(rtt)
+    return f"an emulated {quantities.ms(rtt)}" if distances.is_emulated else quantities.ms(rtt)
 
 
 def _round_trip(distances: Distances, cell: CellSummary) -> str:
@@ -32,7 +32,7 @@ def _round_trip(distances: Distances, cell: CellSummary) -> str:
     rtt = distances.rtt(cell)
     if rtt is None:
         return _name(distances, cell)
-    return f"{'an emulated' if distances.is_emulated else 'a'} round trip of {words.ms(rtt)}"
+    return f"{'an emulated' if distances.is_emulated else 'a'} round trip of {quantities.ms(rtt)}"
 
 
 def over(distances: Distances, cell: CellSummary) -> str:

@@ -15,8 +15,8 @@ from benchmarks.checks.faults import FAULTS
 from benchmarks.checks.injections import nothing
 from benchmarks.checks.power import Tried
 from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
-from orchestrator.analysis.checks import CHECKS
-from orchestrator.analysis.checks.base import rank
+from orchestrator.checks import CHECKS
+from orchestrator.checks.base import rank
 
 NAMES = [check.name for check in CHECKS]
 CHECK = {check.name: check for check in CHECKS}

@@ -13,7 +13,6 @@ from benchmarks.published import page as pages
 from benchmarks.published.held import Figures, hold
 from benchmarks.published.kept import Cell, Events, Kept, Trial, cut, read, text_of
 from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Table
-from orchestrator.analysis.summarise import summarise
 from orchestrator.audit.claim_forms import (
     Connections,
     DeliversAll,
@@ -28,6 +27,7 @@ from orchestrator.audit.model import read as read_audit
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.summarise import summarise
 from tests.support.runs import a_run
 
 THERE = [spec for spec in SPECS if spec.path.is_file()]

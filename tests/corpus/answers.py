@@ -9,8 +9,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from orchestrator.wording.notes import notes
 

@@ -16,8 +16,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.clients.find import QUESTION as CLIENTS
@@ -28,6 +27,7 @@ from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 
 HERE = Path(__file__).parent
 RUNS = HERE / "runs"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import OrchError
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.runs import a_run, write_run
 
 TRIES = 15

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import main
 from orchestrator.cli.console import console
 from orchestrator.cli.keeping import keep
@@ -15,6 +14,7 @@ from orchestrator.experiment.plan import store
 from orchestrator.report.page import write_page
 from orchestrator.report.pictures import write_pictures
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run
 
 

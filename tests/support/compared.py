@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from orchestrator.analysis.across import CHANGES, Row, RunComparison
-from orchestrator.analysis.equivalence import standing
+from orchestrator.between_runs.across import CHANGES, Row, RunComparison
+from orchestrator.statistics.equivalence import standing
 
 
 def row(low: float | None, high: float | None, label: str = "grpc", **more: object) -> Row:

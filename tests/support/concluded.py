@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.equivalence import reason, standing
-from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
-from orchestrator.analysis.terms import Reason, ReasonKind
 from orchestrator.experiment.model.factor import Value
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.statistics.equivalence import reason, standing
+from orchestrator.statistics.terms import Reason, ReasonKind
 from tests.support.summaries import a_run
 
 MATTERS = 0.05

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.terms import Interval
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
 from orchestrator.questions.distance.find import Distance, OpeningStep, RoundTrips
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.distance.windows import WindowFit
+from orchestrator.statistics.terms import Interval
 from tests.support.summaries import a_run
 
 COLOURS = {"grpc": 0, "rest-fastapi": 1}

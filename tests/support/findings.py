@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.findings.summary import RunSummary
 
 
 def with_findings(summary: RunSummary, **findings: Any) -> RunSummary:

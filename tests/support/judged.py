@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis.check_result import CheckResult, CheckVerdict
-from orchestrator.analysis.counts import by_check
-from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.summarise import summarise
+from orchestrator.evidence.run_evidence import Run
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check
+from orchestrator.summarise import summarise
 
 
 def verdicts(run: Run) -> dict[str, CheckVerdict]:

@@ -16,8 +16,8 @@ from math import exp, sqrt
 
 import numpy as np
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.summarise import summarise
 from tests.support.runs import a_run
 
 Load = Callable[[float], float]

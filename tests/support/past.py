@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.results.documents import write_json
+from orchestrator.summarise import summarise
 from tests.support.runs import MemoryRun, a_plan, a_run, write_documents, write_run
 
 STARTED = "2026-11-21T02:55:00+00:00"

@@ -10,19 +10,12 @@ from functools import cache
 
 import numpy as np
 
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.equivalence import reason, standing
-from orchestrator.analysis.summary import (
-    CellSummary,
-    Comparison,
-    Distribution,
-    FloorSummary,
-    RunSummary,
-    Strip,
-    TrialSummary,
-)
 from orchestrator.experiment.model.factors import DEFAULTS
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary, Strip, TrialSummary
 from orchestrator.results.manifest import TrialRecord
+from orchestrator.statistics.equivalence import reason, standing
+from orchestrator.statistics.quantiles import Distribution
 
 STACKS = (
     # id, label, protocol, responder, client, cost over the tcp floor

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 
 Scale = Literal["linear", "log"]
 

@@ -8,15 +8,15 @@ from math import sqrt
 
 import numpy as np
 
-from orchestrator.analysis.axes import AXES, Axis
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.summary import CellSummary, Comparison
-from orchestrator.analysis.terms import Interval
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.questions.axes.axis import AXES, Axis
 from orchestrator.questions.axes.crossing import Crossing, Scale, crossing
 from orchestrator.questions.base import Basis, Question
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.terms import Interval
 
 
 @dataclass(frozen=True, kw_only=True)

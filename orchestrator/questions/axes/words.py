@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from orchestrator.analysis import words
-from orchestrator.analysis.axes import AXES, Axis
+from orchestrator import quantities
+from orchestrator.questions.axes.axis import AXES, Axis
 from orchestrator.questions.axes.find import Difference, Gap
 
 _ALIKE = 1.5  # two differences along an axis within this factor: the larger stands for both
@@ -51,11 +51,11 @@ def _found(axis: Axis, label: str, reference: str, standing: str, members: Seque
     shown = [most] if is_one_size else sorted((least, most), key=lambda point: point.at)
     if len(members) == 1:
         return f"{ahead} is ahead {_by(members[0])}"
-    return f"{ahead} is ahead, {words.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
+    return f"{ahead} is ahead, {quantities.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
 
 
 def _by(point: Difference) -> str:
     if point.interval is None or point.interval[0] <= 0 <= point.interval[1]:
-        return f"by about {words.ms(abs(point.difference))}"
+        return f"by about {quantities.ms(abs(point.difference))}"
     least, largest = sorted(abs(bound) for bound in point.interval)
-    return f"by {words.ms(least)} to {words.ms(largest)}"
+    return f"by {quantities.ms(least)} to {quantities.ms(largest)}"

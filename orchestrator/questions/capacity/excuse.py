@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks import completeness, connections, reply
+from orchestrator.checks.network import connections
+from orchestrator.checks.replies import completeness, reply
 from orchestrator.experiment.model.goal import ERRORS
 from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.questions.saturation.find import is_beyond_capacity
 from orchestrator.results.manifest import Manifest, TrialRecord
 

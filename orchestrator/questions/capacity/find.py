@@ -13,23 +13,24 @@ from math import comb, log, sqrt
 from statistics import median_low
 from typing import Literal
 
-from orchestrator.analysis import busy, equivalence, intervals, naming
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
-from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.validity import failed_in
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.evidence.run_evidence import RunEvidence, TrialEvidence
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.findings import naming, validity
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.summary import CellSummary
+from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
 from orchestrator.questions.capacity.observe import NAME, Reading, Waited, is_offered, of_failure
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
+from orchestrator.statistics import equivalence, intervals
+from orchestrator.statistics.intervals import ALPHA, LogMean
+from orchestrator.statistics.terms import Interval
 
 Verdict = Literal["held", "not held", "no result"]
 Side = Literal["", "below", "at least"]
@@ -239,7 +240,7 @@ def _found(
         limit=_limit(decisive, responder, requester) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
-        is_busy=bool(busy.disturbances(checks, ids)),
+        is_busy=bool(validity.disturbances(checks, ids)),
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for one in sorted(ids) for name in failed_in(one, serious))),
     )

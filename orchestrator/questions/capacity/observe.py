@@ -14,15 +14,15 @@ from typing import Literal
 
 import numpy as np
 
-from orchestrator.analysis.checks import offered_load
-from orchestrator.analysis.evidence import Samples
-from orchestrator.analysis.one_clock import from_its_begin, put_together
-from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, finite, quantile
-from orchestrator.analysis.summary import MOST_UNSENT
+from orchestrator.checks.load import offered_load
+from orchestrator.evidence.one_clock import from_its_begin, put_together
+from orchestrator.evidence.run_evidence import Samples
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
 from orchestrator.experiment.plan.plan import Cell, Find
+from orchestrator.findings.summary import MOST_UNSENT
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.manifest import Failure, Verdict
+from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, finite, quantile
 from services.python.contract.lines import STATUSES
 
 Waited = Literal["", "in flight", "late sends"]

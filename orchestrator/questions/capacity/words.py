@@ -8,12 +8,10 @@ from math import log
 from operator import attrgetter
 from statistics import fmean
 
-from orchestrator.analysis import equivalence, words
-from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
 from orchestrator.experiment.model.goal import ERRORS
 from orchestrator.experiment.read.units import format_rate
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import (
     QUESTION,
     Capacity,
@@ -23,7 +21,10 @@ from orchestrator.questions.capacity.find import (
     Search,
 )
 from orchestrator.questions.saturation.words import limit_in_words
+from orchestrator.statistics import equivalence
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.reasons import clause
+from orchestrator.wording.table import Table, text_table
 
 HEADS = (
     "stack",
@@ -52,7 +53,7 @@ def why_not(probe: ProbeSummary) -> str:
     clauses = []
     if not probe.is_offered:
         sent = min(probe.offered, probe.requests / max(1, probe.requests + probe.not_sent))
-        clauses.append(f"only {words.percent(sent)} of the rate was sent")
+        clauses.append(f"only {quantities.percent(sent)} of the rate was sent")
     clauses += [_missed(name, probe.figures[name]) for name in probe.missed]
     return ", ".join(clauses)
 
@@ -60,13 +61,14 @@ def why_not(probe: ProbeSummary) -> str:
 def _missed(name: str, figure: float | None) -> str:
     if figure is None:
         return f"{name} lies among requests without a right reply, or never sent"
-    return f"{name} {words.percent(figure) if name == ERRORS else words.ms(figure)}"
+    return f"{name} {quantities.percent(figure) if name == ERRORS else quantities.ms(figure)}"
 
 
 def figures(probe: ProbeSummary) -> str:
     """What a trial's goals were measured by: `p99 8.41 ms, errors 0.2 %`."""
     shown = (
-        f"{name} {'beyond every reply' if value is None else words.percent(value) if name == ERRORS else words.ms(value)}"
+        f"{name} "
+        f"{'beyond every reply' if value is None else quantities.percent(value) if name == ERRORS else quantities.ms(value)}"
         for name, value in probe.figures.items()
     )
     return ", ".join(shown)
@@ -82,7 +84,7 @@ def why_no_interval(found: FoundRate) -> str:
     if found.interval is not None:
         return ""
     if outside:
-        return f"{outside} of {words.count(ended, 'search', 'searches')} ended outside of the rates tried"
+        return f"{outside} of {quantities.count(ended, 'search', 'searches')} ended outside of the rates tried"
     return f"{ended} of at least {FEWEST_BLOCKS} searches that an interval needs" if ended < FEWEST_BLOCKS else ""
 
 
@@ -91,7 +93,7 @@ def why(comparison: RateComparison, capacity: Capacity) -> str:
     rates = {found.cell: found for found in capacity.rates}
     found, reference = rates[comparison.cell], rates[comparison.reference_cell]
     if comparison.bound and comparison.interval is not None:
-        times = words.factor(comparison.interval[comparison.bound == "at most"])
+        times = quantities.factor(comparison.interval[comparison.bound == "at most"])
         return f"{comparison.bound} {times} times as much, as {_one_sided(found, reference)}"
     if comparison.interval is not None:
         reason = equivalence.reason(
@@ -101,7 +103,7 @@ def why(comparison: RateComparison, capacity: Capacity) -> str:
             by_block=comparison.by_search,
             compared=1 if comparison.is_control else sum(map(_is_asked, capacity.comparisons)),
         )
-        return "; ".join(filter(None, (words.between(comparison.interval), clause(reason, {}) if reason else "")))
+        return "; ".join(filter(None, (quantities.between(comparison.interval), clause(reason, {}) if reason else "")))
     if len(comparison.by_search) >= FEWEST_BLOCKS:
         return _one_sided(found, reference)
     invalid = [f"{side.stack_label} failed {', '.join(side.invalid)}" for side in (found, reference) if side.invalid]
@@ -156,9 +158,9 @@ def _sentence(found: FoundRate) -> str:
     if found.invalid:
         return f"{', '.join(found.invalid)} failed at rates that it tried: what it found is invalid."
     if found.rate_per_s is None:
-        return f"no search ended ({words.listed(list(dict.fromkeys(s.why_none for s in found.searches)))})."
+        return f"no search ended ({quantities.listed(list(dict.fromkeys(s.why_none for s in found.searches)))})."
     ended, rate = len(found.ended), format_rate(found.rate_per_s)
-    counted = words.count(ended, "search", "searches")
+    counted = quantities.count(ended, "search", "searches")
     without = len(found.searches) - ended
     lost = f", and {without} without a result" if without else ""
     if found.side == "below":
@@ -201,15 +203,15 @@ def interval_text(found: FoundRate) -> str:
     """The interval in running text, or why there is none."""
     if found.interval is None:
         return f"no interval: {why_no_interval(found)}"
-    low, high = (words.rate(bound) for bound in found.interval)
+    low, high = (quantities.rate(bound) for bound in found.interval)
     return f"95 % interval {low} to {high}/s"
 
 
 def _ratio(comparison: RateComparison) -> str:
     """A ratio; where it is known from one side alone, that side of its interval."""
     if comparison.bound and comparison.interval is not None:
-        return f"{comparison.bound} {words.factor(comparison.interval[comparison.bound == 'at most'])}"
-    return words.factor(comparison.ratio or 0.0)
+        return f"{comparison.bound} {quantities.factor(comparison.interval[comparison.bound == 'at most'])}"
+    return quantities.factor(comparison.ratio or 0.0)
 
 
 # ---- tables
@@ -219,9 +221,9 @@ def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, .
     """The row of a found rate below `HEADS`; `comparisons` may be of others, too."""
     rate = "-" if found.rate_per_s is None else format_rate(found.rate_per_s)
     side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
-    interval = "-" if found.interval is None else " to ".join(words.rate(bound) for bound in found.interval)
+    interval = "-" if found.interval is None else " to ".join(quantities.rate(bound) for bound in found.interval)
     against = [_against(c) for c in comparisons if c.cell == found.cell]
-    cpu = ("-" if share is None else words.percent(share) for share in (found.requester_cpu, found.responder_cpu))
+    cpu = ("-" if share is None else quantities.percent(share) for share in (found.requester_cpu, found.responder_cpu))
     return (found.stack_label, f"{side}{rate}", interval, "; ".join(against) or "-", *cpu, "; ".join(_remarks(found)))
 
 
@@ -229,7 +231,7 @@ def _against(comparison: RateComparison) -> str:
     if comparison.ratio is None or comparison.standing == "cannot tell":
         return comparison.standing  # a ratio of rates that are known from one side alone says nothing
     is_whole = comparison.interval is not None and not comparison.bound
-    bounds = " ({} to {})".format(*words.bounds(comparison.interval)) if is_whole and comparison.interval else ""
+    bounds = " ({} to {})".format(*quantities.bounds(comparison.interval)) if is_whole and comparison.interval else ""
     return f"{comparison.standing}, {_ratio(comparison)}×{bounds}"
 
 
@@ -241,7 +243,7 @@ def _remarks(found: FoundRate) -> Iterator[str]:
     if found.interval is None and why_no_interval(found) and not found.side:
         yield f"no interval: {why_no_interval(found)}"
     if without := len(found.searches) - len(found.ended):
-        yield f"{words.count(without, 'search', 'searches')} without a result"
+        yield f"{quantities.count(without, 'search', 'searches')} without a result"
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

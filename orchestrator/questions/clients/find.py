@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.compare import compare_by
-from orchestrator.analysis.summary import CellSummary, Comparison
-from orchestrator.analysis.terms import Interval, Reason
-from orchestrator.analysis.validity import withhold
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.compare import compare_by
+from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.findings.validity import withhold
 from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.statistics.terms import Interval, Reason
 
 
 @dataclass(frozen=True, kw_only=True)

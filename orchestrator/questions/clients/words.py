@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
-from orchestrator.analysis.terms import Interval
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.clients.find import QUESTION, ClientShare
+from orchestrator.statistics.terms import Interval
 from orchestrator.wording.reasons import clause
+from orchestrator.wording.table import Table, text_table
 
 HEADS = (
     "Stack",
@@ -81,11 +81,11 @@ def _range(shares: Sequence[ClientShare]) -> str:
 def _share_text(share: ClientShare) -> str:
     if share.share is None:
         return "-"
-    return words.percent(share.share) + (f" ({_between(*share.share_interval)})" if share.share_interval else "")
+    return quantities.percent(share.share) + (f" ({_between(*share.share_interval)})" if share.share_interval else "")
 
 
 def _between(low: float, high: float) -> str:
-    first, last = words.percent(low), words.percent(high)
+    first, last = quantities.percent(low), quantities.percent(high)
     if low < _LEAST_SHARE:
         first = f"under {_LEAST_SHARE * 100:,.0f} %"
     return first if first == last else f"{first.removesuffix(' %')} to {last}"
@@ -95,14 +95,14 @@ def _difference(share: ClientShare) -> str:
     """In time, as the share: no further below 0 than an interval says anything."""
     if share.share_interval is None or share.share_interval[0] >= _LEAST_SHARE or not share.median:
         return _time(share.difference, share.difference_interval)
-    high = words.ms((share.difference_interval or share.share_interval)[1])
-    return f"{_time(share.difference, None)} (under {words.ms(_LEAST_SHARE * share.median)} to {high})"
+    high = quantities.ms((share.difference_interval or share.share_interval)[1])
+    return f"{_time(share.difference, None)} (under {quantities.ms(_LEAST_SHARE * share.median)} to {high})"
 
 
 def _time(value: float | None, interval: Interval | None) -> str:
     if value is None:
         return "-"
-    return words.ms(value) + (f" ({' to '.join(map(words.ms, interval))})" if interval else "")
+    return quantities.ms(value) + (f" ({' to '.join(map(quantities.ms, interval))})" if interval else "")
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

@@ -14,19 +14,19 @@ from math import sqrt
 
 import numpy as np
 
-from orchestrator.analysis.axes import AXES, DISTANCE
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.round_trips import round_trips_to_open
-from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.opening import STEPS
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.terms import Interval
+from orchestrator.checks.network.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.opening import STEPS
+from orchestrator.findings.summary import CellSummary
+from orchestrator.questions.axes.axis import AXES, DISTANCE
 from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.distance.links import Delivered, delivered, floors_by_block
 from orchestrator.questions.distance.windows import WindowFit, window_fits
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.terms import Interval
 
 MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import median
 
-from orchestrator.analysis import words
-from orchestrator.analysis.evidence import BaselineReading
+from orchestrator import quantities
+from orchestrator.evidence.run_evidence import BaselineReading
 from orchestrator.experiment.plan.plan import Placement, Plan
 
 
@@ -88,10 +88,10 @@ def _why_not(placement: Placement, measured: float | None, lost: int, pings: int
     if measured is None:
         yield "no ping was answered, so that nobody knows the round trip"
     elif abs(measured - link.rtt_ms) > link.slack_ms:
-        yield f"a round trip of {words.ms(measured)} in place of {words.ms(link.rtt_ms)}"
+        yield f"a round trip of {quantities.ms(measured)} in place of {quantities.ms(link.rtt_ms)}"
     share = 1 - (1 - link.loss) ** 2  # there and back
     if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
-        yield f"{words.percent(lost / pings)} of pings lost in place of {words.percent(share)}"
+        yield f"{quantities.percent(lost / pings)} of pings lost in place of {quantities.percent(share)}"
 
 
 def _why_not_jitter(placement: Placement, readings: Sequence[BaselineReading]) -> Iterator[str]:
@@ -102,4 +102,4 @@ def _why_not_jitter(placement: Placement, readings: Sequence[BaselineReading]) -
         return
     jitter, without = median(spreads) / _MIDDLE_HALF, replace(link, jitter_ms=0.0).slack_ms
     if not link.jitter_ms / _OFF_BY <= jitter <= link.jitter_ms * _OFF_BY + without / _MIDDLE_HALF:
-        yield f"a jitter of about {words.ms(jitter)} in place of {words.ms(link.jitter_ms)}"
+        yield f"a jitter of about {quantities.ms(jitter)} in place of {quantities.ms(link.jitter_ms)}"

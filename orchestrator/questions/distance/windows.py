@@ -14,15 +14,15 @@ from typing import Literal
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.terms import Interval
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import WINDOWS, window_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes.find import Floors
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.terms import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,17 +246,17 @@ def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float, free: 
         return "no window is set: what passes is what congestion control, the link and both ends let through"
     share, side = fitted.per_round_trip / window, _side(fitted, window)
     if fitted.interval is None:
-        return f"cannot tell: {words.count(fitted.blocks, 'block')} of at least {FEWEST_BLOCKS} that an interval needs"
+        return f"cannot tell: {quantities.count(fitted.blocks, 'block')} of at least {FEWEST_BLOCKS} that an interval needs"
     if side == "unknown":
-        low, high = (words.percent(bound / window) for bound in fitted.interval)
+        low, high = (quantities.percent(bound / window) for bound in fitted.interval)
         return f"cannot tell: between {low} and {high} of the window passes"
     if side == "more":
-        passing = f"{words.ratio(share)} the window passes: something lets more through"
+        passing = f"{quantities.ratio(share)} the window passes: something lets more through"
         return "; ".join((passing, *_declared(plan, first)))
     if side == "as":
         return "; ".join(("as the window has it", *_besides(members, fitted, window, rtt, free)))
     why = [*_declared(plan, first), *_slower(members, window, rtt)]
-    return f"{words.percent(1 - share)} less than the window passes: {'; '.join(why or [_NOT_SEEN])}"
+    return f"{quantities.percent(1 - share)} less than the window passes: {'; '.join(why or [_NOT_SEEN])}"
 
 
 def _besides(members: Sequence[_Sized], fitted: Fit, window: int, rtt: float, free: float | None) -> list[str]:
@@ -268,7 +268,7 @@ def _besides(members: Sequence[_Sized], fitted: Fit, window: int, rtt: float, fr
     if rate_mbit is not None and rate_mbit * rtt * 125 <= (1 + OFF) * window:
         found.append(f"the link carries no more: {rate_mbit:g} Mbit/s")
     if fitted.off_line > rtt:
-        found.append(f"times lie off the line by up to {words.ms(fitted.off_line)}, more than a round trip")
+        found.append(f"times lie off the line by up to {quantities.ms(fitted.off_line)}, more than a round trip")
     return found
 
 
@@ -286,10 +286,10 @@ def _slower(members: Sequence[_Sized], window: int, rtt: float) -> list[str]:
     found = []
     rate_mbit = members[0].placement.link.rate_mbit
     if rate_mbit is not None and window * 8 / rtt / 1e3 > _FULL * rate_mbit:
-        carried = words.size(rate_mbit * rtt * 125)
+        carried = quantities.size(rate_mbit * rtt * 125)
         found.append(f"the link carries {rate_mbit:g} Mbit/s, which is {carried} in a round trip")
     again = sum(trial.retransmits or 0 for member in members for trial in member.summary.trials)
     if again:
         were = "was" if again == 1 else "were"
-        found.append(f"{words.count(again, 'packet')} {were} sent again, and congestion control let less through")
+        found.append(f"{quantities.count(again, 'packet')} {were} sent again, and congestion control let less through")
     return found

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orchestrator.analysis import intervals
-from orchestrator.analysis import statistics as st
-from orchestrator.analysis.evidence import COLUMNS, Samples
-from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, MixedSummary
+from orchestrator.evidence.run_evidence import COLUMNS, Samples
 from orchestrator.experiment.plan.payloads import mix_shares
 from orchestrator.experiment.plan.plan import Operation
+from orchestrator.findings.summary import MixedSummary
+from orchestrator.statistics import intervals
+from orchestrator.statistics import quantiles as st
+from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.lines import STATUSES
 
 COLUMNS_OF_MIXES = (*COLUMNS, "parent")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import MixedSummary, RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
+from orchestrator.findings.summary import MixedSummary, RunSummary
+from orchestrator.wording.table import Table, text_table
 
 HEADS = (
     "share (drawn)",
@@ -25,42 +25,46 @@ NOTE = (
 )
 
 
-def heads(unit: words.Unit) -> tuple[str, ...]:
+def heads(unit: quantities.Unit) -> tuple[str, ...]:
     """`HEADS` with a table's unit."""
     return tuple(head.format(unit=unit.name) for head in HEADS)
 
 
-def figures(of: MixedSummary, unit: words.Unit) -> tuple[str, ...]:
+def figures(of: MixedSummary, unit: quantities.Unit) -> tuple[str, ...]:
     """A row, below `HEADS`."""
-    drawn = "-" if of.drawn is None else words.percent(of.drawn)
+    drawn = "-" if of.drawn is None else quantities.percent(of.drawn)
     errors = f"{of.failed:,}" + (f", {of.not_sent:,} not sent" if of.not_sent else "")
-    sent, received = ("-", "-") if of.body_bytes is None else (words.number(size, 1) for size in of.body_bytes)
+    sent, received = ("-", "-") if of.body_bytes is None else (quantities.number(size, 1) for size in of.body_bytes)
     return (
-        f"{words.percent(of.share)} ({drawn})",
+        f"{quantities.percent(of.share)} ({drawn})",
         _value(of, "median", unit),
         _interval(of, unit),
         _value(of, "p99", unit),
-        "-" if of.throughput_per_s is None else words.rate(of.throughput_per_s),
+        "-" if of.throughput_per_s is None else quantities.rate(of.throughput_per_s),
         errors,
         sent,
         received,
     )
 
 
-def _value(of: MixedSummary, name: str, unit: words.Unit) -> str:
+def _value(of: MixedSummary, name: str, unit: quantities.Unit) -> str:
     found = of.distribution
     if found is None:
         return "-"
     if name in found.censored:
-        return "no reply" if found.limit is None else f"> {words.ms(found.limit)}"
+        return "no reply" if found.limit is None else f"> {quantities.ms(found.limit)}"
     value = getattr(found, name)
     return "-" if value is None else unit.text(value)
 
 
-def _interval(of: MixedSummary, unit: words.Unit) -> str:
+def _interval(of: MixedSummary, unit: quantities.Unit) -> str:
     if of.median_interval is None:
         return "-"
-    return "*" if words.is_vague(of.median_interval) else " to ".join(unit.text(bound) for bound in of.median_interval)
+    return (
+        "*"
+        if quantities.is_vague(of.median_interval)
+        else " to ".join(unit.text(bound) for bound in of.median_interval)
+    )
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
@@ -74,6 +78,6 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 def _table(setting: str, rows: Sequence[tuple[str, MixedSummary]]) -> Table:
     medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
-    unit = words.unit_for(median for median in medians if median is not None)
+    unit = quantities.unit_for(median for median in medians if median is not None)
     texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
     return text_table(f"operations of the mix · {setting}", ("operation", "with", *heads(unit)), texts, (NOTE,))

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from math import log, sqrt
 from typing import Any, Literal
 
-from orchestrator.analysis import words
-from orchestrator.analysis.equivalence import standing
-from orchestrator.analysis.intervals import ALPHA, from_log, t_quantile
-from orchestrator.analysis.terms import Interval, Standing
+from orchestrator import quantities
 from orchestrator.questions.prediction.predict import Places, at, predicted
 from orchestrator.questions.prediction.refusals import Asked, beyond_rival, rate_of, refusals
 from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
 from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Predicted
+from orchestrator.statistics.equivalence import standing
+from orchestrator.statistics.intervals import ALPHA, from_log, t_quantile
+from orchestrator.statistics.terms import Interval, Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
 
@@ -169,7 +169,7 @@ def _row(each: _At, first: _At, compared: int, matters: float) -> Row:
 
 def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
     first, *others = rows
-    label, limit = first.predicted.label, words.margin(matters)
+    label, limit = first.predicted.label, quantities.margin(matters)
     if not others:
         return "alone", f"{label} alone is predicted."
     if all(row.standing == "tie" for row in others):
@@ -179,12 +179,13 @@ def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
         by = second.predicted.latency - first.predicted.latency
         return (
             "ahead",
-            f"{label} is ahead of {second.predicted.label} by {words.ms(by)}, {words.difference(second.ratio - 1)}.",
+            f"{label} is ahead of {second.predicted.label} by {quantities.ms(by)}, "
+            f"{quantities.difference(second.ratio - 1)}.",
         )
     near = [row.predicted.label for row in others if row.standing == "tie"]
     unsure = [row.predicted.label for row in others if row.standing not in ("tie", "slower")]
     behind = [row.predicted.label for row in others if row.standing == "slower"]
-    parts = [f"within {limit} of it: {words.listed(near)}"] if near else []
-    parts += [f"not told apart from it: {words.listed(unsure)}"] if unsure else []
-    parts += [f"slower: {words.listed(behind)}"] if behind else []
+    parts = [f"within {limit} of it: {quantities.listed(near)}"] if near else []
+    parts += [f"not told apart from it: {quantities.listed(unsure)}"] if unsure else []
+    parts += [f"slower: {quantities.listed(behind)}"] if behind else []
     return "not resolved", f"{label} is predicted first; {'; '.join(parts)}."

@@ -7,21 +7,21 @@ from math import log
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.round_trips import round_trips_to_open
-from orchestrator.analysis.cost import PER
-from orchestrator.analysis.evidence import CellEvidence, RunEvidence
-from orchestrator.analysis.host_noise import noises
-from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.summary import CellSummary
+from orchestrator import quantities
+from orchestrator.checks.network.round_trips import round_trips_to_open
+from orchestrator.evidence.host_noise import noises
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
 from orchestrator.experiment.model.factors import phrases, requesters_of
 from orchestrator.experiment.plan.cells import processes_of, window_of, workers_of
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.schedule import series_id, size_of
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.cost import PER
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.prediction.network import HEADERS, SEGMENT, SEGMENTS_AT_FIRST, on_the_wire
 from orchestrator.questions.prediction.shapes import ModelCell, Series
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from services.python.contract.knobs import CONGESTION, IN_FORCE
 from services.python.contract.limits import TLS
 
@@ -132,13 +132,13 @@ def _unlike_hosts(members: Sequence[CellEvidence]) -> str | None:
     """Why trials of one series are not of one kind of host; None where they are."""
     told = _congestion(members)
     if len(told) > 1:
-        return f"its trials had different congestion controls: {words.listed(sorted(told))}"
+        return f"its trials had different congestion controls: {quantities.listed(sorted(told))}"
     windows = {member.placement.link.initial_window for member in members}
     if len(windows) > 1 and members[0].cell.connection == "per-request" and not members[0].cell.is_over_quic:
         shown = [
             f"{window} segments" if window else "the kernel's own" for window in sorted(windows, key=lambda w: w or 0)
         ]
-        return f"its links have different initial windows: {words.listed(shown)}"
+        return f"its links have different initial windows: {quantities.listed(shown)}"
     return None
 
 
@@ -152,7 +152,9 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
     found = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        found.append(f"only {words.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`.")
+        found.append(
+            f"only {quantities.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`."
+        )
     return tuple(found)
 
 
@@ -161,7 +163,8 @@ def _links(placements: Sequence[Placement], links: Sequence[Delivered]) -> Itera
     for placement in placements:
         if placement.link.loss:
             yield (
-                f"{placement.name} loses {words.percent(placement.link.loss)} of its packets, and loss is outside of the"
+                f"{placement.name} loses {quantities.percent(placement.link.loss)} of its packets, and loss is outside of "
+                f"the"
                 " model: measure without `loss`."
             )
         elif why.get(placement.name):
@@ -177,7 +180,8 @@ def _throttled(run: RunEvidence) -> Iterator[str]:
     for where, share in worst.items():
         if share > _THROTTLED:
             yield (
-                f"{where} was stopped by its CPU quota for up to {words.percent(share)} of a trial: the model has no such"
+                f"{where} was stopped by its CPU quota for up to {quantities.percent(share)} of a trial: the model has no "
+                f"such"
                 " waits. Measure on a larger `machine`, or with fewer requests in flight."
             )
 
@@ -200,6 +204,7 @@ def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
         if abs(of) > _LEAST_OUTLYING and abs(of) > _OUTLYING * max(float(np.median(others or [0.0])), 0.01):
             side = "slower" if of > 0 else "faster"
             yield (
-                f"block {block + 1} was {words.off(float(np.expm1(of)))} {side} than the others at the nearest distance:"
+                f"block {block + 1} was {quantities.off(float(np.expm1(of)))} {side} than the others at the nearest "
+                f"distance:"
                 " the fit is refused, not bent. Measure again on quiet hosts, with more `repeats`."
             )

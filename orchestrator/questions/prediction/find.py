@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from orchestrator.analysis.evidence import RunEvidence
-from orchestrator.analysis.summary import CellSummary
+from orchestrator.evidence.run_evidence import RunEvidence
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered, floors_by_block

@@ -17,13 +17,13 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.intervals import t_quantile
-from orchestrator.analysis.terms import Interval
+from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats, wire_ms
 from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
 from orchestrator.questions.prediction.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
 from orchestrator.questions.prediction.windows_found import find, least_of_larger
+from orchestrator.statistics.intervals import t_quantile
+from orchestrator.statistics.terms import Interval
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
 _PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one
@@ -114,7 +114,7 @@ def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
         worst = int(np.argmax(np.where(is_unlike, off, 0.0)))
         cell, more = data.cells[worst], "more" if of.residuals[worst] > 0 else "fewer"
         raise NotFittedError(
-            f"{words.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
+            f"{quantities.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
             " that describe its other cells give them: links or trials had different windows"
         )
 
@@ -139,7 +139,7 @@ def _require_like_blocks(of: _Fitted) -> None:
         place, number = np.unravel_index(int(np.argmax(np.where(is_unlike, np.abs(off), 0.0))), off.shape)
         cell, more = data.cells[place], "more" if off[place, number] > 0 else "fewer"
         raise NotFittedError(
-            f"{words.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
+            f"{quantities.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
             f" {more} in block {data.blocks[number] + 1} than in most: a window or the link changed while it ran"
         )
 

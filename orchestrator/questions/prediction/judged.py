@@ -7,9 +7,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.equivalence import MATTERS
-from orchestrator.analysis.intervals import t_quantile
+from orchestrator import quantities
 from orchestrator.questions.prediction.predict import Places, at, interval
 from orchestrator.questions.prediction.rivals import RIVALS, of_rate
 from orchestrator.questions.prediction.shapes import (
@@ -25,6 +23,8 @@ from orchestrator.questions.prediction.shapes import (
     Score,
     SealedCell,
 )
+from orchestrator.statistics.equivalence import MATTERS
+from orchestrator.statistics.intervals import t_quantile
 
 _AS_SAID = 10.0  # cells that lie off as far as intervals say count beside the sealed ones, so that chance widens little
 _BY_CHANCE = 1e-4  # the least that a cell is taken to be off
@@ -156,7 +156,9 @@ def _latency(fitted: Fit, cell: ModelCell, used: Method) -> float:
 def _won(places: int, right: int) -> str:
     if not places:
         return ""
-    return f" Where one stack was ahead there, it was the one predicted at {right} of {words.count(places, 'place')}."
+    return (
+        f" Where one stack was ahead there, it was the one predicted at {right} of {quantities.count(places, 'place')}."
+    )
 
 
 def _wider(widened: Mapping[str, float]) -> str:
@@ -164,7 +166,7 @@ def _wider(widened: Mapping[str, float]) -> str:
     if most < _TOLD_FROM:
         return ""
     return (
-        f" Some lay farther off than their intervals said, so those of what is predicted are up to {words.factor(most)}"
+        f" Some lay farther off than their intervals said, so those of what is predicted are up to {quantities.factor(most)}"
         " times as wide."
     )
 
@@ -185,12 +187,12 @@ def _said(
     fits: Mapping[str, Fit],
 ) -> str:
     score = {each.method: each for each in scores}
-    rivals = " and ".join(f"{method} {words.off(score[method].median)}" for method in RIVALS)
-    off = words.off(score[MODEL].median)
+    rivals = " and ".join(f"{method} {quantities.off(score[method].median)}" for method in RIVALS)
+    off = quantities.off(score[MODEL].median)
     text = (
-        f"{words.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
-        f" {words.off(score[MODEL].p90)} at p90 (plainer ways, at the median: {rivals}), and"
-        f" {words.percent(coverage)} lay in its 90 % intervals."
+        f"{quantities.count(len(sealed), 'cell')} that the fit never saw: the model was off by {off} at the median and"
+        f" {quantities.off(score[MODEL].p90)} at p90 (plainer ways, at the median: {rivals}), and"
+        f" {quantities.percent(coverage)} lay in its 90 % intervals."
     )
     if used != MODEL:
         text += f" The model does not beat {used}, so {used} predicts."
@@ -200,5 +202,5 @@ def _said(
         if p90 > MOST_MISSED
     ]
     if missed:
-        text += f" Missed by more than {words.margin(MOST_MISSED)}, and not predicted: {'; '.join(missed)}."
+        text += f" Missed by more than {quantities.margin(MOST_MISSED)}, and not predicted: {'; '.join(missed)}."
     return text

@@ -13,10 +13,10 @@ from math import log, sqrt
 
 import numpy as np
 
-from orchestrator.analysis.intervals import from_log, t_quantile
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
 from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, ModelCell, Predicted
+from orchestrator.statistics.intervals import from_log, t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from orchestrator.analysis import words
+from orchestrator import quantities
 from orchestrator.questions.prediction.shapes import MOST_MISSED, Fit, Judged, Method, Series
 
 BEYOND = 2.0
@@ -55,15 +55,15 @@ def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
         yield f"{method} predicts, which knows one request in flight alone"
     known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
     if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
-        rates = words.listed([f"{rate:g} Mbit/s" for rate in known])
+        rates = quantities.listed([f"{rate:g} Mbit/s" for rate in known])
         yield f"{method} predicts, which knows links of {rates} alone"
 
 
 def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
     """What was asked for that the series did not have."""
     if asked.window is not None and asked.window != series.window:
-        had = "the library's own" if series.window is None else words.size(series.window)
-        yield f"measured with a window of {had}, not {words.size(asked.window)}"
+        had = "the library's own" if series.window is None else quantities.size(series.window)
+        yield f"measured with a window of {had}, not {quantities.size(asked.window)}"
     if asked.congestion is not None and asked.congestion != series.congestion:
         had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
         yield f"measured with {had}, not {asked.congestion}"
@@ -79,8 +79,8 @@ def rate_of(fitted: Fit, asked: Asked) -> float | None:
 
 
 def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
-    yield from _range("a round trip", asked.rtt, fitted.rtt_range, words.ms)
-    yield from _range("a payload", float(asked.size), fitted.size_range, words.size)
+    yield from _range("a round trip", asked.rtt, fitted.rtt_range, quantities.ms)
+    yield from _range("a payload", float(asked.size), fitted.size_range, quantities.size)
     if asked.rate_mbit is not None and fitted.rate_range is None:
         yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
     elif asked.rate_mbit is not None and fitted.rate_range is not None:
@@ -106,12 +106,13 @@ def _range(what: str, value: float, measured: tuple[float, float], text: Callabl
 def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
     p90 = None if judged is None else judged.by_series.get(fitted.series.id)
     if p90 is not None and p90 > MOST_MISSED:
-        yield f"its sealed cells were missed by {words.off(p90)} at p90, more than {words.margin(MOST_MISSED)}"
+        yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
 
 
 def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
     if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
         yield (
-            f"its cells with several requests in flight were missed by {words.off(fitted.off_in_flight)} at p90, more than"
-            f" {words.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
+            f"its cells with several requests in flight were missed by {quantities.off(fitted.off_in_flight)} at p90, "
+            f"more than"
+            f" {quantities.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
         )

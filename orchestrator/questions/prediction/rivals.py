@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from orchestrator.analysis.intervals import from_log
 from orchestrator.questions.prediction.predict import along
 from orchestrator.questions.prediction.series_data import TINY_MS
 from orchestrator.questions.prediction.shapes import INTERPOLATION, ONE_ROUND_TRIP, Judged, Method, ModelCell
+from orchestrator.statistics.intervals import from_log
 
 _BY_CHANCE = 1e-4  # the least that a rival is taken to be off
 

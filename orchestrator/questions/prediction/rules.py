@@ -12,11 +12,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import words
-from orchestrator.analysis.intervals import ALPHA, t_quantile
+from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Grid, Surface, round_surface, ways
+from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 _ENOUGH = 0.5  # of an axis, that both ends of it claim together: less is said in shares
 _MOST_SHARES = 3
@@ -40,7 +40,7 @@ class _Axis:
         return f"to {self.text(self.values[-1])}" if self.is_cut else "on"
 
     def text(self, value: float) -> str:
-        return words.ms(value) if self.of == "distance" else bytes_text(value)
+        return quantities.ms(value) if self.of == "distance" else bytes_text(value)
 
 
 def bytes_text(value: float) -> str:
@@ -121,14 +121,14 @@ def _in_shares(of: Surface) -> str:
     order = np.argsort(-counts, kind="stable")[:_MOST_SHARES]
     parts: list[str] = []
     for place in order:
-        where = f"at {words.percent(counts[place] / known.size, 0)}" + ("" if parts else " of the map's places")
+        where = f"at {quantities.percent(counts[place] / known.size, 0)}" + ("" if parts else " of the map's places")
         parts.append(f"{where} {_claim(of, int(codes[place]))}")
     return f"it depends on distance and payload: {', '.join(parts)}."
 
 
 def _claim(of: Surface, code: int) -> str:
     if code == EVEN:
-        return f"it does not matter which one (all within {words.margin(of.way.matters)})"
+        return f"it does not matter which one (all within {quantities.margin(of.way.matters)})"
     if code == UNSURE:
         return "none is told apart from the quickest"
     names = of.names(code)
@@ -201,7 +201,7 @@ def _policy_said(
         return ""
     where = "of the map" if known.all() else "for which all stacks are predicted"
     lines, columns = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
-    until = "on" if lines[-1] else f"to {words.ms(rtts[lines][-1])}"  # a claim of no place that is not predicted
+    until = "on" if lines[-1] else f"to {quantities.ms(rtts[lines][-1])}"  # a claim of no place that is not predicted
     rtts, sizes = rtts[lines], sizes[columns]
     is_way, is_stack, known = (of[lines][:, columns] for of in (is_way, is_stack, known))
     times = times[:, lines][:, :, columns]
@@ -212,7 +212,7 @@ def _policy_said(
     far = _held_last(np.asarray((is_way | ~known).all(axis=1)))
     if far >= rtts.size * _ENOUGH / 2:
         held = known & (np.arange(rtts.size)[:, None] >= rtts.size - far)
-        return f"from a round trip of {words.ms(rtts[-far])} {until} {_CONNECTIONS}.{_factor(times, held)}"
+        return f"from a round trip of {quantities.ms(rtts[-far])} {until} {_CONNECTIONS}.{_factor(times, held)}"
     small = _held_last(np.asarray((is_way | ~known).all(axis=0))[::-1])
     if small >= sizes.size * _ENOUGH / 2:
         held = known & (np.arange(sizes.size)[None, :] < small)
@@ -221,7 +221,8 @@ def _policy_said(
     if not of_way and not of_stack:
         return "whether connections are kept or which stack matters more is not told apart."
     return (
-        f"at {words.percent(of_way, 0)} of the map's places {_CONNECTIONS}, at {words.percent(of_stack, 0)} the stack"
+        f"at {quantities.percent(of_way, 0)} of the map's places {_CONNECTIONS}, at {quantities.percent(of_stack, 0)} the "
+        f"stack"
         " matters more."
     )
 
@@ -235,7 +236,7 @@ def _factor(times: Floats, where: npt.NDArray[np.bool_]) -> str:
     """By how much a new connection is slower there, over all stacks."""
     of = np.exp(times[:, where])
     low, high = float(np.nanmin(of)), float(np.nanmax(of))
-    return f" A new one for each request takes {words.factor(low)} to {words.factor(high)} times as long."
+    return f" A new one for each request takes {quantities.factor(low)} to {quantities.factor(high)} times as long."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from orchestrator.analysis import words
-from orchestrator.analysis.intervals import FEWEST_BLOCKS
+from orchestrator import quantities
 from orchestrator.experiment.plan.schedule import FEWEST_DISTANCES, FEWEST_SIZES
 from orchestrator.questions.prediction.network import Floats, network_ms
 from orchestrator.questions.prediction.shapes import ModelCell, Series, Windows
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
 
 TINY_MS = 1e-4
 _LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance
@@ -50,7 +50,7 @@ class Data:
         _require_enough(series, self.cells)
         self.blocks = sorted(set.intersection(*(set(cell.blocks) for cell in self.cells)))
         if len(self.blocks) < FEWEST_BLOCKS:
-            few = words.count(len(self.blocks), "block")
+            few = quantities.count(len(self.blocks), "block")
             raise NotFittedError(f"{few} of at least {FEWEST_BLOCKS}: plan more `repeats`")
         self.sizes = np.array(sorted({cell.size for cell in self.cells}))
         self.level = np.searchsorted(self.sizes, [cell.size for cell in self.cells])
@@ -86,17 +86,18 @@ class Data:
 def _require_enough(series: Series, cells: Sequence[ModelCell]) -> None:
     sizes = sorted({cell.size for cell in cells})
     if len(sizes) < FEWEST_SIZES:
-        has = words.listed([words.size(size) for size in sizes]) or "none"
+        has = quantities.listed([quantities.size(size) for size in sizes]) or "none"
         raise NotFittedError(
-            f"{words.count(len(sizes), 'payload')} ({has}) of at least {FEWEST_SIZES} that are not sealed:"
+            f"{quantities.count(len(sizes), 'payload')} ({has}) of at least {FEWEST_SIZES} that are not sealed:"
             f" add sizes to `{series.operation}`, such as 100 B, 10 kB and 1 MB"
         )
     near = {cell.placement: float(np.mean(cell.rtt)) for cell in cells if cell.size == sizes[0]}
     rtts = sorted(near.values())
     if len(rtts) < FEWEST_DISTANCES or rtts[-1] - rtts[0] < _LEAST_RANGE_MS:
-        has = words.listed([words.ms(rtt) for rtt in rtts]) or "none"
+        has = quantities.listed([quantities.ms(rtt) for rtt in rtts]) or "none"
         raise NotFittedError(
-            f"{words.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload, over"
+            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload, "
+            f"over"
             f" {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from orchestrator.analysis.terms import Interval
+from orchestrator.statistics.terms import Interval
 
 Method = Literal["model", "one round trip", "interpolation"]
 """The cost model and its two plain rivals."""

@@ -12,12 +12,12 @@ from math import ceil, floor, log10
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.intervals import ALPHA, t_quantile
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.predict import Places, at
 from orchestrator.questions.prediction.refusals import BEYOND, Asked, refusals
 from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
 from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Series
+from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 Grid = npt.NDArray[np.int64]
 

@@ -17,16 +17,18 @@ from math import log
 from statistics import mean
 from typing import Literal
 
-from orchestrator.analysis import busy, intervals, naming, words
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.evidence import SHORT_WINDOW_S
-from orchestrator.analysis.intervals import LogMean
-from orchestrator.analysis.summary import CellSummary, TrialSummary
-from orchestrator.analysis.validity import failed_in
+from orchestrator import quantities
+from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
+from orchestrator.findings import naming, validity
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.summary import CellSummary, TrialSummary
+from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import LogMean
 from services.python.contract.limits import SATURATED
 
 Bounds = tuple[float, float]
@@ -202,7 +204,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
         not_sent=cell.not_sent,
         errors=cell.failed,
-        is_busy=bool(busy.disturbances(checks, (cell.id,))),
+        is_busy=bool(validity.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
         client_share=cell.client_share,
     )
@@ -230,7 +232,7 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
     if failed:
         return f"{', '.join(failed)} failed"
     if cell.failed_trials:
-        return f"{words.count(cell.failed_trials, 'trial')} failed"
+        return f"{quantities.count(cell.failed_trials, 'trial')} failed"
     if not cell.trials:
         return "no trial"
     return "a trial without a right reply" if any(not trial.throughput_per_s for trial in cell.trials) else ""

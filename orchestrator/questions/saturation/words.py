@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.saturation.find import QUESTION, Bounds, Limit, LoadPoint, LoadSeries
+from orchestrator.wording.table import Table, text_table
 
 DASH = (
     "-: not known. A share of the highest or of what was offered has its 95 % interval behind it, and CPU is of one core,"
@@ -43,16 +43,16 @@ def rows(series: LoadSeries) -> list[tuple[str, ...]]:
 def _row(series: LoadSeries, place: int, point: LoadPoint) -> tuple[str, ...]:
     unit = _unit(series)
     offered = (_rate(point.offered_per_s), _share(point.answered, point.answered_interval), f"{point.not_sent:,}")
-    errors = (words.count(point.errors, "error"),) if point.errors else ()
+    errors = (quantities.count(point.errors, "error"),) if point.errors else ()
     return (
         point.load_text.removesuffix(" in flight"),
         *(offered if series.is_open else ()),
         _rate(point.throughput_per_s),
-        "-" if point.interval is None else " to ".join(words.rate(bound) for bound in point.interval),
+        "-" if point.interval is None else " to ".join(quantities.rate(bound) for bound in point.interval),
         _share(point.of_highest, point.of_highest_interval),
         *("-" if value is None else unit.text(value) for value in (point.median, point.p99)),
         *((_of_client(point.client_share),) if series.has_client_shares else ()),
-        *("-" if value is None else words.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
+        *("-" if value is None else quantities.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*remarks(series, place), *errors)),
     )
 
@@ -72,24 +72,24 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
 
 def _of_client(share: float | None) -> str:
     """Nothing where the bare socket was no quicker."""
-    return "-" if share is None else words.percent(max(share, 0.0))
+    return "-" if share is None else quantities.percent(max(share, 0.0))
 
 
-def _unit(series: LoadSeries) -> words.Unit:
-    return words.unit_for(point.median for point in series.points if point.median is not None)
+def _unit(series: LoadSeries) -> quantities.Unit:
+    return quantities.unit_for(point.median for point in series.points if point.median is not None)
 
 
 def _rate(value: float | None) -> str:
-    return "-" if value is None else words.rate(value)
+    return "-" if value is None else quantities.rate(value)
 
 
 def _share(value: float | None, interval: Bounds | None) -> str:
     if value is None:
         return "-"
     if interval is None:
-        return words.percent(value)
-    low, high = (words.percent(bound) for bound in interval)
-    return f"{words.percent(value)} ({low.removesuffix(' %')} to {high})"
+        return quantities.percent(value)
+    low, high = (quantities.percent(bound) for bound in interval)
+    return f"{quantities.percent(value)} ({low.removesuffix(' %')} to {high})"
 
 
 # ---- sentences
@@ -105,9 +105,14 @@ def sentences(series: LoadSeries) -> Iterator[str]:
     else:
         best = points[series.highest]
         interval = (
-            f" (95 % interval {' to '.join(words.rate(bound) for bound in best.interval)})" if best.interval else ""
+            f" (95 % interval {' to '.join(quantities.rate(bound) for bound in best.interval)})"
+            if best.interval
+            else ""
         )
-        yield f"{label} gives at most {words.rate(best.throughput_per_s or 0.0)} replies/s, at {best.load_text}{interval}."
+        yield (
+            f"{label} gives at most {quantities.rate(best.throughput_per_s or 0.0)} replies/s, at "
+            f"{best.load_text}{interval}."
+        )
         yield _knee(series, points[series.knee])
     for point in points:
         if point.left_out:
@@ -115,7 +120,7 @@ def sentences(series: LoadSeries) -> Iterator[str]:
 
 
 def _knee(series: LoadSeries, knee: LoadPoint) -> str:
-    margin = words.margin(series.margin)
+    margin = quantities.margin(series.margin)
     if not series.is_reached and knee.keeps_up is False:
         sound = [point.load_text for point in series.points if not point.left_out]
         return (
@@ -127,10 +132,10 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
             f"Its knee is not reached up to {knee.load_text}: every smaller load gives less than that by more than {margin}"
             f"{_earliest(series)}."
         )
-    share = f"{words.percent(knee.of_highest or 1.0)} of the highest"
+    share = f"{quantities.percent(knee.of_highest or 1.0)} of the highest"
     if knee.of_highest_interval:
         low, high = knee.of_highest_interval
-        share += f" (95 % interval {words.percent(low)} to {words.percent(high)})"
+        share += f" (95 % interval {quantities.percent(low)} to {quantities.percent(high)})"
     text = f"Its knee is at {knee.load_text}, the smallest load within {margin} of the highest"
     text += ": it is the highest" if series.knee == series.highest else f": {share}"
     text += f"; there {_limit_in_words(series.limit, knee)}."
@@ -164,7 +169,7 @@ def limit_in_words(
 ) -> str:
     """Which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
     shares = [
-        f"{end} {'unknown' if share is None else words.percent(share)}"
+        f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
     busy = f"{', '.join(shares)} of a core"
@@ -188,7 +193,7 @@ def _keeps_up(series: LoadSeries) -> str:
     else:
         upto = series.points[series.keeps_up_to].load_text
         said = f"{series.stack_label} keeps up to {upto}{'' if beyond else ', the greatest rate measured'}"
-    return f"{said}; beyond capacity: {words.listed(beyond)}." if beyond else f"{said}."
+    return f"{said}; beyond capacity: {quantities.listed(beyond)}." if beyond else f"{said}."
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

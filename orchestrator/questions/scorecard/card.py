@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestrator.analysis.terms import Interval
+from orchestrator.statistics.terms import Interval
 
 Basis = Literal["measured", "counted", "judgement", "not measured"]
 """Where an entry comes from: this run, the source of both ends, a declaration that nobody measures, or nowhere."""

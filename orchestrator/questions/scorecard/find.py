@@ -13,17 +13,17 @@ from math import log
 from operator import attrgetter
 from typing import Final
 
-from orchestrator.analysis import compare, intervals, ranking, words
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.validity import invalid_cells, withhold
+from orchestrator import quantities
 from orchestrator.catalogue.offers import Catalogue
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.read.units import format_rate
+from orchestrator.findings import compare, ranking
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -31,6 +31,8 @@ from orchestrator.questions.capacity.find import Capacity, FoundRate, RateCompar
 from orchestrator.questions.scorecard.card import Evidence, Score, Scorecard, ScoreRow, ScoreTable
 from orchestrator.questions.scorecard.properties import properties
 from orchestrator.questions.streams.words import DROPPED
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
 
 SIX = "experiments/six_protocols.yaml"
 SEARCH = "experiments/capacity.yaml"
@@ -182,14 +184,14 @@ def _beyond(criterion: _Criterion, cell: CellSummary) -> str:
     of = cell.distribution
     if criterion.statistic != "median" or of is None or "median" not in of.censored:
         return ""
-    return DROPPED if cell.kind == "stream" else "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
+    return DROPPED if cell.kind == "stream" else "no reply" if of.limit is None else f"> {quantities.ms(of.limit)}"
 
 
 def _why_none(criterion: _Criterion, cell: CellSummary) -> str:
     if cell.distribution is None:
         return "no trial gave a sample"
     if criterion.statistic == "median":
-        return words.no_reply(cell.failed, cell.requests, cell.kind)
+        return quantities.no_reply(cell.failed, cell.requests, cell.kind)
     if criterion.statistic == SPREAD and cell.mixed:
         return _OF_A_MIX
     if criterion.statistic == SPREAD:
@@ -215,13 +217,13 @@ def _leaders(
     order = {score.cell: score.value or 0.0 for score in scores}
     ahead = ranking.leaders(sides, setting.reference, max(log(1 + margin), envelope), lambda cell: order[cell])
     left = [labels[c.cell] for c in asked if ranking.side_of(c) is None]
-    among = f", of those that could be compared (not {words.listed(left)})" if left else ""
-    named = words.listed([labels[cell] for cell in ahead])
+    among = f", of those that could be compared (not {quantities.listed(left)})" if left else ""
+    named = quantities.listed([labels[cell] for cell in ahead])
     if len(ahead) == 1:
         return f"{named}{among}", frozenset(ahead)
     if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, setting.reference, margin):
-        return f"{named}: less than {words.margin(margin)} apart{among}", frozenset(ahead)
-    return f"not resolved: {words.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
+        return f"{named}: less than {quantities.margin(margin)} apart{among}", frozenset(ahead)
+    return f"not resolved: {quantities.any_of([labels[cell] for cell in ahead])}{among}", frozenset()
 
 
 def _none_measured(stacks: Sequence[str], criteria: Mapping[str, tuple[str, str]]) -> Iterator[ScoreRow]:
@@ -256,7 +258,7 @@ def _of_cost(name: str, title: str) -> _Criterion:
         unit="CPU time per 1,000 samples",
         statistic=name,
         evidence="cost",
-        text=lambda value: words.cost(name, value),
+        text=lambda value: quantities.cost(name, value),
         value=lambda cell: cell.costs[name].value if name in cell.costs else None,
         interval=lambda cell: cell.costs[name].interval if name in cell.costs else None,
         why_none="CPU time was not counted",
@@ -270,7 +272,7 @@ CRITERIA = (
         unit="median",
         statistic="median",
         evidence="cell",
-        text=words.ms,
+        text=quantities.ms,
         value=lambda cell: cell.distribution.median if cell.distribution else None,
         interval=lambda cell: cell.median_interval,
         why_none="",
@@ -281,7 +283,7 @@ CRITERIA = (
         unit="p99 over the median",
         statistic=SPREAD,
         evidence="cell",
-        text=words.ratio,
+        text=quantities.ratio,
         value=lambda cell: cell.distribution.p99_to_p50 if cell.distribution and not cell.mixed else None,
         interval=lambda cell: _geometric(cell, SPREAD)[1],
         why_none="",
@@ -292,7 +294,7 @@ CRITERIA = (
         unit="bytes of TCP both ways, per 1,000 samples",
         statistic="wire_bytes",
         evidence="cost",
-        text=lambda value: words.cost("wire_bytes", value),
+        text=lambda value: quantities.cost("wire_bytes", value),
         value=lambda cell: _geometric(cell, "wire_bytes")[0],
         interval=lambda cell: _geometric(cell, "wire_bytes")[1],
         why_none="the kernel's counters were not read",
@@ -376,8 +378,8 @@ def _named(
     if len(ahead) == 1:
         return names[0], ahead
     if envelope <= log(1 + margin) and ranking.are_alike(ahead, sides, reference, margin):
-        return f"{words.listed(names)}: less than {words.margin(margin)} apart", ahead
-    return f"not resolved: {words.any_of(names)}", ()
+        return f"{quantities.listed(names)}: less than {quantities.margin(margin)} apart", ahead
+    return f"not resolved: {quantities.any_of(names)}", ()
 
 
 def _rate(found: FoundRate) -> Score:
@@ -400,7 +402,7 @@ def _rate(found: FoundRate) -> Score:
         cell=found.cell,
         value=found.rate_per_s,
         interval=found.interval,
-        interval_text="" if found.interval is None else " to ".join(words.rate(bound) for bound in found.interval),
+        interval_text="" if found.interval is None else " to ".join(quantities.rate(bound) for bound in found.interval),
         why=invalid or ("the requester's limit" if found.is_requesters else ""),
     )
 

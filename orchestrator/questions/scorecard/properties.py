@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary
+from orchestrator import quantities
 from orchestrator.catalogue.offers import Catalogue, Client, Protocol, Responder
 from orchestrator.catalogue.source_lines import Counted, counted
 from orchestrator.experiment.plan.plan import NOBODY, Plan, Stack
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.scorecard.card import LineCount, Score, ScoreRow, ScoreTable
 from services.python.contract.judgement import Judgement
 
@@ -145,7 +145,7 @@ def _best_of(scores: Sequence[Score], every: Sequence[_Known]) -> str:
             named[f"all {len(alike)} of {known.stack.protocol}"] = None
         elif known.stack.label in best:
             named[known.stack.label] = None
-    return words.listed(list(named))
+    return quantities.listed(list(named))
 
 
 # ---- lines
@@ -163,7 +163,7 @@ def _generated(known: _Known) -> Score:
     """Files that both ends have count once."""
     if not known.lines:
         return _uncounted(known, "end")
-    each = words.listed([f"{count.end} {count.generated:,}" for count, _ in known.lines])
+    each = quantities.listed([f"{count.end} {count.generated:,}" for count, _ in known.lines])
     both = {file: lines for _, of in known.lines for file, lines in of.files if file in of.made}
     return _number(known, sum(both.values()), each)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.scorecard.card import Score, ScoreTable
 from orchestrator.questions.scorecard.find import QUESTION
+from orchestrator.wording.table import Table, text_table
 
 _NOTE = (
     "A leader is named where the comparisons of the run decide it, by the rule of the answer. (j): a judgement, which nobody"

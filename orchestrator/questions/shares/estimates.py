@@ -29,7 +29,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile, two_sided_p
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile, two_sided_p
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Effect: TypeAlias = frozenset[int]

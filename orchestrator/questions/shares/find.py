@@ -15,18 +15,19 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from orchestrator.analysis import censored, intervals, words
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.terms import Interval, Reason, ReasonKind
+from orchestrator import quantities
 from orchestrator.experiment.model.factors import OWN_DRIVERS
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.blocks import by_block, moved, why_no_value
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.shares import complete_matrix
 from orchestrator.questions.shares import estimates as share_estimates
 from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate
+from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind
 
 FactorName = Literal["protocol", "responder", "requester"]
 
@@ -260,7 +261,7 @@ def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: flo
     """Why a cell cannot take part; None where it can."""
     if failed:
         return Reason(kind=ReasonKind.INVALID, cells=(cell.id,), names=tuple(failed))
-    if reason := censored.why_no_value(cell, "median") or censored.moved(cell, "median", margin):
+    if reason := why_no_value(cell, "median") or moved(cell, "median", margin):
         return reason
     blocks = len(by_block(cell.trials, "median"))
     if blocks and blocks >= fewest:
@@ -290,7 +291,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
     cells = [matrix.usable[(p, r, q)] for p in part[0] for r in part[1] for q in part[2]] if part else []
     values = [by_block(cell.trials, quantity) for cell in cells]
     without = [cell for cell, of in zip(cells, values, strict=True) if not of]
-    untold = next((cell for cell in cells if censored.why_no_value(cell, quantity)), None)
+    untold = next((cell for cell in cells if why_no_value(cell, quantity)), None)
     blocks = sorted(set.intersection(*(set(of) for of in values))) if values else []
 
     def none(why: str) -> _Found:
@@ -304,7 +305,7 @@ def _decomposed(quantity: Quantity, matrix: _Matrix, part: complete_matrix.Level
         return none(f"too few blocks have a value of {untold.stack_label}")
     if len(blocks) < FEWEST_BLOCKS:
         return none(
-            f"all cells have a value in {words.count(len(blocks), 'block')}, and an interval takes {FEWEST_BLOCKS}"
+            f"all cells have a value in {quantities.count(len(blocks), 'block')}, and an interval takes {FEWEST_BLOCKS}"
         )
     shape = tuple(len(levels) for levels in part if len(levels) > 1)
     logs = np.array([[log(of[block]) for of in values] for block in blocks]).reshape(len(blocks), *shape)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
-from orchestrator.analysis.terms import Interval
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.shares.find import (
     QUESTION,
     Entry,
@@ -19,7 +17,9 @@ from orchestrator.questions.shares.find import (
     Spread,
     Standing,
 )
+from orchestrator.statistics.terms import Interval
 from orchestrator.wording.reasons import clause
+from orchestrator.wording.table import Table, text_table
 
 TITLES: dict[str, str] = {
     "protocol": "protocol",
@@ -65,7 +65,7 @@ def sentences(shares: Shares) -> tuple[str, ...]:
     parts = [f"the {title(share)} {'' if place else 'carries '}{_told(share)}" for place, share in enumerate(alone)]
     if spread.interactions is not None:
         parts.append(f"their interactions {_told(spread.interactions)}")
-    carried = f"of the spread between the median latencies of {matrix(shares)}, {words.listed(parts)}"
+    carried = f"of the spread between the median latencies of {matrix(shares)}, {quantities.listed(parts)}"
     first = f"{verdict}: {carried}" if verdict else carried
     return (f"{first[0].upper()}{first[1:]}.", *([f"{verdict[0].upper()}{verdict[1:]}."] if verdict else []))
 
@@ -81,7 +81,7 @@ def _verdict(spread: Spread) -> str:
     else:
         said = "; ".join(f"the {TITLES[name]} {_AGAINST[of]}" for name, of in asked.items())
     far = sorted(spread.changes, key=lambda change: -change.times)
-    return f"{said} (a change of {words.listed([f'the {TITLES[c.factor]} {words.ratio(c.times)}' for c in far])})"
+    return f"{said} (a change of {quantities.listed([f'the {TITLES[c.factor]} {quantities.ratio(c.times)}' for c in far])})"
 
 
 _AT_BOTH_ENDS: dict[Standing, str] = {
@@ -138,7 +138,7 @@ def whys(of: Shares) -> tuple[str, ...]:
     for spread in of.spreads:
         if spread.why_not:
             by_why.setdefault(spread.why_not, []).append(QUANTITIES[spread.quantity])
-    return tuple(f"Of {words.listed(names)} it cannot be told: {why}." for why, names in by_why.items())
+    return tuple(f"Of {quantities.listed(names)} it cannot be told: {why}." for why, names in by_why.items())
 
 
 def left_out(of: Shares) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def left_out(of: Shares) -> tuple[str, ...]:
     stacks: dict[str, list[str]] = {}
     for left in of.left_out:
         stacks.setdefault(_why(left), []).append(left.stack)
-    return tuple(f"Left out: {words.listed(labels)}: {why}." for why, labels in stacks.items())
+    return tuple(f"Left out: {quantities.listed(labels)}: {why}." for why, labels in stacks.items())
 
 
 def _why(left: LeftOut) -> str:
@@ -165,7 +165,7 @@ def medians_heads(of: Medians) -> tuple[str, ...]:
     return ("asks, below; answers, across", *(f"{language} ({name})" for language, name in of.responders))
 
 
-def medians_rows(of: Medians, unit: words.Unit) -> list[tuple[str, ...]]:
+def medians_rows(of: Medians, unit: quantities.Unit) -> list[tuple[str, ...]]:
     """A row for each requester's language."""
     return [
         (f"{language} ({name})", *(entry_text(entry, unit) for entry in row))
@@ -173,7 +173,7 @@ def medians_rows(of: Medians, unit: words.Unit) -> list[tuple[str, ...]]:
     ]
 
 
-def entry_text(entry: Entry | None, unit: words.Unit) -> str:
+def entry_text(entry: Entry | None, unit: quantities.Unit) -> str:
     """A median; in brackets where no share counts it."""
     if entry is None or entry.median is None:
         return "-"
@@ -187,20 +187,20 @@ def has_brackets(of: Shares) -> bool:
     return not all(entry.is_counted for entry in entries)
 
 
-def unit_of(of: Shares) -> words.Unit:
+def unit_of(of: Shares) -> quantities.Unit:
     """The unit of all medians of a setting."""
     entries = [entry for medians in of.medians for row in medians.rows for entry in row if entry]
-    return words.unit_for(entry.median for entry in entries if entry.median is not None)
+    return quantities.unit_for(entry.median for entry in entries if entry.median is not None)
 
 
 def bounds(interval: Interval) -> str:
     """`48 to 61 %`."""
-    low, high = (words.percent(value) for value in interval)
+    low, high = (quantities.percent(value) for value in interval)
     return f"{low.removesuffix(' %')} to {high}"
 
 
 def _told(of: Share) -> str:
-    return f"{words.percent(of.share)} ({bounds(of.interval)})"
+    return f"{quantities.percent(of.share)} ({bounds(of.interval)})"
 
 
 def _or_dash(of: Share | None) -> str:
@@ -212,22 +212,22 @@ def _changed(spread: Spread, name: str) -> str:
     change = next((change for change in spread.changes if change.factor == name), None)
     if change is None:
         return "-"
-    low, high = words.bounds(change.interval)
-    text = f"{words.factor(change.times)}× ({low} to {high})"
+    low, high = quantities.bounds(change.interval)
+    text = f"{quantities.factor(change.times)}× ({low} to {high})"
     return f"{text}: {change.beyond}" if change.beyond else text
 
 
 def _apart(spread: Spread) -> str:
     if spread.apart is None or spread.apart_interval is None:
         return "-"
-    low, high = words.bounds(spread.apart_interval)
-    return f"{words.factor(spread.apart)}× ({low} to {high})"
+    low, high = quantities.bounds(spread.apart_interval)
+    return f"{quantities.factor(spread.apart)}× ({low} to {high})"
 
 
 def _noise(spread: Spread) -> str:
     if spread.noise is None or spread.noise_interval is None:
         return "-"
-    return f"{words.percent(spread.noise)} ({bounds(spread.noise_interval)})"
+    return f"{quantities.percent(spread.noise)} ({bounds(spread.noise_interval)})"
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

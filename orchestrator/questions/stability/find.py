@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from orchestrator.analysis.compare import compare_spreads
-from orchestrator.analysis.summary import CellSummary, Comparison
-from orchestrator.analysis.validity import withhold
+from orchestrator.findings.compare import compare_spreads
+from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.findings.validity import withhold
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.stability.spread import SPREAD_NAMES, SpreadName
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orchestrator.analysis import intervals
-from orchestrator.analysis import statistics as st
-from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.questions.stability.spread import SHOWN, CellSpread, TrialSpread
+from orchestrator.statistics import intervals
+from orchestrator.statistics import quantiles as st
+from orchestrator.statistics.quantiles import Nanoseconds
 
 
 def of_trial(ordered: Nanoseconds, failed: int, first_ms: float | None) -> TrialSpread:

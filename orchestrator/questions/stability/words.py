@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stability.spread import FIRST, SHOWN, SPREADS, CellSpread
+from orchestrator.wording.table import Table, text_table
 
 HEADS: Mapping[str, str] = {**SPREADS, FIRST: "first request / median"}
 
@@ -18,7 +18,7 @@ NOTE = (
 )
 
 
-def heads(unit: words.Unit) -> dict[str, str]:
+def heads(unit: quantities.Unit) -> dict[str, str]:
     """The head of each column, by `spread.SHOWN`."""
     return {name: f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in SHOWN}
 
@@ -28,19 +28,19 @@ def is_time(name: str) -> bool:
     return name in ("sd", "iqr")
 
 
-def value(name: str, amount: float, unit: words.Unit) -> str:
+def value(name: str, amount: float, unit: quantities.Unit) -> str:
     """The number alone, a time in the table's unit."""
-    return unit.text(amount) if is_time(name) else words.factor(amount)
+    return unit.text(amount) if is_time(name) else quantities.factor(amount)
 
 
-def with_interval(name: str, of: CellSpread | None, unit: words.Unit) -> str:
+def with_interval(name: str, of: CellSpread | None, unit: quantities.Unit) -> str:
     """`24.1 (20.3 to 28.6)`; a dash where there is none, a star for an interval wider than a factor of ten."""
     if of is None:
         return "-"
     told = value(name, of.value, unit)
     if of.interval is None:
         return told
-    bounds = "*" if words.is_vague(of.interval) else " to ".join(value(name, bound, unit) for bound in of.interval)
+    bounds = "*" if quantities.is_vague(of.interval) else " to ".join(value(name, bound, unit) for bound in of.interval)
     return f"{told} ({bounds})"
 
 
@@ -53,7 +53,9 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 
 def _table(setting: str, cells: Sequence[CellSummary]) -> Table:
-    unit = words.unit_for(c.distribution.median for c in cells if c.distribution and c.distribution.median is not None)
+    unit = quantities.unit_for(
+        c.distribution.median for c in cells if c.distribution and c.distribution.median is not None
+    )
     names = [name for name in SHOWN if any(name in cell.spreads for cell in cells)]
     rows = [(c.stack_label, *(with_interval(name, c.spreads.get(name), unit) for name in names)) for c in cells]
     return text_table(

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import (
     BATCHING,
@@ -21,7 +19,9 @@ from orchestrator.experiment.model.factors import (
     STORE,
     short,
 )
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores.times import PLACES, StoreTimes, Where
+from orchestrator.wording.table import Table, text_table
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
 _QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
@@ -89,9 +89,12 @@ class StoreRow:
             self.store,
             self.pool,
             f"{self.queries:.3g}" if self.queries else "-",
-            words.ms(self.times.handling)
-            + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
-            *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
+            quantities.ms(self.times.handling)
+            + (f" ({quantities.percent(self.of_latency)})" if self.of_latency is not None else ""),
+            *(
+                f"{quantities.ms(getattr(self.times, where))} ({quantities.percent(self.times.share(where))})"
+                for where in PLACES
+            ),
             _MOST_OF_IT[self.times.most],
         )
 
@@ -144,7 +147,7 @@ def _alike(of: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
 
 
 def _grouped(of: Mapping[str, Sequence[float]]) -> str:
-    return "; ".join(f"{number} with {words.listed(askers)}" for number, askers in _alike(of).items())
+    return "; ".join(f"{number} with {quantities.listed(askers)}" for number, askers in _alike(of).items())
 
 
 def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[str], loads: int) -> str:
@@ -157,12 +160,12 @@ def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[
     most = list(alike.items())[: _MOST_NAMED if len(alike) <= _MOST_NAMED else 1]  # of many one, as an example
     named = [_named_once(name, where, found, loads) for name, found in most]
     others = len(of) - sum(len(found) for _, found in most)
-    more = f"; and of {words.count(others, 'more cell')}" if others else ""
+    more = f"; and of {quantities.count(others, 'more cell')}" if others else ""
     return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{more}."
 
 
 def _named_once(name: str, where: Where, found: Sequence[tuple[CellSummary, StoreRow]], loads: int) -> str:
-    share = words.percent(found[0][1].times.share(where))
+    share = quantities.percent(found[0][1].times.share(where))
     if len(found) > 1:
         return f"{name}, under {len(found)} of {loads} loads (up to {share} of the handling time)"
     load = f", {found[0][0].load}" if loads > 1 else ""

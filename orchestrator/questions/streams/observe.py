@@ -24,15 +24,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import statistics as st
-from orchestrator.analysis.evidence import OK, Samples
-from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, StreamSummary
+from orchestrator.evidence.run_evidence import OK, Samples
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Cell
+from orchestrator.findings.summary import StreamSummary
 from orchestrator.questions.streams.trial import EventCounts, StreamTrial
 from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
+from orchestrator.statistics import quantiles as st
+from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.lines import STATUSES
 from services.python.contract.streams import read_interval_ns, schedule
 

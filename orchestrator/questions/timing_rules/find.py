@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from orchestrator.analysis import intervals
-from orchestrator.analysis.check_result import CheckResult, CheckVerdict
-from orchestrator.analysis.checks import run_checks
-from orchestrator.analysis.collect import collect
-from orchestrator.analysis.evidence import CellEvidence, Run, RunEvidence
-from orchestrator.analysis.summary import CellSummary, Distribution
+from orchestrator.checks import run_checks
+from orchestrator.evidence.collect import collect
+from orchestrator.evidence.run_evidence import CellEvidence, Run, RunEvidence
+from orchestrator.findings.check_result import CheckResult, CheckVerdict
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Observers, Question
 from orchestrator.questions.timing_rules.observe import AsRequester, Refused
+from orchestrator.statistics import intervals
+from orchestrator.statistics.quantiles import Distribution
 from services.python.contract.timing_rules import RULES, TimingRule, are_asked_for
 
 

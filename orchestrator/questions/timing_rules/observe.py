@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.evidence import Run
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.evidence.run_evidence import Run
 from orchestrator.record_layout import KINDS
 from orchestrator.results.columns import require_possible
 from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.table import Table, text_table
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.timing_rules.find import QUESTION, RuleFigure
+from orchestrator.wording.table import Table, text_table
 
 HEADS = ("timing rule", "stack", "it would publish", "true median", "ratio (95 % interval)", "found by")
 NOTE = (
@@ -60,7 +60,7 @@ def sentences(figures: Sequence[RuleFigure]) -> tuple[str, ...]:
     for text, is_so in _OTHERWISE:
         such = [figure for figure in figures if is_so(figure)]
         which = [
-            f"{rule} ({words.listed(list(dict.fromkeys(f.stack_label for f in such if f.words == rule)))})"
+            f"{rule} ({quantities.listed(list(dict.fromkeys(f.stack_label for f in such if f.words == rule)))})"
             for rule in dict.fromkeys(figure.words for figure in such)
         ]
         parts += [f"{text}: {', '.join(which)}"] if which else []
@@ -81,7 +81,7 @@ def _in_short(figure: RuleFigure) -> str:
     if figure.published is None:
         return "-"
     mean = "mean " if figure.statistic == "mean" else ""
-    return f"{mean}{_ms(figure.published)}" + ("" if figure.ratio is None else f" ({words.factor(figure.ratio)}×)")
+    return f"{mean}{_ms(figure.published)}" + ("" if figure.ratio is None else f" ({quantities.factor(figure.ratio)}×)")
 
 
 def _published(figure: RuleFigure) -> str:
@@ -92,14 +92,14 @@ def _published(figure: RuleFigure) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return "-" if value is None else words.ms(value)
+    return "-" if value is None else quantities.ms(value)
 
 
 def _ratio(figure: RuleFigure) -> str:
     if figure.ratio is None:
         return "-"
-    between = "" if figure.interval is None else " ({} to {})".format(*words.bounds(figure.interval))
-    return f"{words.factor(figure.ratio)}×{between}"
+    between = "" if figure.interval is None else " ({} to {})".format(*quantities.bounds(figure.interval))
+    return f"{quantities.factor(figure.ratio)}×{between}"
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

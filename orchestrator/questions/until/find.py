@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from orchestrator.analysis import intervals
-from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.questions.base import Basis, Question
 from orchestrator.results.derive import JournalState
+from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import ALPHA, LogMean
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from orchestrator.analysis.summary import Comparison, Distribution, RunSummary
+from orchestrator.findings.summary import Comparison, RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.stability.find import QUESTION as STABILITY
+from orchestrator.statistics.quantiles import Distribution
 from orchestrator.strict_json import parse_json
 
 Figure: TypeAlias = float | str

@@ -12,10 +12,9 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from orchestrator import __version__
-from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.evidence.run_evidence import Run
+from orchestrator.findings.summary import RunSummary
 from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import block, container, figures, rows
 from orchestrator.report.dataset.run import FORMAT, About, Dataset
@@ -24,6 +23,7 @@ from orchestrator.report.render import render
 from orchestrator.report.view import Inside
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.stored_manifest import manifest_to_dict
+from orchestrator.summarise import summarise
 
 MOST_ROWS = 200_000
 _PART = 0.3  # of that, of a run with more: no figure follows from a part, so it need not be large

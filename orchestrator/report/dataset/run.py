@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import judged, summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.expand import expanded
 from orchestrator.report.dataset import container, rows
 from orchestrator.report.dataset.container import Broken
@@ -27,6 +25,7 @@ from orchestrator.results.manifest import Manifest
 from orchestrator.results.stored_manifest import manifest_from_dict
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
+from orchestrator.summarise import judged, summarise, summary_of_json
 
 FORMAT = 2
 

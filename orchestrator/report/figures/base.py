@@ -12,10 +12,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.words import significant
+from orchestrator.quantities import significant
 from orchestrator.report.figures.scales import log_ticks, tick_text
 from orchestrator.report.page import pack, shown
+from orchestrator.statistics.terms import Interval
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"

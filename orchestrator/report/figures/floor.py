@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import CellSummary
-from orchestrator.analysis.words import significant
+from orchestrator.findings.summary import CellSummary
+from orchestrator.quantities import significant
 from orchestrator.report.figures.base import BETTER, Figure, Rows, axis, beside_mark, figure
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from orchestrator.analysis.words import significant
+from orchestrator.quantities import significant
 from orchestrator.report.figures.base import plain
 
 MARGIN_PX = 128  # right of the plot, for names

@@ -9,10 +9,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.sweep import grid
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.words import Unit, digits, significant, unit_for
+from orchestrator.findings import grid
+from orchestrator.quantities import Unit, digits, significant, unit_for
+from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
 from orchestrator.report.figures.base import (
     BETTER,
@@ -32,6 +31,7 @@ from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_p
 from orchestrator.report.figures.scales import Range, range_of
 from orchestrator.report.palette import SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
+from orchestrator.statistics.terms import Interval
 from orchestrator.wording import axis_names
 
 _LATENCY_PX, _GAP_PX = 330, 300

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from orchestrator.analysis import words
+from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.rules import bytes_text
 from orchestrator.questions.prediction.surface import EVEN, UNSURE, Grid, Surface
@@ -71,7 +71,7 @@ def decision_map(slug: str, title: str, surface: Surface, colours: Mapping[str, 
             "itemdoubleclick": False,
             "font": {"color": INK},
         },
-        "xaxis": _scale("round trip", surface.rtts, words.ms),
+        "xaxis": _scale("round trip", surface.rtts, quantities.ms),
         "yaxis": _scale("payload", surface.sizes, bytes_text),
         "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _AXIS_PX + legend_px},
         "annotations": annotations,
@@ -102,7 +102,7 @@ def _grounds(surface: Surface, colours: Mapping[str, int]) -> Iterator[tuple[int
     yield (
         EVEN,
         "=",
-        f"no difference that matters: all within {words.margin(surface.way.matters)}",
+        f"no difference that matters: all within {quantities.margin(surface.way.matters)}",
         {"color": "var(--tie)"},
     )
     dotted = {"shape": ".", "bgcolor": "var(--raised)", "fgcolor": "var(--muted)", "size": 6, "solidity": 0.3}
@@ -143,7 +143,7 @@ def _ground(name: str, runs: list[tuple[float, float, float, float]], marker: di
 
 
 def _wrapped(text: str) -> str:
-    return "<br>".join(plain(line) for line in wrap(words.unbroken(text), _LEGEND_LETTERS))
+    return "<br>".join(plain(line) for line in wrap(quantities.unbroken(text), _LEGEND_LETTERS))
 
 
 def _scale(title: str, values: Floats, text: Callable[[float], str]) -> dict[str, Any]:
@@ -192,6 +192,6 @@ def _marks(surface: Surface) -> Iterator[go.Scatter]:
             y=[log10(size) for _, size in held_out],
             mode="markers",
             marker={"symbol": "circle", "size": 9, "color": _PAPER, "line": rim},
-            customdata=[words.off(max(error for _, error in cells)) for cells in held_out.values()],
+            customdata=[quantities.off(max(error for _, error in cells)) for cells in held_out.values()],
             hovertemplate="held out: off by %{customdata} at most<extra></extra>",
         )

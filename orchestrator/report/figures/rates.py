@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.words import factor, significant
 from orchestrator.experiment.read.units import format_rate
+from orchestrator.quantities import factor, significant
 from orchestrator.questions.capacity.find import FoundRate, RateComparison
 from orchestrator.report.figures.base import (
     INK,

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import Comparison
-from orchestrator.analysis.terms import Interval
-from orchestrator.analysis.words import ratio, significant
+from orchestrator.findings.summary import Comparison
+from orchestrator.quantities import ratio, significant
 from orchestrator.report.figures.base import (
     BETTER,
     INK,
@@ -23,6 +22,7 @@ from orchestrator.report.figures.base import (
     whiskers,
 )
 from orchestrator.report.palette import series
+from orchestrator.statistics.terms import Interval
 
 _BAND_PX, _RIGHT_PX = 30, 92
 _DOTS_BELOW = 0.2  # of a row

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.analysis.words import significant
+from orchestrator.quantities import significant
 
 _BEYOND = 0.04  # of the axis on both sides of its points
 

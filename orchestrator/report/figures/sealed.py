@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.words import change, ms, significant, size
+from orchestrator.quantities import change, ms, significant, size
 from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
 from orchestrator.report.figures.base import (
     MUTED,

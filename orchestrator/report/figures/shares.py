@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.words import percent, significant
+from orchestrator.quantities import percent, significant
 from orchestrator.questions.shares.find import Quantity, Shares, Spread
 from orchestrator.questions.shares.words import bounds
 from orchestrator.questions.shares.words import title as share_title

@@ -9,8 +9,8 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import CellSummary, RunSummary, Strip, TrialSummary
-from orchestrator.analysis.words import Unit, ms, percent, significant
+from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
+from orchestrator.quantities import Unit, ms, percent, significant
 from orchestrator.report.figures.base import (
     BETTER,
     RULE,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
 from orchestrator.audit.model import KINDS, Row, Test, json_schema_text, read
 from orchestrator.audit.network_rules import implied_round_trips
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.findings.summary import RunSummary
+from orchestrator.summarise import summarise
 from services.python.contract.lines import Load
 from tests.support.runs import a_run
 

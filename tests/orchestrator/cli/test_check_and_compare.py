@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.check_result import CheckResult
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
+from orchestrator.findings.check_result import CheckResult
 from tests.support.runs import a_run, write_run
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summarise import summarise
+from orchestrator import quantities
 from orchestrator.cli import hosts
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.console import console
 from orchestrator.errors import did_you_mean
-from orchestrator.report.quantities import prose
+from orchestrator.report.markup import prose
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.plans import plan
 from tests.support.runs import a_run, write_run
 from tests.support.summaries import a_run as a_summary
@@ -113,7 +113,7 @@ def test_an_invalid_cell_is_called_invalid_in_the_answer():
 
 
 def test_no_ratio_of_a_table_is_zero():
-    assert words.ratio(0.0038) == "0.0038×"
+    assert quantities.ratio(0.0038) == "0.0038×"
 
 
 @pytest.mark.parametrize("word", ["REST", "Rest", "rset"])
@@ -123,7 +123,7 @@ def test_suggestions_do_not_mind_the_case(word):
 
 @pytest.mark.parametrize(("milliseconds", "text"), [(5200.0, "5,200.0"), (0.034, "0.034"), (0.0, "0.0"), (1.0, "1.0")])
 def test_a_ping_far_below_the_unit_of_its_table_is_not_shown_as_nothing(milliseconds, text):
-    assert words.unit_for([5200.0]).text(milliseconds) == text
+    assert quantities.unit_for([5200.0]).text(milliseconds) == text
 
 
 def test_backticks_become_code_and_nothing_else_becomes_markup():

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli import predict
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.findings.summary import RunSummary
 from orchestrator.hosts.local import host
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
 from tests.support.modelled_runs import a_map, a_mapped_run, distances

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report import render
+from orchestrator.summarise import summarise, summary_of_json
 from orchestrator.wording.answer import answer
 from orchestrator.wording.axis_tables import tables
 from tests.support.concluded import check, setting, summary

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.analysis.table import Column, Entry, Row, Table
 from orchestrator.cli.table_lines import table_lines
+from orchestrator.wording.table import Column, Entry, Row, Table
 
 
 def a_table(columns: int) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.analysis.checks.round_trips import round_trips_to_open
+from orchestrator.checks.network.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.contrasts import in_use
 from orchestrator.experiment.plan.plan import Plan

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis import words
+from orchestrator import quantities
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
@@ -129,7 +129,7 @@ def test_a_closed_loops_concurrency_is_no_bound_of_an_operations_own_rate(write:
 def test_two_values_of_a_load_have_two_names_everywhere(varied: str, write: Write, known: Known) -> None:
     plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + f"load: {{{varied}}}\n"), known=known)
     assert len({cell.id for cell in plan.cells}) == len({describe_load(cell.load) for cell in plan.cells}) == 2
-    assert len({words.of_load(cell.load) for cell in plan.cells}) == 2
+    assert len({quantities.of_load(cell.load) for cell in plan.cells}) == 2
     assert all("+" not in cell.id for cell in plan.cells)
 
 

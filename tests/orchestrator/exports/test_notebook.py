@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import orch
-from orchestrator.analysis.across import compare_runs, compare_within
-from orchestrator.analysis.summarise import summarise
+from orchestrator.between_runs.across import compare_runs, compare_within
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.exports.cell_columns import COLUMNS, cell_table
 from orchestrator.exports.samples import COLUMNS as SAMPLE_COLUMNS
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun

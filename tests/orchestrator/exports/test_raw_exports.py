@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import gmean
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.exports import excel
 from orchestrator.exports.samples import COLUMNS
 from orchestrator.record_layout import KINDS
 from orchestrator.results.manifest import SAMPLE_COLUMNS
+from orchestrator.summarise import summarise
 from tests.support.codec_runs import a_codec_run as codec_run
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run
 from tests.support.exported import BROKEN, SOUND, exported, sheets, workspace

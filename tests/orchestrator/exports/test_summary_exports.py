@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import export, report
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.exports.cell_columns import COLUMNS
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.event_runs import a_stream_run
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, exported, sheets, standing_in, workspace
 from tests.support.runs import write_run

@@ -15,11 +15,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import runs, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import dataset, dataset_place, noted
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 

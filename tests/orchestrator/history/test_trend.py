@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.check_result import CheckResult
 from orchestrator.cli import history
 from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.history.record import Seen
 from orchestrator.history.run_record import of_summary
 from orchestrator.history.trend import trend

@@ -12,13 +12,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import MissingError
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.local import postgresql as server
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from tests.support.hosts import Told
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.catalogue import building, builds, read
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
@@ -20,6 +19,7 @@ from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure.environment import changed_programs, programs_record, refuse_other_programs
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
+from orchestrator.summarise import summarise
 from tests.support.hosts import FakeFleet
 from tests.support.tiny_language import ORCH, ROOT, STACK, TOOL, tiny, write_tiny
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 
 pytestmark = [pytest.mark.alone, pytest.mark.busy]
 

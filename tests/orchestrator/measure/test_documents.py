@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.orchestrator.measure.test_run import Lab
 from tests.support.hosts import FakeDeployment, FakeFleet, FakeHost
 

@@ -18,10 +18,10 @@ import strawberry
 import uvicorn
 from strawberry.asgi import GraphQL
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.ends import Program, responder

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from services.python.load.phases import MIXED, mix_order
 from tests.support.hosts import Told

@@ -12,12 +12,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from orchestrator.analysis.collect import collect
-from orchestrator.analysis.summarise import summarise
+from orchestrator.evidence.collect import collect
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from tests.support.hosts import Told
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from tests.support.ends import responder
 from tests.support.event_relay import FRAMES, GRPC, Faults, event_relay

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from tests.support.hosts import Told
 from tests.support.plans import plan

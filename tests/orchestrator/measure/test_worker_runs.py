@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from tests.support.hosts import Told
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
+from orchestrator.summarise import summarise
 from tests.support.browser import PROGRAM, browser
 from tests.support.curves import a_run_with_curves
 from tests.support.runs import a_run as a_measured_run

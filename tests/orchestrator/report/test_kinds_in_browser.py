@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan.plan import Find
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report import render
 from orchestrator.report.page import write_page
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_short import many

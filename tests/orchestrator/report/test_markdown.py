@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.report.markdown import MOST_ROWS, line, markdown
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.orchestrator.report.test_render import HOSTILE

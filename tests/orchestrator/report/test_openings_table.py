@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.opening import NOT_TOLD, CellOpening
+from orchestrator.findings.opening import NOT_TOLD, CellOpening
 from orchestrator.report import render
 from tests.support.pages import Cell, Document
 from tests.support.summaries import a_run

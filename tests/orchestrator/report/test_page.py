@@ -13,11 +13,11 @@ import plotly.offline
 import pytest
 
 import orchestrator.report
-from orchestrator.analysis.terms import Standing
 from orchestrator.errors import UsageError
 from orchestrator.report import page
 from orchestrator.report.figures.base import figure
 from orchestrator.report.groups import anchor
+from orchestrator.statistics.terms import Standing
 
 ASSETS = Path(orchestrator.report.__file__).parent / "assets"
 

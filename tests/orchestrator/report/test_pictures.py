@@ -12,12 +12,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.hosts import chromium
 from orchestrator.report import palette, render
 from orchestrator.report.charts import MOST_OF_A_KIND
 from orchestrator.report.pictures import chosen, write_pictures
+from orchestrator.summarise import summarise
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.support.browser import PROGRAM
 from tests.support.pages import Document

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines, prediction
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
@@ -23,9 +22,10 @@ from orchestrator.questions.prediction.predict import predicted
 from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
 from orchestrator.questions.prediction.surface import NONE, round_surface, ways
-from orchestrator.report import quantities, render
+from orchestrator.report import markup, render
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.prediction import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
 from tests.support.findings import with_findings
@@ -257,5 +257,5 @@ def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: Ru
     page = render(doubted)
     first, details = page.split('id="details"', 1)
     assert "Prediction</a>:" not in first
-    assert f"It rests on measurements to doubt:</strong> {quantities.prose(why)}." in details
+    assert f"It rests on measurements to doubt:</strong> {markup.prose(why)}." in details
     assert "It rests on measurements to doubt" not in render(summary)

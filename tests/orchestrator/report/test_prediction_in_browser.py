@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orchestrator.analysis import words
-from orchestrator.analysis.summarise import summarise
+from orchestrator import quantities
 from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import predicted
@@ -14,6 +13,7 @@ from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.rules import bytes_text
 from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import palette, write_report
+from orchestrator.summarise import summarise
 from tests.support.browser import PROGRAM, browser
 from tests.support.modelled_runs import a_map, a_mapped_run
 
@@ -95,7 +95,7 @@ def test_where_one_is_ahead_the_page_says_the_sentence_of_predict(page, summary,
     assert won
     for column, line in won[:: max(1, len(won) // 5)]:
         rtt, size = float(of.rtts[column]), int(of.sizes[line])
-        place(page, words.ms(rtt), bytes_text(size))
+        place(page, quantities.ms(rtt), bytes_text(size))
         asked = Asked(rtt=rtt, size=size, rate_mbit=way.rate_mbit, connection=way.connection)
         (setting,) = answer(PREDICTION.of(summary), asked, summary.matters).settings
         assert page.evaluate("document.querySelector('#map-1 .outcome').textContent") == setting.said

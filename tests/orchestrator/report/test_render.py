@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.terms import Reason, ReasonKind
 from orchestrator.report import render
 from orchestrator.report.groups import groups
+from orchestrator.statistics.terms import Reason, ReasonKind
 from tests.support.pages import Document
 from tests.support.summaries import STACKS, a_run, failed_run
 

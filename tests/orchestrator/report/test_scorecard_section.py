@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.table_lines import tables_lines
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.scorecard.card import Scorecard
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
 from orchestrator.questions.scorecard.properties import properties
 from orchestrator.questions.scorecard.words import tables as scorecard_tables
 from orchestrator.report import render
+from orchestrator.summarise import summarise
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
 from tests.support.findings import with_findings

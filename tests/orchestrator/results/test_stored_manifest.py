@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
+from orchestrator.summarise import summarise
 from tests.support.folders import add_trial, begun, finished, killed
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.analysis.across import compare_runs, compare_within
-from orchestrator.analysis.history import beside
+from orchestrator.between_runs.across import compare_runs, compare_within
+from orchestrator.between_runs.measured_runs import beside
 from orchestrator.web.site import Site
 from tests.support.web import OLDER, RUNS, WITH_SAMPLES
 

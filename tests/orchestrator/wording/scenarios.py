@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.terms import Reason, ReasonKind
-from orchestrator.analysis.validity import invalid_cells, withhold
+from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.until.find import Stopped, Width
 from orchestrator.results.manifest import SHARED
+from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, check, far, noisy, setting, summary
 from tests.support.findings import with_findings

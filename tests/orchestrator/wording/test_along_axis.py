@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, setting, summary
 

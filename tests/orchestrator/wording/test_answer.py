@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.wording.answer import Answer, answer
 from tests.orchestrator.wording.scenarios import GOLDEN, lines, scenarios
 from tests.support.concluded import beside, cell_of, check, far, median_of, noisy, summary

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import Answer, answer
 from tests.support import made_up
 from tests.support.codec_runs import a_codec_run

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.analysis.across import CHANGES, Row, RunComparison
-from orchestrator.analysis.equivalence import standing
+from orchestrator.between_runs.across import CHANGES, Row, RunComparison
 from orchestrator.errors import Regression, Undecided
+from orchestrator.statistics.equivalence import standing
 from orchestrator.wording.gate import judge, outcome, require_not_slower
 
 

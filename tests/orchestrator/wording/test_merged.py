@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import UsageError
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.report.verb_pages import render_merge_page
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from orchestrator.wording.merged import agreed, merge
 from tests.support.pages import Document

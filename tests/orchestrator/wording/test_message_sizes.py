@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.words import fewer_or_more
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Contrast, Operation
+from orchestrator.findings.summary import RunSummary
+from orchestrator.quantities import fewer_or_more
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise
 from orchestrator.wording.message_sizes import sentences
 from orchestrator.wording.notes import notes
 from tests.support.codec_runs import a_codec_run

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import Comparison
+from orchestrator.findings.summary import Comparison
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise
 from orchestrator.wording.notes import clauses, differences, notes
 from tests.support.runs import a_plan, a_run
 

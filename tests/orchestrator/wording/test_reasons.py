@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.analysis.terms import Reason, ReasonKind
+from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.reasons import by_reason, clause, why
 from tests.support.concluded import beside, cell_of
 

@@ -8,15 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.analysis.axes import TEXTS
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.summary import RunSummary
+from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.words import sentence
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.drafts import Draft
 from tests.support.runs import US, a_plan, a_run
 

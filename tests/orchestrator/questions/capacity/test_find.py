@@ -9,19 +9,18 @@ from math import log
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan.loads import next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import Search, interval_of, median_of
 from orchestrator.report.render import render
 from orchestrator.results.manifest import Failure
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.pages import Document
 from tests.support.runs import a_plan
 from tests.support.searched import (

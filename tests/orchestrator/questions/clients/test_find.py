@@ -4,16 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis import words
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Load
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.clients import words as client_words
 from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.report.render import render
-from tests.orchestrator.analysis.test_invalid_controls import halved
+from orchestrator.summarise import summarise, summary_of_json
+from tests.orchestrator.checks.test_invalid_controls import halved
 from tests.support.runs import a_plan, a_run
 
 STACKS = {"stacks": ("rest", "rest", "rest", "grpc"), "clients": ("quick", "thin", "heavy", "thin")}
@@ -54,8 +53,8 @@ def test_terminal_report_and_json_say_it():
     page = render(summary)
     (row, _) = client_words.rows(CLIENTS.of(summary))
     thin = CLIENTS.of(summary)[0]
-    assert row[3].startswith(f"{words.ms(thin.median)} (")
-    assert row[7].startswith(f"{words.percent(thin.share)} (")
+    assert row[3].startswith(f"{quantities.ms(thin.median)} (")
+    assert row[7].startswith(f"{quantities.percent(thin.share)} (")
     for text in (row[3], row[6], row[7], client_words.NOTE.split(";")[0]):
         assert text in " ".join(lines.split())
         assert text in page.replace("&#39;", "'")
@@ -93,7 +92,7 @@ def test_too_few_blocks_give_a_share_without_an_interval():
     summary = run_of("rest-quick", blocks=2)
     thin = CLIENTS.of(summary)[0]
     assert (thin.share is not None, thin.share_interval, thin.difference_interval) == (True, None, None)
-    assert client_words.rows(CLIENTS.of(summary))[0][7] == words.percent(thin.share)
+    assert client_words.rows(CLIENTS.of(summary))[0][7] == quantities.percent(thin.share)
 
 
 def test_an_interval_that_says_next_to_nothing_is_cut_and_not_spelled_out():

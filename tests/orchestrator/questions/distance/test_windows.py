@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.windows import WindowFit, fit
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.judged import verdicts
 from tests.support.runs import MS, S, a_plan, a_run
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise, summary_of_json
 from services.python.contract.lines import STATUSES
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
@@ -95,7 +94,7 @@ def test_counts_that_do_not_fit_the_shares_fail_the_check(monkeypatch: pytest.Mo
     def biased(weights: list[int], seed: int) -> Any:
         return np.random.default_rng(seed).choice([0, 1], 65_536, p=[0.6, 0.4])
 
-    monkeypatch.setattr("orchestrator.analysis.checks.mix.mix_order", biased)
+    monkeypatch.setattr("orchestrator.checks.load.mix.mix_order", biased)
     monkeypatch.setattr("tests.support.drafts.mix_order", biased)
     (worst, *_) = of(mixed_run(), "mix")
     assert worst.verdict == "fail"

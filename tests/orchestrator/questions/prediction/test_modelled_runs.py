@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.modelled_runs import a_map, a_mapped_run, distances, slower
 from tests.support.runs import MemoryRun
 

@@ -7,16 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import invalid_cells
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.validity import invalid_cells
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise, summary_of_json
 from services.python.contract.lines import STATUSES, Load
 from tests.support.drafts import Draft
 from tests.support.pages import Document

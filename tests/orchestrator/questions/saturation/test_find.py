@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import knees
-from orchestrator.analysis.check_result import CheckResult, Overload
-from orchestrator.analysis.summary import CellSummary
+from orchestrator.findings.check_result import CheckResult, Overload
+from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
 from tests.support.summaries import a_run

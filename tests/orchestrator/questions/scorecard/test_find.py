@@ -8,18 +8,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find, read_plan
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.scorecard.card import Score, Scorecard, ScoreRow
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
 from orchestrator.questions.scorecard.find import scorecard
 from orchestrator.questions.scorecard.properties import properties
+from orchestrator.summarise import summarise, summary_of_json
 from services.python.contract.lines import Load
 from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import Draft

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan import plan as p
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.shares.estimates import Estimate
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.matrices import LANGUAGES, Key, a_matrix_plan, a_matrix_run
 from tests.support.runs import a_run
 

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from benchmarks import spread as simulated
-from orchestrator.analysis import intervals
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.terms import ReasonKind
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.spread import SPREAD_NAMES, TrialSpread
 from orchestrator.report.render import render
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import ReasonKind
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support.drafts import Draft
 from tests.support.pages import Document
 from tests.support.runs import a_plan, a_run

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CellSummary, RunSummary
 from orchestrator.cli.answer import answer_lines
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise
 from services.python.contract import responder_lines as lines
 from tests.support import judged
 from tests.support.event_runs import a_stream_run

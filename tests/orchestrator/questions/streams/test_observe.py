@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
-from orchestrator.analysis.terms import ReasonKind
 from orchestrator.cli.answer import answer_lines
+from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
 from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
+from orchestrator.statistics.terms import ReasonKind
+from orchestrator.summarise import summarise, summary_of_json
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
 from tests.support.runs import MS, US, Draft, a_run

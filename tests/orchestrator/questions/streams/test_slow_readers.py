@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary, StreamSummary
-from orchestrator.analysis.words import MILLISECONDS
+from orchestrator.findings.summary import RunSummary, StreamSummary
+from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
+from orchestrator.summarise import summarise
 from tests.support import judged
 from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft

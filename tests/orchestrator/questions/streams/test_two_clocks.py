@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
-from orchestrator.analysis.words import MILLISECONDS
 from orchestrator.cli.answer import answer_lines
+from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
+from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
 from orchestrator.questions.streams.observe import DRIFT, WHY_NO_DELIVERY, offset
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft

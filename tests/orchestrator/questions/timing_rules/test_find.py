@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis import words
-from orchestrator.analysis.across import compare_runs
-from orchestrator.analysis.evidence import Samples
-from orchestrator.analysis.stored_summary import summary_of_json
-from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import RunSummary
+from orchestrator import quantities
+from orchestrator.between_runs.across import compare_runs
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import UsageError
+from orchestrator.evidence.run_evidence import Samples
 from orchestrator.experiment.plan.plan import Operation
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.questions.timing_rules.find import RuleFigure
 from orchestrator.questions.timing_rules.observe import MISLEADING, with_stamps_of
 from orchestrator.questions.timing_rules.words import found_by, matrix, sentences
 from orchestrator.report.render import render
+from orchestrator.summarise import summarise, summary_of_json
 from services.python.contract.lines import Load
 from services.python.contract.timing_rules import BATCH, RULES
 from tests.support.drafts import Draft
@@ -171,7 +170,7 @@ def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
 
 def test_a_table_has_a_row_for_each_rule_and_a_column_for_each_stack(judged: RunSummary) -> None:
     heads, rows = matrix(TIMING_RULES.of(judged))
-    medians = [words.ms(cell.distribution.median) for cell in judged.cells if cell.distribution]
+    medians = [quantities.ms(cell.distribution.median) for cell in judged.cells if cell.distribution]
     labels = [cell.stack_label for cell in judged.cells]
     stacks = [f"{label} ({median})" for label, median in zip(labels, medians, strict=True)]
     assert heads == ("timing rule", *stacks, "found by")
@@ -179,7 +178,7 @@ def test_a_table_has_a_row_for_each_rule_and_a_column_for_each_stack(judged: Run
     first, *_ = TIMING_RULES.of(judged)
     assert first.published is not None
     assert first.ratio is not None
-    assert rows[0][1] == f"{words.ms(first.published)} ({words.factor(first.ratio)}×)"
+    assert rows[0][1] == f"{quantities.ms(first.published)} ({quantities.factor(first.ratio)}×)"
     assert rows[-1][-1] == "only a warning: connections"
 
 

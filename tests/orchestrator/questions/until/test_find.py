@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.intervals import ALPHA
-from orchestrator.analysis.stored_summary import summary_of
-from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.questions.until.find import SHARE, alpha, ends_after, expected_blocks, look, still_expected
+from orchestrator.statistics.intervals import ALPHA
+from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 WIDE, NARROW = 0.5, 0.02

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
 from orchestrator.report.dataset import block, container, made, rows
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 
 BLOCK = re.compile(r'(<script type="application/vnd\.orch\.run\+zip"[^>]*>)([^<]*)(</script>)')

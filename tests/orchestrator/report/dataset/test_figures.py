@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.report.dataset import figures, made, rows
+from orchestrator.summarise import summarise
 
 
 @pytest.fixture(scope="module")

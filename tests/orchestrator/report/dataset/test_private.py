@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.summarise import summarise
 from orchestrator.cli import compare
 from orchestrator.cli.console import console
 from orchestrator.experiment.plan.plan import External
@@ -24,6 +23,7 @@ from orchestrator.history.noted import Annotations
 from orchestrator.report.dataset import made
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
+from orchestrator.summarise import summarise
 from services.python.contract.description import Description
 from tests.support.runs import a_plan, a_run, write_run
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.words import significant
+from orchestrator.quantities import significant
 from orchestrator.report.figures.base import Rows, axis, plain
 from orchestrator.report.figures.distribution import drawn_points, ecdf, percentile_curve
 from orchestrator.report.figures.floor import floor_bars, parts

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.sweep.grid import sweep
+from orchestrator.findings.grid import sweep
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report.figures.lines import panels
 from orchestrator.report.groups import stack_colours
 from tests.support.concluded import cell_of, setting, summary

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.check_result import CheckResult
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.report.figures.time import timeline
 from orchestrator.report.groups import stack_colours
 from tests.support.summaries import a_run, failed_run

@@ -1,0 +1,112 @@
+"""The checks: one small module each, one table of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from orchestrator import quantities
+from orchestrator.checks.base import Check, Finding, gravity
+from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
+from orchestrator.checks.latency import alike, between_trials, bimodal, modes, noise, steady_state, tail
+from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, order, ramp
+from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
+from orchestrator.checks.replies import codec_size, completeness, reply
+from orchestrator.evidence.run_evidence import RunEvidence
+from orchestrator.findings.check_result import CheckResult
+from services.python.contract.limits import KINDS, Kind
+
+CHECKS: tuple[Check, ...] = (
+    floor.CHECK,
+    round_trips.CHECK,
+    goodput.CHECK,
+    stamps.CHECK,
+    in_flight.CHECK,
+    flight.CHECK,
+    ramp.CHECK,
+    completeness.CHECK,
+    order.CHECK,
+    mix.CHECK,
+    reply.CHECK,
+    event_stream.CHECK,
+    connections.CHECK,
+    offered_load.CHECK,
+    together.CHECK,
+    alike.CHECK,
+    responder_core.CHECK,
+    cpu_time.CHECK,
+    own_work.CHECK,
+    steady_state.CHECK,
+    tail.CHECK,
+    modes.CHECK,
+    noise.CHECK,
+    packets.CHECK,
+    clocks.CHECK,
+    *between_trials.CHECKS,
+    bimodal.CHECK,
+    codec_size.CHECK,
+    control.CHECK,
+    referee.CHECK,
+)
+
+_NOTHING = Finding(verdict="not applicable", explanation="This run has nothing for it to check.")
+
+
+def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
+    """Every check over every cell that has a finished trial, in the table's order; of each check, the worst cells first.
+
+    Completeness looks at cells without one, too.
+    A check that applies to nothing in the run says so once, so that no name is ever silently missing; for a cell of a kind
+    of work that it does not judge it says that.
+    """
+    results: list[CheckResult] = []
+    blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
+    for check in CHECKS:
+        of_its_kinds = replace(run, cells=tuple(cell for cell in run.cells if cell.cell.kind in check.kinds))
+        found: list[tuple[Finding | None, str | None]] = []
+        if of_its_kinds.cells or not run.cells:
+            found += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
+            found += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
+        judged = [cell for cell in of_its_kinds.cells if cell.trials or check.judges_empty]
+        found += [(_in_its_words(check.judge(cell), cell.cell.kind), cell.cell.id) for cell in judged if check.judge]
+        found += [
+            (_in_its_words(check.judge_beside(cell, of_its_kinds), cell.cell.kind), cell.cell.id)
+            for cell in judged
+            if check.judge_beside
+        ]
+        others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
+        found += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
+        ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
+        of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
+        results += of_check or [check.result(_NOTHING, None)]
+    return tuple(results)
+
+
+def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
+    """The result for a cell of a kind of work that the check does not judge."""
+    judged = quantities.listed([quantities.OF_KIND[known][1] for known in KINDS if known in check.kinds])
+    return Finding(
+        verdict="not applicable",
+        explanation=f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.",
+    )
+
+
+def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:
+    """Checks speak of requests; what a codec alone measures are messages."""
+    if finding is None or kind != "codec":
+        return finding
+    explanation, action = (quantities.of_samples(text, kind) for text in (finding.explanation, finding.action))
+    return replace(finding, explanation=explanation, action=action)
+
+
+def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:
+    """Adds the block of a trial that the evidence names by its index; tables show blocks, counted from one."""
+    trial = finding.evidence.get("trial")
+    if not isinstance(trial, int) or trial not in blocks:
+        return finding
+    return replace(finding, evidence={"block": blocks[trial] + 1, **finding.evidence})
+
+
+def failed_names(results: Iterable[CheckResult]) -> list[str]:
+    """The checks that failed somewhere, each once."""
+    return list(dict.fromkeys(result.name for result in results if result.verdict == "fail"))

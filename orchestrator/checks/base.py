@@ -1,0 +1,136 @@
+"""What a check is: it may read each trial's samples once, and judges a cell (or the run) from what it kept of them.
+
+`fail` means that a number cannot be what it claims to be, `warn` that it needs care, `cannot tell` that what the check
+needs was not measured. A noisy machine is a warning, never a failure. A finding gives the numbers it used, says in one or
+two short sentences what was measured, what was expected and what follows, and names an action that the reader can take.
+`not applicable` is not a pass: nothing was checked.
+
+What judges absolute times or shares fails by one rule: the stack, and not the machine, must be the cause. `in_most` makes a
+warning of what only some of a cell's trials show; `is_of_the_stack` also holds each block against its other cells, as
+a machine that is disturbed disturbs them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any, Literal
+
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.findings.check_result import WORST_FIRST, CheckResult, CheckVerdict, Overload
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from services.python.contract.limits import Kind
+
+Severity = Literal["fatal", "serious", "note"]
+
+CALLS: frozenset[Kind] = frozenset({"call", "task"})
+"""Work made of calls: one, or several that are timed as one."""
+
+
+CODECS: frozenset[Kind] = frozenset({"codec"})
+"""Work without a network: one message after the other, encoded and decoded."""
+
+
+STREAMS: frozenset[Kind] = frozenset({"stream"})
+"""The events of subscriptions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
+
+    verdict: CheckVerdict
+    explanation: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    action: str = "Nothing to do."
+    weight: float = 0.0
+    overload: Overload | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check of the registry.
+
+    `kinds` are the kinds of work that it judges: it never sees a cell of another kind.
+    `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
+    observed, `judge_beside` the cell and its run, `judge_run` the whole run, `judge_last` that and what all
+    checks before it found; None where the check does not apply. `severity` is how bad a fail is.
+    """
+
+    name: str
+    severity: Severity
+    kinds: frozenset[Kind]
+    judge: Callable[[CellEvidence], Finding | None] | None = None
+    judge_beside: Callable[[CellEvidence, RunEvidence], Finding | None] | None = None
+    judge_run: Callable[[RunEvidence], Finding | None] | None = None
+    judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Finding | None] | None = None
+    observe: Callable[[Samples], Any] | None = None
+    judges_empty: bool = False  # cells without a finished trial, too
+
+    def result(self, finding: Finding, cell: str | None) -> CheckResult:
+        """The finding as it is stored and shown."""
+        return CheckResult(
+            name=self.name,
+            verdict=finding.verdict,
+            severity=self.severity,
+            cell=cell,
+            evidence=_as_json_has_it(finding.evidence),
+            explanation=finding.explanation,
+            action=finding.action,
+            overload=finding.overload,
+        )
+
+
+def _as_json_has_it(value: Any) -> Any:
+    """The same with lists for tuples, so that a result that was stored and read back is equal to what it was."""
+    if isinstance(value, dict):
+        return {key: _as_json_has_it(item) for key, item in value.items()}
+    return [_as_json_has_it(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def is_of_the_stack(by_block: Mapping[int, float], limit: float, beside: Sequence[Mapping[int, float]] = ()) -> bool:
+    """Whether most of a cell's blocks, three or more, lie beyond the limit on top of what is typical of the block's others.
+
+    `by_block`: a share of the cell by the number of the block; `beside`: the same of the cells that it is compared with.
+    """
+    own = 0
+    for block, share in by_block.items():
+        others = [other[block] for other in beside if block in other]
+        own += share - max(0.0, median(others) if others else 0.0) > limit
+    return len(by_block) >= FEWEST_BLOCKS and 2 * own > len(by_block)
+
+
+def in_most(findings: Sequence[Finding], trials: int) -> list[Finding]:
+    """Findings of one kind from single trials: failures of no more than half of the trials are warnings."""
+    failed = {finding.evidence["trial"] for finding in findings if finding.verdict == "fail"}
+    if 2 * len(failed) > trials:
+        return list(findings)
+    return [
+        replace(
+            finding,
+            verdict="warn",
+            overload=None,
+            evidence={**finding.evidence, "trials": len(failed), "of_trials": trials},
+            explanation=f"{finding.explanation} So it was in {len(failed)} of {trials} trials.",
+            action="Repeat it on a quiet machine: in most trials it would be a failure.",
+        )
+        if finding.verdict == "fail"
+        else finding
+        for finding in findings
+    ]
+
+
+def worst(findings: Iterable[Finding]) -> Finding | None:
+    """The most serious finding, the first of equals; None without any."""
+    return max(findings, key=gravity, default=None)
+
+
+def gravity(finding: Finding) -> tuple[int, float]:
+    """The key by which findings of one check are ordered: the verdict, then the weight."""
+    return rank(finding.verdict), finding.weight
+
+
+def rank(verdict: CheckVerdict) -> int:
+    """The higher, the sooner a reader must know."""
+    return len(WORST_FIRST) - WORST_FIRST.index(verdict)

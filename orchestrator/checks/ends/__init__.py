@@ -1,0 +1,1 @@
+"""Checks of requesters and responders."""

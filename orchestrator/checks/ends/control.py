@@ -1,0 +1,84 @@
+"""control: the reference stack, entered a second time, must not differ from itself.
+
+A control that another check found invalid, or whose original is invalid, says nothing and widens no comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.validity import failed_in
+from orchestrator.statistics import intervals
+
+
+def judge(run: RunEvidence, found: Sequence[CheckResult]) -> Finding | None:
+    """`found`: what the other checks say. None where the experiment has no control."""
+    controls = [cell for cell in run.cells if cell.stack.control_of]
+    findings = []
+    for control in controls:
+        twin = next((c for c in run.cells if _is_twin(c, control)), None)
+        if twin is not None:
+            findings.append(_invalid(control, twin, found) or _finding(control, twin))
+    return worst(findings)
+
+
+def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
+    return cell.stack.id == control.stack.control_of and cell.cell.setting == control.cell.setting
+
+
+def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckResult]) -> Finding | None:
+    troubles = {cell.stack.label: names for cell in (control, twin) if (names := failed_in(cell.cell.id, found))}
+    if not troubles:
+        return None
+    text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
+    return Finding(
+        verdict="cannot tell",
+        evidence={"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
+        explanation=f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
+        action="Fix what those checks found, and measure again.",
+    )
+
+
+def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
+    mine, other = (
+        {t.record.block: t.summary.median for t in cell.trials if t.summary and t.summary.median}
+        for cell in (control, twin)
+    )
+    blocks = sorted(mine.keys() & other.keys())
+    if len(blocks) < intervals.FEWEST_BLOCKS:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"cell": control.cell.id, "blocks": len(blocks)},
+            explanation=(
+                f"{quantities.count(len(blocks), 'block')} with the control: too few to compare the reference with itself."
+            ),
+            action="Raise `repeats`.",
+        )
+    result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])
+    low, high = result.interval() or (0.0, 0.0)
+    evidence = {"cell": control.cell.id, "ratio": result.ratio, "interval": [low, high], "blocks": len(blocks)}
+    differs = quantities.difference(exp(abs(result.mean)) - 1)  # as comparisons put it that it widens
+    weight = abs(result.mean)
+    if not low <= 1 <= high:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=weight,
+            explanation=f"The reference differs from itself by {differs}, beyond chance.",
+            action="See `order` and `noise` for the cause, or raise `repeats`: "
+            "differences no larger than this one are not resolved.",
+        )
+    return Finding(
+        verdict="pass",
+        evidence=evidence,
+        weight=weight,
+        explanation=f"The reference differs from itself by {differs}, within chance.",
+    )
+
+
+CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS | STREAMS, judge_last=judge)

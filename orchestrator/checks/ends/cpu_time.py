@@ -1,0 +1,95 @@
+"""CPU time: whether what the ends count of themselves agrees with what their cgroups, or else their hosts, count.
+
+A process cannot have used more than the cgroup that it is in, or than all CPUs of its host together. Less is no fault: other
+processes are in the group, the other end may be one of them, and the kernel works for the network outside of any process.
+Only a warning: latencies do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
+from services.python.contract.counters import HostCounters
+from services.python.contract.requester_lines import Done
+
+_TOO_MUCH = 1.05
+_SLACK_S = 0.03  # the two are not read at the same moment
+_TICKS_TOO_MUCH = 1.2  # a host counts by samples, some hundred a second
+_TICKS_SLACK_S = 0.1
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The trial and end that disagrees most."""
+    findings = [_finding(trial, *end) for trial in cell.trials for end in _ends(trial)]
+    return worst(findings) or Finding(
+        verdict="cannot tell",
+        explanation="There is nothing to compare the ends' CPU time with: they, their cgroups and hosts do not count it.",
+        action="Measure on Linux, where all of them do.",
+    )
+
+
+def _ends(trial: TrialEvidence) -> Iterator[tuple[str, float, str, float]]:
+    """Each end with its CPU seconds of the measured phase, who else counted, and how much."""
+    record = trial.record
+    own_s = record.responder_measured_cpu_s
+    if own_s is not None and record.stats_warm is not None and record.stats is not None:
+        yield from (("responder", own_s, *c) for c in _counted(record.stats_warm.host, record.stats.host))
+    hosts: dict[str, list[Done]] = {}
+    for part in trial.parts:
+        hosts.setdefault(part.host, []).append(part.done)
+    for dones in hosts.values():
+        own = [done.cpu_s for done in dones if done.cpu_s is not None]
+        if len(own) == len(dones):  # one count holds all processes of a host, from the first's start to the last's end
+            before = min((done.host_before for done in dones if done.host_before), key=_when, default=None)
+            after = max((done.host_after for done in dones if done.host_after), key=_when, default=None)
+            end = "requester" if len(dones) == 1 else "requester with its processes"
+            yield from ((end, sum(own), *c) for c in _counted(before, after))
+
+
+def _when(counters: HostCounters) -> int:
+    return counters.monotonic_ns or 0
+
+
+def _counted(before: HostCounters | None, after: HostCounters | None) -> Iterator[tuple[str, float]]:
+    """What the cgroup counted between two readings, or else the host; nothing where neither does."""
+    if before is None or after is None:
+        return
+    if before.cgroup_cpu_us is not None and after.cgroup_cpu_us is not None:
+        yield "cgroup", (after.cgroup_cpu_us - before.cgroup_cpu_us) / 1e6
+    elif before.cpu_ticks and after.cpu_ticks and after.tick_hz:
+        busy = [reading.cpu_ticks.get("busy") for reading in (before, after) if reading.cpu_ticks]
+        if busy[0] is not None and busy[1] is not None:
+            yield "host", (busy[1] - busy[0]) / after.tick_hz
+
+
+def _finding(trial: TrialEvidence, end: str, own_s: float, by: str, counted_s: float) -> Finding:
+    evidence = {"trial": trial.record.index, "end": end, "process_s": own_s, "counted_by": by, "counted_s": counted_s}
+    by_process, by_other = quantities.ms(own_s * 1e3), quantities.ms(counted_s * 1e3)
+    factor, slack_s = (_TOO_MUCH, _SLACK_S) if by == "cgroup" else (_TICKS_TOO_MUCH, _TICKS_SLACK_S)
+    if own_s > counted_s * factor + slack_s:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=own_s / counted_s if counted_s > 0 else own_s / slack_s,
+            explanation=(
+                f"The {end} says that it used {by_process} of CPU time in {trial.called}, and its {by} counted {by_other}, "
+                "in which that should be: one of the two is wrong."
+            ),
+            action="Do not rely on CPU time per request here; latencies are not affected.",
+        )
+    rest_s = max(0.0, counted_s - own_s)
+    return Finding(
+        verdict="pass",
+        evidence=evidence,
+        weight=rest_s,
+        explanation=(
+            f"The {end}'s own count, {by_process}, lies within that of its {by}, {by_other}; what else is in that used "
+            f"{quantities.ms(rest_s * 1e3)}."
+        ),
+    )
+
+
+CHECK = Check(name="CPU time", severity="note", kinds=CALLS | STREAMS, judge=judge)

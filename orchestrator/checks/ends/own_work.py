@@ -1,0 +1,249 @@
+"""requester's own work: how much of the time the requester spent on work that delays requests but belongs to none.
+
+With several in flight, what it verifies and records stands in the latencies of the others: a requester that is its own limit
+answers slower, and less, by up to that share.
+
+With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
+what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
+one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
+the same for every stack of a setting whose requester is in the same language. So each stack is compared with the one of
+these that pauses least (another language's harness verifies and records in another time), and what it pauses longer, as a
+share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own instructions differ
+by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more than a fifth is a
+warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
+
+A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
+one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
+says nothing; nor does their mean, which a machine that is held up makes many times as long: medians are compared. But the
+stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and freeing what
+the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it is told,
+from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
+
+Think time is no pause, and what a timer is late by is none either: a rest begins when the requester is done with a reply.
+
+Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
+busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
+closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
+does later shows only as far as it delays the next request. The three longest pauses of a trial are left out, as a machine
+may stand still there, too, and a failure takes the middle pause as well as their mean, in most of three blocks or more: work
+put off until every tenth request, say, is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, is_of_the_stack, worst
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.experiment.plan import contrasts
+
+NAME = "requester's own work"
+_MOST_UNNOTICED = 0.05
+_MOST = 0.2
+_LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and wrong
+_LEAST_EXCESS_S = 10e-6
+_MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
+_FEWEST, _STALLS = 20, 3
+_MUCH_AROUND = 0.2  # of a codec's sum
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pauses:
+    """Of one request on average, in seconds: the pause until the next, and both together. `typical`: their medians."""
+
+    pause_s: float
+    cycle_s: float
+    typical: Pauses | None = None
+
+
+def observe(samples: Samples) -> Pauses | None:
+    """None where several are in flight, in an open loop, or with too few requests."""
+    if samples.in_flight > 1 or samples.is_open_loop or samples.measured < _FEWEST:
+        return None
+    pauses = np.sort(samples.ready_ns[1:] - (samples.received_ns + samples.rest_ns)[:-1])
+    if pauses[0] < 0:
+        return None  # several were in flight: the check of that name fails
+    pause_s = float(pauses[:-_STALLS].mean()) / 1e9
+    calls = samples.received_ns - samples.sent_ns
+    calls_s = float(calls.mean()) / 1e9
+    typical_s = float(np.median(pauses)) / 1e9
+    typical = Pauses(pause_s=typical_s, cycle_s=typical_s + float(np.median(calls)) / 1e9)
+    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
+
+
+def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+    """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    if cell.cell.kind == "codec":
+        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
+    if cell.cell.load.concurrency == 1:
+        return None if cell.is_open_loop else _alone_in_flight(cell, run)
+    findings = []
+    if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
+        findings.append(_alone_in_flight(cell, run))
+    others = [other for other in run.cells if other is not cell and other.cell.setting == cell.cell.setting]
+    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in others])
+    for trial in cell.trials:
+        for part in trial.parts:
+            if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
+                continue
+            entering_s, measured_s = part.done.entering_s, part.done.measured_s
+            if entering_s is None or not measured_s:
+                findings.append(
+                    Finding(
+                        verdict="cannot tell",
+                        evidence={"trial": trial.record.index},
+                        explanation="The requester did not report how long it verified and recorded.",
+                        action="Use a requester that prints `entering_s` in its `done` line.",
+                    )
+                )
+            else:
+                findings.append(_judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong))
+    return worst(findings)
+
+
+def _entering(cell: CellEvidence) -> dict[int, float]:
+    """By block the share of the time that a requester with several in flight verified and recorded."""
+    shares = [
+        (trial.record.block, (part.done.entering_s or 0.0) / part.done.measured_s)
+        for trial in cell.trials
+        for part in trial.parts
+        if part.load.concurrency > 1 and part.done.measured_s
+    ]
+    return {block: max(share for of, share in shares if of == block) for block, _ in shares}
+
+
+def _judged(trial: int, share: float, *, is_wrong: bool) -> Finding:
+    measured = f"{quantities.percent(share)} of the time went into verifying and recording"
+    if share <= _MOST_UNNOTICED:
+        return Finding(
+            verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{measured}."
+        )
+    return Finding(
+        verdict="fail" if share > _MOST and is_wrong else "warn",
+        evidence={"trial": trial, "share": share},
+        weight=share,
+        explanation=f"{measured}: up to that share of latency and throughput is the requester's own.",
+        action="Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
+    )
+
+
+def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
+    mine = _typical(cell)
+    if mine is None:
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
+            action="Ask for more requests per trial.",
+        )
+    beside = [(other, pauses) for other in _beside(cell, run) if (pauses := _typical(other)) is not None]
+    least_cell, least = min(beside, key=lambda entry: entry[1].pause_s, default=(cell, mine))
+    excess_s = mine.pause_s - least.pause_s
+    share, excess = mine.pause_s / mine.cycle_s, excess_s / mine.cycle_s
+    evidence = {
+        "pause_us": mine.pause_s * 1e6,
+        "share": share,
+        "least_pause_us": least.pause_s * 1e6,
+        "share_beyond_least": excess,
+        "compared_with": len(beside),
+    }
+    measured = (
+        f"Between a reply and the next request lie {quantities.ns(mine.pause_s * 1e9)}, "
+        f"{quantities.percent(share)} of the time"
+    )
+    out_of_line, wrong = _LIMITS[cell.cell.connection]
+    is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
+    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
+    if not is_out and not is_much:
+        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
+    omitted = _omitted(cell, run) if is_out else ""
+    is_wrong = not omitted and (
+        (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
+    )
+    more = f", {quantities.ns(excess_s * 1e9)} more than with {least_cell.stack.label}" if is_out else ""
+    return Finding(
+        verdict="fail" if is_wrong else "warn",
+        evidence=evidence,
+        weight=max(excess, share),
+        explanation=f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
+        action=f"Compare it with what forwards messages, not with what reads them: {omitted}."
+        if omitted
+        else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+    )
+
+
+def _is_wrong(cell: CellEvidence, limit: float, least: CellEvidence | None) -> bool:
+    """Whether in most blocks the pauses take more than this share beyond those of the other cell, in mean and middle.
+
+    A busy machine makes long ones of a few, which is a warning.
+    """
+    kinds = (True,) if cell.cell.kind == "codec" else (False, True)
+    for is_typical in kinds:
+        mine, theirs = _in_blocks(cell, is_typical), _in_blocks(least, is_typical) if least else {}
+        shares = {block: pauses.pause_s / pauses.cycle_s for block, pauses in mine.items()}
+        beside = {block: pauses.pause_s / mine[block].cycle_s for block, pauses in theirs.items() if block in mine}
+        if not is_of_the_stack(shares, limit, [beside]):
+            return False
+    return True
+
+
+def _in_blocks(cell: CellEvidence, is_typical: bool) -> dict[int, Pauses]:
+    """By block the pauses of its requester: on average, or as their medians."""
+    seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME) if pauses is not None]
+    return {block: pauses.typical or pauses if is_typical else pauses for block, pauses in seen}
+
+
+def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
+    """Which reading a codec alone says that it leaves out; nothing of what calls, where a network hides most of it."""
+    if cell.cell.kind != "codec":
+        return ""
+    declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
+    return "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
+
+
+def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
+    """What of a message's time is neither encoding nor decoding."""
+    median_ms = cell.replies.median if cell.replies else None
+    parts_ms = [part.median for part in cell.parts_ms]
+    if not median_ms or len(parts_ms) != cell.cell.parts:
+        return
+    around_ms = max(0.0, median_ms - sum(parts_ms))
+    share = around_ms / median_ms
+    yield Finding(
+        verdict="warn" if share > _MUCH_AROUND else "pass",
+        evidence={"around_us": around_ms * 1e3, "share_of_sum": share},
+        weight=share,
+        explanation=f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} "
+        f"({quantities.percent(share)}) are neither "
+        "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
+        action="Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
+        "are."
+        if share > _MUCH_AROUND
+        else "Nothing to do.",
+    )
+
+
+def _typical(cell: CellEvidence) -> Pauses | None:
+    seen = [pauses for *_, pauses in cell.parts(NAME) if pauses is not None]
+    if cell.cell.kind == "codec":
+        seen = [pauses.typical or pauses for pauses in seen]
+    if not seen:
+        return None
+    return Pauses(pause_s=median(p.pause_s for p in seen), cycle_s=median(p.cycle_s for p in seen))
+
+
+def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
+    """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
+    language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)
+    for other in run.cells:
+        if other.stack.id == cell.stack.id or other.cell.setting != cell.cell.setting:
+            continue
+        if contrasts.language_of_requester(run.plan.resolved, other.stack.id) == language:
+            yield other
+
+
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

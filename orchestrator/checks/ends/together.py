@@ -1,0 +1,190 @@
+"""requesters together: whether several requesters asked one stack at the same time, so that their rates add up.
+
+Req/s of a trial is the sum of its hosts' rates, each over its own window. That is a rate which the stack carried only
+as far as the windows overlap: two requesters one after the other are the rate of one, twice. The processes of one host have
+one clock, and their replies are counted over one window; but what is in no more than one process's was under less than the
+declared load.
+
+The clocks of two hosts are never compared: they may be hours apart. What lies between is bounded by what passed through
+orch, on the one clock there. A host sent its first request after it was told to measure; and what it had recorded before it
+said `warm`, and its last anchor before it said `done`, was over when these lines were read. Between both bounds lie
+about a round trip and what it takes to print a line. So a host's window is known to lie within so much, and the overlap is
+between a least and a most: the check passes by the least, and fails by the most.
+
+Limits: requesters that end with a number of requests and not with time end apart, by what they differ in speed; below nine
+tenths of the longest window the sum overstates what was carried by more than differences that matter, and below half it is
+no longer the load that was declared. The clients of a stream are declared to be sent events all at once, whoever reads them.
+Two clocks may drift apart by one part in 5,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, in_most, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.questions.streams.observe import DRIFT
+
+NAME = "requesters together"
+_FAIL, _WARN = 0.5, 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """First send and last reply of the measured phase, and the last reply of the warm-up (None without), ns of one clock."""
+
+    begin_ns: int
+    end_ns: int
+    warm_ns: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Host:
+    """What all requesters of a host have in common of their windows, and by how much its clock may be ahead of orch's."""
+
+    begin_ns: int
+    end_ns: int
+    least_ahead_ns: int
+    most_ahead_ns: int
+
+
+def observe(samples: Samples) -> Window | None:
+    """The window on the requester's own clock; None without a request in the measured phase."""
+    if not samples.measured:
+        return None
+    warm = samples.columns["received_ns"][samples.columns["phase"] == 0]
+    return Window(
+        begin_ns=int(samples.sent_ns[0]),
+        end_ns=int(samples.received_ns.max()),
+        warm_ns=int(warm.max()) if warm.size else None,
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The trial whose windows overlap least; None with one requester."""
+    if cell.requesters < 2:
+        return None
+    findings = []
+    for trial in cell.trials:
+        windows = [(part, seen) for of, part, seen in cell.parts(NAME) if of is trial and seen is not None]
+        findings.append(_finding(cell, trial, windows))
+    early = [finding for finding in findings if "early_s" in finding.evidence]
+    apart = [finding for finding in findings if "early_s" not in finding.evidence]
+    return worst([*early, *in_most(apart, len(cell.trials))])
+
+
+def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[Part, Window]]) -> Finding:
+    evidence: dict[str, object] = {"trial": trial.record.index, "requesters": cell.requesters}
+    by_host: dict[str, list[tuple[Part, Window]]] = {}
+    for part, seen in windows:
+        by_host.setdefault(part.host, []).append((part, seen))
+    hosts = {name: _host(of, is_alone=len(by_host) == 1) for name, of in by_host.items()}
+    unknown = sorted(name for name, of in hosts.items() if of is None)
+    if len(windows) < cell.requesters or unknown:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence | {"known": len(windows), "unknown": unknown},
+            explanation="Not every requester has a window of which is known when it was: whether they overlap is unknown.",
+            action="Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
+        )
+    known = {name: of for name, of in hosts.items() if of is not None}
+    early = {name: of.least_ahead_ns - of.most_ahead_ns for name, of in known.items()}
+    longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
+    slack_ns = longest_ns // DRIFT + 1_000_000
+    if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
+        return Finding(
+            verdict="fail",
+            evidence=evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
+            weight=2.0,
+            explanation=f"In {trial.called} the requester on {worst_of} sent requests {quantities.ns(early[worst_of])} "
+            f"before it"
+            " was told to: requesters did not begin together.",
+            action="Find out why it did not wait for `measure`, or whose stamps its record holds.",
+        )
+    return _judged(cell, trial, known, longest_ns, evidence)
+
+
+def _host(of: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
+    """A host's requesters together; None where nothing says how its clock stands to the one here. Alone it need not."""
+    begin_ns, end_ns = max(seen.begin_ns for _, seen in of), min(seen.end_ns for _, seen in of)
+    if is_alone:
+        return _Host(begin_ns=begin_ns, end_ns=end_ns, least_ahead_ns=0, most_ahead_ns=0)
+    least, most = [], []
+    for part, seen in of:
+        if part.heard is None:
+            return None
+        most.append(seen.begin_ns - part.heard.told_ns)
+        if seen.warm_ns is not None:
+            least.append(seen.warm_ns - part.heard.warm_ns)
+        if part.done.anchor_end is not None:
+            least.append(part.done.anchor_end.monotonic_ns - part.heard.done_ns)
+    if not least:
+        return None
+    return _Host(begin_ns=begin_ns, end_ns=end_ns, least_ahead_ns=max(least), most_ahead_ns=min(most))
+
+
+def _judged(
+    cell: CellEvidence, trial: TrialEvidence, hosts: Mapping[str, _Host], longest_ns: int, evidence: dict[str, object]
+) -> Finding:
+    of = [
+        (h.begin_ns - max(h.most_ahead_ns, h.least_ahead_ns), h.begin_ns - h.least_ahead_ns, h.end_ns - h.begin_ns)
+        for h in hosts.values()
+    ]
+    least_ns = min([length for *_, length in of] + [a[0] + a[2] - b[1] for a, b in permutations(of, 2)])
+    most_ns = min([length for *_, length in of] + [a[1] + a[2] - b[0] for a, b in permutations(of, 2)])
+    least, most = ((max(0, ns) / longest_ns if longest_ns > 0 else 1.0) for ns in (least_ns, most_ns))
+    begins, ends = _apart([(first, last) for first, last, _ in of]), _apart([(a + n, b + n) for a, b, n in of])
+    if len(hosts) == 1:  # its requesters apart, on their one clock
+        begins, ends = _of_one_clock(cell, trial)
+    evidence = evidence | {
+        "overlap": least,
+        "overlap_at_most": most,
+        "begins_apart_s": begins / 1e9,
+        "ends_apart_s": ends / 1e9,
+        "known_to_s": max(last - first for first, last, _ in of) / 1e9,
+    }
+    every = "both" if cell.requesters == 2 else f"all {cell.requesters}"
+    many = len(hosts) > 1
+    for_so_long = f"{'at least ' if many else ''}{quantities.percent(least)} of the longest"
+    measured = f"In {trial.called} {every} requesters' windows overlap for {for_so_long}"
+    within = f"; they began within {quantities.ns(begins)} of each other" if many else ""
+    apart = "the sum of their rates exceeds what was carried at any one time"
+    if not many:  # their replies are counted over one window
+        apart = "for the rest of the time less than the declared load was asked"
+    if cell.cell.kind == "stream":
+        apart = "their clients were not all sent events at the same time"
+    if least >= _WARN:
+        return Finding(verdict="pass", evidence=evidence, weight=-least, explanation=f"{measured}{within}.")
+    if most >= _WARN:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            weight=-least,
+            explanation=f"{measured} and at most {quantities.percent(most)}: when each began is not known better than that.",
+            action="Measure for longer, so that what passes between a host's words and orch weighs less.",
+        )
+    return Finding(
+        verdict="fail" if most < _FAIL else "warn",
+        evidence=evidence,
+        weight=-least,
+        explanation=f"{measured}{f', at most {quantities.percent(most)}' if many else ''}: {apart}.",
+        action="Give the load a duration, so that all end together.",
+    )
+
+
+def _apart(moments: Sequence[tuple[int, int]]) -> int:
+    """How far the moments can be apart at most, of which each is known to lie between two."""
+    return max([0, *(one[1] - other[0] for one, other in permutations(moments, 2))])
+
+
+def _of_one_clock(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, int]:
+    """How far the begins, and the ends, of a host's requesters are apart."""
+    windows = [seen for of, _, seen in cell.parts(NAME) if of is trial and seen is not None]
+    begins, ends = [seen.begin_ns for seen in windows], [seen.end_ns for seen in windows]
+    return max(begins) - min(begins), max(ends) - min(ends)
+
+
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | STREAMS, observe=observe, judge=judge)

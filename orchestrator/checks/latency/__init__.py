@@ -1,0 +1,1 @@
+"""Checks of how latencies lie and change."""

@@ -1,0 +1,108 @@
+"""hosts alike: whether one requester host's latencies differ from the others' by more than its own noise.
+
+All hosts of a cell ask the same with an equal share of the load, and their samples are pooled. Where one is slow (a noisy
+neighbour, another CPU, a longer way), the pool is of two kinds of latencies, and its median and its tail are nobody's. Each
+trial gives each host's median over the median of the others' medians, as a logarithm. A host differs where the mean of these
+over trials is a tenth or more, and too large for chance by Student's t at 5 % in all for the hosts compared.
+
+Limits: it takes three trials. Of two to four hosts, one that is 20 % slower is found nine times in ten in five trials where
+such ratios vary by up to 5 % from trial to trial (SD). Where nothing differs it warns in fewer than one cell of a hundred
+there, and in about one of twenty at most however much they vary. Of two hosts nobody can tell which is the odd one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import median
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.evidence.run_evidence import CellEvidence, Samples
+from orchestrator.experiment.model.factors import requesters_of
+from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.statistics.quantiles import quantile
+
+NAME = "hosts alike"
+MATTERS = log(1.1)
+ALPHA = 0.05
+_FEWEST = 10  # replies of a requester in a trial, for a median
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odd:
+    """By how much a host differs: `ratio` to the others, the chance `p` of that, and the SD of its trials' logs."""
+
+    host: str
+    ratio: float
+    p: float
+    sd: float
+
+
+def observe(samples: Samples) -> float | None:
+    """The median of a requester's right replies in ns; None with too few of them."""
+    return quantile(samples.ordered_ns, 0.5) if samples.ordered_ns.size >= _FEWEST else None
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The host that differs most from the others; None with one."""
+    if requesters_of(cell.cell.factors) < 2:
+        return None
+    trials = [of for of in (_medians(cell, index) for index in range(len(cell.trials))) if of is not None]
+    if len(trials) < FEWEST_BLOCKS:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trials": len(trials)},
+            explanation=f"{quantities.count(len(trials), 'trial')} in which every requester host got replies"
+            f" {'does' if len(trials) == 1 else 'do'} not show what is a host's and what is chance.",
+            action="Make five trials or more (`repeats`).",
+        )
+    found = compared(trials)
+    of = max(found, key=lambda odd: abs(log(odd.ratio)))
+    tests = 1 if len(found) == 2 else len(found)
+    odd = [f for f in found if abs(log(f.ratio)) >= MATTERS and f.p * tests <= ALPHA]
+    of = max(odd, key=lambda each: (abs(log(each.ratio)), each.ratio), default=of)
+    evidence = {"trials": len(trials), "host": of.host, "ratio": of.ratio, "p": of.p * tests, "sd": of.sd}
+    differs = f"{quantities.off(of.ratio - 1)} {'slower' if of.ratio > 1 else 'quicker'}"
+    if odd:
+        than = "the other host" if len(found) == 2 else "the other hosts"
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=abs(log(of.ratio)),
+            explanation=f"Requests from {of.host} were {differs} than those from {than}, in the middle of"
+            f" {len(trials)} trials: the pooled latencies are of hosts that differ.",
+            action="Find out what that host or its way to the responder has that others have not, or leave it out.",
+        )
+    return Finding(
+        verdict="pass",
+        evidence=evidence,
+        explanation=f"No requester host differs beyond chance and a tenth (most: {of.host}, {differs}).",
+    )
+
+
+def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:
+    """The log of each host's median in a trial, over its processes the mean; None where a host has none."""
+    found: dict[str, list[float]] = {}
+    for trial, part, seen in cell.parts(NAME):
+        if trial is cell.trials[index] and seen is not None and seen > 0:
+            found.setdefault(part.host, []).append(log(seen))
+    if len(found) < requesters_of(cell.cell.factors):
+        return None
+    return {host: sum(logs) / len(logs) for host, logs in found.items()}
+
+
+def compared(trials: Sequence[Mapping[str, float]]) -> list[Odd]:
+    """Each host against the others, from the logs of their medians, trial by trial; in three trials or more."""
+    hosts = [host for host in trials[0] if all(host in trial for trial in trials)]
+    found = []
+    for host in hosts:
+        logs = [trial[host] - median(trial[other] for other in hosts if other != host) for trial in trials]
+        of = intervals.log_mean(logs)
+        found.append(Odd(host=host, ratio=exp(of.mean), p=1.0 if of.p_value is None else of.p_value, sd=of.sd or 0.0))
+    return found
+
+
+CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)

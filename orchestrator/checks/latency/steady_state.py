@@ -1,0 +1,159 @@
+"""steady state: after warm-up, latency neither drifts nor jumps.
+
+Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
+share means that warm-up was too short; a jump in most trials, as code that is compiled anew makes, is the stack's; one in a
+single trial is the machine's, and no warning. Steady is what was
+shown to be: the whole 95 % interval of the shared drift lies within 5 %. Where it reaches farther, the trials cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import fmean
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
+from orchestrator.statistics import intervals
+
+_SEGMENTS = 20
+_FEWEST = 10 * _SEGMENTS
+_DRIFT = log(1.05)
+_JUMP = log(1.25)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """Log ratios of latency: the rest against the first fifth, and the largest jump with where it lies (a share)."""
+
+    drift: float
+    jump: float
+    at: float
+    noise: float  # SD of the segments about their levels before and after the jump
+
+
+def observe(samples: Samples) -> Course | None:
+    """None with too few requests to tell."""
+    latency = samples.latency_ns
+    if latency.size < _FEWEST:
+        return None
+    usable = latency[: latency.size // _SEGMENTS * _SEGMENTS].reshape(_SEGMENTS, -1)
+    levels = np.log(np.maximum(np.median(usable, axis=1), 1.0))
+    cuts = range(_SEGMENTS // 5, _SEGMENTS - _SEGMENTS // 5 + 1)
+    jumps = [float(levels[cut:].mean() - levels[:cut].mean()) for cut in cuts]
+    best = int(np.argmax(np.abs(jumps)))
+    cut = cuts[best]
+    residual = np.concatenate([levels[:cut] - levels[:cut].mean(), levels[cut:] - levels[cut:].mean()])
+    return Course(
+        drift=float(levels[_SEGMENTS // 5 :].mean() - levels[: _SEGMENTS // 5].mean()),
+        jump=jumps[best],
+        at=cut / _SEGMENTS,
+        noise=float(residual.std(ddof=2)),
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The drift that trials share, jumps of most of them, and warm-ups that were cut short."""
+    courses = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
+    if not courses:
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a drift.",
+            action="Ask for more requests per trial.",
+        )
+    drifts: dict[int, list[float]] = {}
+    for trial, seen in courses:
+        drifts.setdefault(trial.record.index, []).append(seen.drift)
+    findings = [_drift([fmean(of_trial) for of_trial in drifts.values()])]  # a trial is one, whoever asked in it
+    findings += _jumps(courses)
+    findings += _short_warmups(cell)
+    return worst(findings)
+
+
+def _drift(drifts: list[float]) -> Finding:
+    shared = intervals.log_mean(drifts)
+    interval = shared.interval()
+    evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
+    if interval and not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
+        change = quantities.off(exp(shared.mean) - 1)
+        way = "more" if shared.mean > 0 else "less"
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"In all trials, requests take {change} {way} time after the first fifth of the window.",
+            action="Lengthen the warm-up (`warmup`) or the trial until this disappears.",
+        )
+    if interval is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a "
+            f"drift "
+            "that all share.",
+            action="Raise `repeats`.",
+        )
+    low, high = (quantities.change(bound - 1, 1) for bound in interval)
+    if not exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            weight=log(interval[1] / interval[0]),
+            explanation=f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
+            action="Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
+        )
+    measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
+    return Finding(verdict="pass", evidence=evidence, explanation=measured)
+
+
+def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
+    """The largest jump, where most trials jump the same way."""
+    jumps = [(trial, seen) for trial, seen in courses if abs(seen.jump) > max(_JUMP, 3 * seen.noise)]
+    up = sum(seen.jump > 0 for _, seen in jumps)
+    if 2 * max(up, len(jumps) - up) <= len(courses):
+        return []
+    trial, seen = max(jumps, key=lambda jump: abs(jump[1].jump))
+    return [
+        Finding(
+            verdict="warn",
+            evidence={"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
+            weight=abs(seen.jump),
+            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, and "
+            f"stays "
+            f"there; {len(jumps)} of {len(courses)} trials jump.",
+            action="Lengthen the warm-up (`warmup`) until this disappears.",
+        )
+    ]
+
+
+def _changes(times: float) -> str:
+    said = quantities.change(times - 1)
+    return f"becomes {said} as long" if said.endswith("times") else f"changes by {said}"
+
+
+def _short_warmups(cell: CellEvidence) -> list[Finding]:
+    wanted = cell.cell.warmup.requests
+    short = [
+        (trial.record.index, part.done.warmup_requests)
+        for trial in cell.trials
+        for part in trial.parts
+        if part.done.warmup_requests < wanted
+    ]
+    if not short:
+        return []
+    trial, made = short[0]
+    return [
+        Finding(
+            verdict="warn",
+            evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
+            explanation=f"Warm-up ended after {made:,} of {quantities.count(wanted, 'request')}, at its time limit.",
+            action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
+        )
+    ]
+
+
+NAME = "steady state"
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)

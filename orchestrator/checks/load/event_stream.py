@@ -1,0 +1,394 @@
+"""event stream: every event that was due came, once, in its order, and the sender kept to its schedule.
+
+The schedule is held against what both ends say by themselves: no event may be sent before it can be due, no stream may begin
+long after it was asked for, and the sender's own word on its lateness and its events must be that of the stamps and rows.
+
+TCP neither loses nor reorders, so what is missing, came twice or behind a higher number is the stack's doing, or that of
+something in between. Dropped events count as slower than all others in each percentile; from a share on that moves a
+percentile shown further than chance does, the cell fails. Where clients are told to read slowly they must do so, and a
+sender that they hold back must keep their rate: what it is late by is what was asked for.
+
+No timer wakes its sender in the nanosecond. What it is late by matters where it moves a number that is shown. Less than the
+rate is one. Deliveries are timed from the sender's stamp: a late event that goes out alone takes as long as one in time, but
+those that are due before the one before them was sent leave in a burst, and their wait is in no delivery. So one event in a
+hundred, as p99 is shown, may not be a whole interval late. Gaps have the sender's lateness in them: their p99 is held
+against what it would be had each event been sent when due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator import quantities
+from orchestrator.checks.base import STREAMS, Check, Finding, in_most, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.findings.check_result import Overload
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.streams.observe import StreamSamples
+from orchestrator.questions.streams.trial import EventCounts, StreamTrial
+from orchestrator.statistics.quantiles import fails_that_move, is_supported, quantile
+from services.python.contract.limits import SATURATED
+
+_FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate
+_BEGUN_LATE, _BEGUN_TOO_LATE = (
+    0.2,
+    0.5,
+)  # of a stream's time: from there on its clients were not sent events all at once
+_BEGUN_NS = 250_000_000  # what no client waits for unless somebody else is served first
+_LONGER_GAPS = 1.5  # times as long as they would be without the sender's lateness: a third of them is its doing
+_LONG_READING = 0.5  # of the interval between two events, which is all the time that there is for it
+_NS_PER_MS, _NS_PER_S = 1e6, 1e9
+_FASTEST = 0.25  # of TCP's own round trip: no event is under way for less
+_CHECK_REQUESTS = 2  # of each requester, before it begins: identity, and one event
+_PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What one requester's record holds: rows, measured subscriptions, and what became of their events."""
+
+    rows: int
+    subscriptions: int
+    counts: EventCounts
+    unended: int  # subscriptions that did not end as they should
+    delivery_ns: float | None  # median; None over a distance
+
+
+def observe(samples: Samples) -> Seen | None:
+    """None for what is no stream."""
+    if not isinstance(samples, StreamSamples):
+        return None
+    return Seen(
+        rows=samples.rows,
+        subscriptions=samples.subscriptions,
+        counts=samples.counts,
+        unended=sum(samples.unended.values()),
+        delivery_ns=quantile(samples.ordered_ns, 0.5) if samples.is_one_clock and samples.measured else None,
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The worst of all trials, and all of them together."""
+    findings = [_disagreement(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
+    streams = [(trial, trial.stream) for trial in cell.trials if trial.stream]
+    findings += [finding for trial, stream in streams for finding in _of_trial(trial, stream)]
+    for of_schedule in (_rate, _begin):
+        seen = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
+        findings += in_most(seen, len(streams))
+    findings += [_of_cell(cell)] if cell.stream else []
+    return worst(findings)
+
+
+def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
+    """Record against `done` line, and whether the responder met is the one that this run started."""
+    counts, said, done = seen.counts, part.done.events, part.done
+    troubles = []
+    if done.rows != seen.rows:
+        troubles.append(f"the requester said {done.rows:,} rows, the record holds {seen.rows:,}")
+    if seen.subscriptions != part.load.concurrency or done.requests != seen.subscriptions:
+        measured = quantities.count(seen.subscriptions, "subscription")
+        troubles.append(f"{measured} of {part.load.concurrency:,} were measured")
+    if sum(done.errors.values()) != seen.unended:
+        troubles.append(
+            f"the requester said that {quantities.count(sum(done.errors.values()), 'subscription')} failed, by the record "
+            f"{seen.unended:,} did"
+        )
+    if said is None:
+        troubles.append("the requester did not say what came of its events")
+    else:
+        names = ("offered", "delivered", "dropped", "duplicated", "reordered")
+        mine, theirs = ([getattr(of, name) for name in names] for of in (counts, said))
+        troubles += [
+            f"the requester said {other:,} {name}, the record holds {one:,}"
+            for name, one, other in zip(names, mine, theirs, strict=True)
+            if one != other
+        ]
+        if done.verified != said.delivered + said.duplicated:
+            troubles.append("not every event that counts was compared with what it should be")
+    if counts.strange:
+        troubles.append(
+            f"{quantities.count(counts.strange, 'row is', 'rows are')} of no subscription, or of another clock"
+        )
+    ready = trial.record.ready
+    if ready is not None and done.identity != ready.identity:
+        troubles.append("another responder answered than the one that was started")
+    least_ns = _FASTEST * (done.min_rtt_us or 0.0) * 1e3
+    if seen.delivery_ns is not None and 0 <= seen.delivery_ns < least_ns:
+        troubles.append(
+            f"half of the events came within {quantities.ns(seen.delivery_ns)} of being sent, and TCP's own round trip "
+            f"takes "
+            f"{quantities.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
+        )
+    evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
+    if troubles:
+        text = "; ".join(troubles)
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=2.0,
+            explanation=f"{text[0].upper()}{text[1:]}.",
+            action="Do not publish this cell: its numbers are not those of what happened.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation="Record and requester agree on every event.")
+
+
+def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
+    """Clients of one requester share its core: when that is busy, events that have come wait there."""
+    share = part.done.cpu_share
+    if share is None or share <= SATURATED:
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={"trial": trial.record.index, "cpu_share": share},
+        weight=share - 1,
+        explanation=f"In {trial.called} the requester's core was {quantities.percent(share)} busy: events wait there.",
+        action="Lower the rate or the number of clients, or ask from several hosts (`requesters`).",
+    )
+
+
+def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
+    """What the sender's stamps and counts say, and how its streams ended."""
+    evidence = _evidence(trial, stream)
+    yield from _of_stamps(trial, stream, evidence)
+    yield from _of_counts(trial, stream, evidence)
+    if stream.unended:
+        ended = quantities.listed([f"{number:,} with {status}" for status, number in stream.unended.items()])
+        yield Finding(
+            verdict="warn",
+            evidence={**evidence, "unended": dict(stream.unended)},
+            weight=0.5,
+            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end as a "
+            f"stream "
+            f"does: {ended}.",
+            action="Find out why: what is missing of these streams counts as dropped.",
+        )
+
+
+def _evidence(trial: TrialEvidence, stream: StreamTrial) -> dict[str, Any]:
+    return {
+        "trial": trial.record.index,
+        "interval_ns": stream.interval_ns,
+        "late_p99_ns": stream.late_p99_ns,
+        "worst_late_ns": stream.worst_late_ns,
+        "begun_ns": stream.begun_ns,
+        "rate_kept": stream.rate_kept,
+        "sent": stream.sent,
+        "offered": stream.counts.offered,
+    }
+
+
+def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Stamps that no honest sender of one clock gives."""
+    if stream.before_sent:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "before_sent": stream.before_sent},
+            weight=1.0,
+            explanation=f"{quantities.count(stream.before_sent, 'event was', 'events were')} received before being sent: "
+            "the two ends do not read one clock.",
+            action="Let the sender stamp with the monotonic clock of the host (CLOCK_MONOTONIC).",
+        )
+    if stream.early:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "early": stream.early},
+            weight=0.9,
+            explanation=f"In {trial.called} {quantities.count(stream.early, 'event was', 'events were')} sent before "
+            f"being due: "
+            "the load was not the planned one, or the events are of an earlier subscription.",
+            action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
+        )
+    if stream.is_contradictory:
+        yield Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=0.85,
+            explanation=f"In {trial.called} no offset between the clocks of both hosts has every event sent after it was "
+            "asked for and received after it was sent: the stamps are not of two clocks that count the same time.",
+            action="Let the sender stamp with the monotonic clock of its host (CLOCK_MONOTONIC), when it sends.",
+        )
+    if stream.hasty:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "hasty": stream.hasty, "reading_ns": stream.reading_ns},
+            weight=0.85,
+            explanation=f"In {trial.called} {quantities.count(stream.hasty, 'event was', 'events were')} read sooner than "
+            f"{quantities.ns(stream.reading_ns)} for each after the first allow: clients read faster than `read_rate` says.",
+            action="Let the requester wait between two events of a subscription (protos/process.md, Streams).",
+        )
+    said, seen = stream.worst_late_ns, stream.late_most_ns
+    if stream.sent is not None and said is not None and seen is not None and said < seen:  # it counted all streams
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "late_most_ns": seen},
+            weight=0.8,
+            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(said)} late; by "
+            f"its own "
+            f"stamps one was {quantities.ns(seen)} late.",
+            action="Find out what the sender counts: its lateness is in no delivery, so its word on it must hold.",
+        )
+
+
+def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Finding | None:
+    """Whether events were sent at the planned rate, and each in time; None where they were."""
+    evidence, kept, late = _evidence(trial, stream), stream.rate_kept, stream.late_p99_ns
+    gap, on_time = stream.gap_p99_ns, stream.gap_p99_on_time_ns
+    is_slowed = stream.reading_ns > stream.interval_ns  # by its clients, as they were told
+    wanted = stream.interval_ns / stream.reading_ns if is_slowed else 1.0
+    if kept is not None and kept < _FEW_KEPT * wanted:
+        is_overload = kept < _FEWEST_KEPT * wanted
+        planned = cell.cell.load.concurrency * _NS_PER_S / stream.interval_ns * wanted
+        return Finding(
+            verdict="fail" if is_overload else "warn",
+            evidence={**evidence, "wanted": wanted},
+            overload=Overload(planned_per_s=planned, delivered_per_s=kept / wanted * planned) if is_overload else None,
+            weight=-kept if is_overload else 1 - kept,
+            explanation=f"In {trial.called} the sender kept {quantities.percent(kept)} of its rate: "
+            f"{_why_slow(trial, stream)}.",
+            action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
+        )
+    if is_slowed:
+        return None  # late as its readers have it, which is what is measured
+    if late is not None and late > stream.interval_ns:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=late / stream.interval_ns / 1e6,
+            explanation=f"In {trial.called} one event in a hundred was sent {quantities.ns(late)} late or more, beyond the "
+            f"{quantities.ns(stream.interval_ns)} between two: events left in bursts, and the wait before that is in no "
+            "delivery.",
+            action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
+        )
+    if gap is not None and on_time is not None and gap > _LONGER_GAPS * on_time:
+        return Finding(
+            verdict="warn",
+            evidence={**evidence, "gap_p99_ns": gap, "gap_p99_on_time_ns": on_time},
+            weight=gap / on_time / 1e9,
+            explanation=f"In {trial.called} the p99 of the gaps is {quantities.ns(gap)}; it would be "
+            f"{quantities.ns(on_time)} had "
+            "each event been sent when it was due: the gaps are the sender's timer's as much as the stack's.",
+            action="Take the gaps for the sender's; deliveries have none of it. Or measure on a quiet machine.",
+        )
+    return None
+
+
+def _begin(_cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Finding | None:
+    """Whether all clients were sent events at once; None where they were."""
+    begun = stream.begun_ns
+    if begun is None or begun <= max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
+        return None
+    return Finding(
+        verdict="fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
+        evidence=_evidence(trial, stream),
+        weight=begun / stream.lasts_ns,
+        explanation=f"In {trial.called} a stream of {quantities.ns(stream.lasts_ns)} began {quantities.ns(begun)} after its "
+        "request: not all clients were sent events at once.",
+        action="Ask with fewer clients, or a responder that serves as many at once.",
+    )
+
+
+def _why_slow(trial: TrialEvidence, stream: StreamTrial) -> str:
+    """What kept the sender from its rate: reading its events, or whose core was busy; either end where none was."""
+    if (reading := store_times.of_trial(trial.record)) is not None:
+        share = reading.handling * _NS_PER_MS / stream.interval_ns
+        if share >= _LONG_READING:
+            return f"reading an event's row took {quantities.percent(share)} of the time between two"
+    sender = trial.summary.responder_cpu_share if trial.summary else None
+    readers = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
+    could_not = "" if sender is None or sender <= SATURATED else f" (its core was {quantities.percent(sender)} busy)"
+    held = "" if readers <= SATURATED else f" (their core was {quantities.percent(readers)} busy)"
+    if could_not and not held:
+        return f"it could not keep up{could_not}"
+    if held and not could_not:
+        return f"its readers fell behind and held it back{held}"
+    return f"it could not keep up{could_not}, or its readers held it back{held}"
+
+
+def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """The responder's own counts against the rows."""
+    delivered, offered, sent = stream.counts.delivered, stream.counts.offered, stream.sent
+    if sent is not None and not delivered <= sent <= offered:
+        what = f"{delivered:,} events came" if sent < delivered else f"{offered:,} events were asked for"
+        yield Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=0.7,
+            explanation=f"{what}, and the sender says that it sent {sent:,}.",
+            action="Find out who else sends or asks, or what repeats messages on the way.",
+        )
+    before, after = trial.record.stats_before, trial.record.stats
+    if before is None or after is None:
+        return
+    answered, asked = after.answered - before.answered, stream.asked + _CHECK_REQUESTS * len(trial.parts)
+    if answered > asked:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "answered": answered, "asked": asked},
+            weight=0.6,
+            explanation=f"The responder answered {quantities.count(answered, 'request')}, and only {asked:,} are recorded: "
+            "somebody else was served meanwhile.",
+            action="Measure with a responder that nobody else asks.",
+        )
+
+
+def _held_back(cell: CellEvidence) -> str:
+    """What slow readers came to; empty where there are none."""
+    trials = [trial.stream for trial in cell.trials if trial.stream and trial.stream.reading_ns]
+    slowed = [trial for trial in trials if trial.reading_ns > trial.interval_ns]
+    kept = [trial.rate_kept for trial in slowed if trial.rate_kept is not None]
+    if not kept:
+        return ""
+    waiting = [trial.waiting for trial in slowed if trial.waiting is not None]
+    told = f", and at most {quantities.count(max(waiting), 'event')} of a stream waited to be read" if waiting else ""
+    asked = slowed[0].interval_ns / slowed[0].reading_ns
+    return (
+        f" Its clients read {quantities.percent(asked)} of the rate; the sender kept {quantities.percent(min(kept))} "
+        f"of it{told}."
+    )
+
+
+def _of_cell(cell: CellEvidence) -> Finding:
+    """Lost, repeated and reordered events of all trials."""
+    assert cell.stream is not None  # noqa: S101 - narrows the type
+    of = cell.stream
+    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(of.offered, share) or name == "median"}
+    moved = [name for name, share in shown.items() if of.dropped > fails_that_move(share, of.offered)]
+    evidence = {
+        name: getattr(of, name)
+        for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered", "wrong")
+    }
+    kinds = {
+        "never came": of.dropped - of.wrong if of.dropped >= of.wrong else of.dropped,
+        "came wrong": of.wrong,
+        "came twice": of.duplicated,
+        "came behind a later one": of.reordered,
+    }
+    counted = quantities.listed([f"{number:,} {what}" for what, number in kinds.items() if number])
+    silent = sum(trial.stream.silent for trial in cell.trials if trial.stream)
+    if silent:
+        evidence["silent"] = silent
+        counted += f" ({quantities.count(silent, 'client')} got none at all)"
+    if not counted:
+        held_back = _held_back(cell)
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            weight=1.0 if held_back else 0.0,
+            explanation=f"All {of.offered:,} events came, once and in their order.{held_back}",
+        )
+    is_failed = bool(of.wrong or moved)
+    beyond = f": enough to move {quantities.listed(moved)}, which the report shows" if moved else ""
+    return Finding(
+        verdict="fail" if is_failed else "warn",
+        evidence={**evidence, "moved": moved},
+        weight=of.dropped / of.offered if of.offered else 1.0,
+        explanation=f"Of {of.offered:,} events, {counted}{beyond}.",
+        action="Find out who loses, repeats or reorders: responder, client, or something between them.",
+    )
+
+
+NAME = "event stream"
+CHECK = Check(name=NAME, severity="fatal", kinds=STREAMS, observe=observe, judge=judge)

@@ -1,0 +1,357 @@
+"""Little's law: the time of the requests under way adds up. Each requester is held against its own share of the load.
+
+In a closed loop every worker is either waiting for its reply or doing the requester's own work (making the next request,
+verifying the last reply), which takes CPU time, or waits while the requester does that for another worker. So concurrency
+x window = sum of latencies + pauses (Little 1961), and pauses must not exceed the requester's CPU time, once for each
+worker: more is time that it waited for replies and did not count. A busy machine can hold up the requester between two
+requests as well, but not between most of them: the pause that is typical counts, not the sum of all.
+
+A clock that stops at nine tenths of the latency leaves a pause which the requester's CPU time may still explain. But what
+it cuts off a request then stands in the pause after it, so that pauses follow latencies: at a share f of the latency by
+(1 - f) / f. An honest pause does not know how long the reply took. Changes from one request to the next are compared, as
+slow phases of a machine prolong both, and medians of the quarters with the largest and the smallest change, as single
+requests are held up by anything.
+
+A clock that stops early for the slowest requests alone lowers p99 and hardly lengthens pauses overall. With one in
+flight the slowest are found by the time from one send to the next, which such a clock does not change; what is typical of
+the pauses after them must be typical of all, or be pauses that the requester says it made.
+
+A codec alone waits for nobody, so that Little's law has nothing to say of it: what it puts off until its clock has stopped
+shows in `requester's own work`.
+
+With think time a worker rests before each request, and its row says when the rest was over. The time from a reply to that
+moment, less the rest that the trial's seed gives, is a pause like any other: what a clock leaves out stands there, as a rest
+begins when the worker is ready. What a timer is late by belongs to neither, and Little's law is the interactive response
+time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers
+are counted, where each has a connection of its own.
+
+Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
+to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
+sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
+have paused for longer than that, which is what it says of itself (`paused_s`) that Req/s rests on.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.checks.ends.workers import Busy, Slowest, busy
+from orchestrator.evidence.host_noise import noises
+from orchestrator.evidence.run_evidence import CellEvidence, Part, TrialEvidence
+
+LITTLE = "Little's law"
+_FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
+_BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
+
+
+_OVERSTATED, _ROUNDING_S = 0.02, 10e-6
+_OF_SLOWEST, _OF_SLOWEST_ONCE = 0.15, 0.25
+_UNEXPLAINED = 0.5  # of what their pauses are longer
+_SLOW = 1.5  # times the mean latency
+# Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
+_OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
+_OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
+
+
+def judge_little(cell: CellEvidence) -> Finding | None:
+    """The trial farthest from its concurrency."""
+    overstated = [f for trial, part, seen in cell.parts(LITTLE) if (f := _overstated(cell, trial, part, seen))]
+    if cell.is_open_loop:
+        blind = Finding(
+            verdict="cannot tell",
+            explanation="In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
+            action="Measure the same stacks in a closed loop too, where it does.",
+        )
+        return worst([*overstated, blind])
+    if absent := [f for trial, part, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, part, seen))]:
+        return worst([*absent, *overstated])
+    findings = [_little(trial, part, seen) for trial, part, seen in cell.parts(LITTLE)]
+    findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
+    follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
+    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
+        findings.append(_cut_short(follows, typical))
+    return worst([*findings, *_constant_cut(cell), *_cut_slowest(cell), *overstated])
+
+
+def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
+    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for.
+
+    They are taken off the window that Req/s is computed from.
+    """
+    paused_s = part.done.paused_s or 0.0
+    concurrency = part.load.concurrency
+    shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / concurrency
+    if shown_s is None:
+        shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / concurrency)
+    if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
+        return None
+    room = (
+        "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {quantities.ns(shown_s * 1e9)}"
+    )
+    return Finding(
+        verdict="fail",
+        evidence={
+            "trial": trial.record.index,
+            "paused_s": paused_s,
+            "shown_s": shown_s,
+            "window_s": seen.window_s,
+            "concurrency": concurrency,
+        },
+        weight=abs(paused_s),
+        explanation=f"The requester reports that each of its workers paused for {quantities.ns(paused_s * 1e9)} of "
+        f"{quantities.ns(seen.window_s * 1e9)}, but {room}: its throughput is overstated.",
+        action="Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
+    )
+
+
+def _constant_cut(cell: CellEvidence) -> list[Finding]:
+    """Pauses that the requester did not make itself, in the sum over a cell's trials and in each: the end of each wait.
+
+    It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
+    """
+    found: list[tuple[TrialEvidence, Busy, float, float]] = []
+    for trial, part, seen in cell.parts(LITTLE):
+        unknown_s = _unknown_s(part, seen, part.load.concurrency)
+        if unknown_s is None:
+            return []
+        found.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
+    calls, requests = sum(seen.call_s for _, seen, *_ in found), sum(seen.requests for _, seen, *_ in found)
+    if not requests:
+        return []
+    findings = []
+    of_all = sum(unknown_s for _, _, unknown_s, _ in found) / requests
+    of_typical = sum(typically_s for *_, typically_s in found) / requests
+    limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
+    if of_all > limit:
+        held_up = sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in found}.values()) / requests
+        beyond = sum(
+            s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in found
+        )
+        is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(found))
+        findings.append(_stops_early(of_all, calls / requests, {"trials": len(found)}, "", is_noise=is_noise))
+    for trial, seen, unknown_s, typically_s in found:
+        each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
+        limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
+        if each > limit:
+            is_noise = typically_s / seen.requests <= limit  # of a single trial, the middle pause says whose they are
+            where = f"In {trial.called}, between"
+            findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise))
+    return findings
+
+
+def _typically_unknown_s(part: Part, seen: Busy) -> float:
+    """All pauses, were each as long as the middle one, less what the requester did in them."""
+    typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
+    return (typical_s or 0.0) * seen.requests - (part.done.paused_s or 0.0) * part.load.concurrency
+
+
+def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """How long a noisy host kept processes from running in a trial, by its own counters: others ran, or nobody could."""
+    return max((seen.held_up * seen.elapsed_s for seen in noises(cell, trial) if seen.is_loud), default=0.0)
+
+
+def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
+    """All pauses of a requester's trial less what it did in them; None where it does not say, or made too few requests.
+
+    The three longest are left out: a machine that stands still for a moment does so between two requests, too. Where
+    several workers wait for one another, or connections were opened again between requests, what is typical of a pause
+    counts if that is less.
+    """
+    typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
+    if part.done.paused_s is None or typical_s is None or seen.pauses_s is None or not seen.requests:
+        return None
+    of_all_s, of_typical_s = seen.pauses_s, typical_s * seen.requests
+    shown_s = of_all_s if concurrency == 1 and not seen.reopened else min(of_all_s, of_typical_s)
+    return float(shown_s - part.done.paused_s * concurrency)  # said of one worker, on average
+
+
+def _stops_early(
+    unknown_s: float, latency_s: float, of: dict[str, Any], where: str, *, is_noise: bool = False
+) -> Finding:
+    """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
+    if is_noise:
+        return Finding(
+            verdict="warn",
+            evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
+            weight=unknown_s,
+            explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
+            f"are not"
+            " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
+            action="See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+        )
+    return Finding(
+        verdict="fail",
+        evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
+        weight=unknown_s,
+        explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} are not the "
+        f"requester's own work, at a latency of {quantities.ns(latency_s * 1e9)}: the clock stops too early.",
+        action="Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
+    )
+
+
+def _is_own_work(cell: CellEvidence, typical: float) -> bool:
+    """Whether the requester itself accounts for its pauses: a slow machine makes them grow together with latencies.
+
+    A clock that stops early leaves a share of the latency in the pause that nobody accounts for.
+    """
+    unknown = []
+    for _, part, seen in cell.parts(LITTLE):
+        if part.done.paused_s is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
+            return False
+        own_s = part.done.paused_s * part.load.concurrency
+        unknown.append((max(seen.gaps_s, seen.pause_s * seen.requests) - own_s) / seen.call_s)
+    return bool(unknown) and median(unknown) < typical / 2
+
+
+def _cut_short(follows: list[float], typical: float) -> Finding:
+    """Of all trials: one in which pauses follow latencies may be chance."""
+    share = 1 / (1 + typical)
+    return Finding(
+        verdict="fail",
+        evidence={
+            "pause_per_latency": round(typical, 4),
+            "of_trials": [round(f, 4) for f in follows],
+            "stops_at": share,
+        },
+        weight=typical,
+        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of it: "
+        f"the "
+        f"clock stops at about {quantities.percent(share)} of the wait.",
+        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
+    )
+
+
+def _cut_slowest(cell: CellEvidence) -> list[Finding]:
+    """Of all trials, or of one where it is more.
+
+    What holds up the requester between two requests (a stall, decoding late, closing) is in its own pauses (`paused_s`), and
+    makes a request look slow here as well; what a clock left out is in nobody's.
+    """
+    seen = [
+        (trial, slowest)
+        for trial, part, busy in cell.parts(LITTLE)
+        if (slowest := busy.slowest) and busy.gaps_s is not None and part.done.paused_s is not None
+        if busy.gaps_s - part.done.paused_s > _UNEXPLAINED * slowest.excess_s * slowest.count
+        and not _is_held_up(cell, trial, busy, busy.gaps_s - part.done.paused_s)
+    ]
+    if not seen:
+        return []
+    every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
+    worst_trial, most = max(seen, key=lambda found: found[1].excess_s / max(found[1].call_s, 1e-9))
+    typical = Slowest(
+        count=sum(s.count for s in every),
+        call_s=median(s.call_s for s in every),
+        excess_s=median(s.excess_s for s in every),
+    )
+    if 2 * len(seen) > len(every) and typical.is_cut(_OF_SLOWEST):
+        return [_stops_early_for_slowest(typical, {"trials": len(every)}, "After")]
+    if most.is_cut(_OF_SLOWEST_ONCE):
+        return [_stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")]
+    return []
+
+
+def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s: float) -> bool:
+    """Whether the long pauses come after requests that were not slow, while the host had processes wait for as long.
+
+    A clock that stops early for slow ones leaves them slower than most, unless it makes them look like the others: the
+    sum of all pauses is judged as well, and gives a warning.
+    """
+    is_slow = seen.slowest is not None and seen.slowest.call_s > _SLOW * seen.call_s / max(seen.requests, 1)
+    return not is_slow and unknown_s <= _held_up_s(cell, trial)
+
+
+def _stops_early_for_slowest(slowest: Slowest, of: dict[str, Any], where: str) -> Finding:
+    return Finding(
+        verdict="fail",
+        evidence={**of, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
+        weight=slowest.excess_s,
+        explanation=f"{where} the slowest requests ({quantities.ns(slowest.call_s * 1e9)}), the next one is sent "
+        f"{quantities.ns(slowest.excess_s * 1e9)} later than after the others, and not because of the requester's own work: "
+        "for them the clock stops too early, and p99 is too low.",
+        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
+    )
+
+
+def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
+    concurrency = part.load.concurrency
+    evidence: dict[str, Any] = {
+        "trial": trial.record.index,
+        "concurrency": concurrency,
+        "requests": seen.requests,
+    }
+    if seen.requests < 10 * concurrency or seen.window_s <= 0:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=(
+                f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
+                f"window's ends."
+            ),
+            action="Plan at least ten requests for each one in flight.",
+        )
+    ratio = (seen.call_s + seen.rests_s) / (seen.window_s * concurrency)
+    missing_s = seen.window_s * concurrency - seen.call_s - seen.rests_s
+    cpu_s = part.done.cpu_s
+    evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
+    evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
+    if seen.rests_s:
+        evidence["rests_s"] = seen.rests_s
+        measured = (
+            f"Throughput x (latency + think time) gives {ratio * concurrency:.2f} workers, {concurrency} declared"
+        )
+    else:
+        measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
+    # Whose rest was the last one is not known: with few requests that is a share of all.
+    if ratio > 1.02 + (2 * concurrency / seen.requests if seen.rests_s else 0):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{measured}: the latencies add up to more time than there was.",
+            action="Check whether latencies include more than the request itself, such as time in a queue.",
+        )
+    unknown_s = missing_s - (part.done.paused_s or 0.0) * concurrency
+    if cpu_s is not None and _did_not_count(seen, ratio, unknown_s, cpu_s, concurrency):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
+            action="Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
+        )
+    if cpu_s is not None and unknown_s > 1.05 * cpu_s * concurrency and ratio < 0.7:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{measured}; {quantities.percent(1 - ratio)} of the time is in no latency.",
+            action="See `noise` for what delayed the requester between requests.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
+
+
+def _absent(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
+    """Workers that never asked, where think time hides that fewer are in flight and each has a connection of its own."""
+    declared = part.load.concurrency
+    has_own = cell.cell.connection == "reuse" and part.connections == declared
+    if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "declared": declared, "workers": seen.connections},
+        weight=declared - seen.connections,
+        explanation=f"Only {quantities.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
+        action="Check how the requester begins its workers, and whether all of their connections were opened.",
+    )
+
+
+def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:
+    """Whether the requester must have waited for replies outside of their latencies, and outside of its own pauses."""
+    own_s = cpu_s * concurrency
+    if seen.pause_s is None:
+        return ratio < 0.25 and missing_s > 1.05 * own_s
+    waited_s = min(missing_s, seen.pause_s * seen.requests)
+    return waited_s > (1.05 if ratio < 0.5 else _BUSY_MACHINE) * own_s and ratio < 0.95
+
+
+CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge_little)

@@ -1,0 +1,67 @@
+"""in flight: as many requests under way as declared, and no more.
+
+Each requester is held against its own share of the load, and the processes of a host, whose stamps are of one clock,
+together against what was declared for that host.
+"""
+
+from __future__ import annotations
+
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.factors import requesters_of
+
+NAME = "in flight"
+
+
+def observe(samples: Samples) -> int:
+    """The most requests under way at one moment."""
+    return samples.most_in_flight
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The trial with the most, and the one that never got to what was declared."""
+    findings = []
+    for trial, part, most in cell.parts(NAME):
+        few = most < part.load.concurrency and part.done.requests >= 10 * part.load.concurrency
+        findings.append(_peak(cell, trial, part.load.concurrency, most, whose=_whose(cell, part), is_few=few))
+    for trial in cell.trials:
+        for host, most in trial.in_flight.items():
+            own = [part for part in trial.parts if part.host == host]
+            declared = sum(part.load.concurrency for part in own)
+            requests = sum(part.done.requests for part in own)
+            few = most < declared and requests >= 10 * declared
+            whose = f" over all requester processes on {host}"
+            findings.append(_peak(cell, trial, declared, most, whose=whose, is_few=few))
+    return worst(findings)
+
+
+def _whose(cell: CellEvidence, part: Part) -> str:
+    """Which requester, where there are several: their shares are not what the experiment declares."""
+    if part.load == cell.cell.load:
+        return ""
+    on = f" on {part.host}" if requesters_of(cell.cell.factors) > 1 else ""
+    return f" in requester process {part.process + 1}{on}"
+
+
+def _peak(cell: CellEvidence, trial: TrialEvidence, declared: int, most: int, *, whose: str, is_few: bool) -> Finding:
+    evidence = {"trial": trial.record.index, "declared": declared, "most": most}
+    if most > declared:
+        expected = "one at a time" if declared == 1 else f"at most {declared}"
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{most} requests were in flight at once{whose}; the experiment declares {expected}.",
+            action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
+        )
+    if is_few and not cell.is_open_loop and cell.cell.load.think_s <= 0:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"No more than {most} requests were ever in flight{whose}, {declared} declared.",
+            action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
+        )
+    measured = f"At most {most} in flight{whose}, {declared} declared."
+    return Finding(verdict="pass", evidence=evidence, explanation=measured)
+
+
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -1,0 +1,122 @@
+"""mix: each request asks the operation that the seed draws for it, in that order, and all of them as their shares say.
+
+A number is given when a worker takes it. So of those below the highest that was sent no more can be unsent than other
+workers are there; more were put off, as by a requester that asks each operation's requests together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import quantities
+from orchestrator.checks.base import Check, Finding, worst
+from orchestrator.evidence.run_evidence import NOT_SENT, CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.plan.payloads import mix_shares
+from services.python.load.phases import MIXED, mix_order
+
+_BEYOND_CHANCE = 4.5  # standard deviations: one count in 150,000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Sequence numbers and places of all rows, those of the warm-up and those never sent too.
+
+    Of the measured ones how many numbers were passed over at one moment at most, and how many others may hold one.
+    """
+
+    numbers: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    passed_over: int
+    others: int
+
+
+def observe(samples: Samples) -> Seen | None:
+    """None of no mix."""
+    columns = samples.columns
+    if not samples.is_mix:
+        return None
+    return Seen(
+        numbers=columns["sequence"].astype(np.int64),
+        places=columns["parent"].astype(np.int64),
+        passed_over=_passed_over(samples),
+        others=samples.in_flight - 1,
+    )
+
+
+def _passed_over(samples: Samples) -> int:
+    columns = samples.columns
+    sent = (columns["phase"] == 1) & (columns["status"] != NOT_SENT)
+    if not sent.any():
+        return 0
+    numbers = columns["sequence"][sent]
+    in_order = numbers[np.lexsort((numbers, columns["sent_ns"][sent]))]
+    highest = np.maximum.accumulate(np.searchsorted(np.sort(numbers), in_order))
+    return int((highest - np.arange(numbers.size)).max())
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Each requester's record against its seed."""
+    if not cell.operation.mix:
+        return None
+    return worst([_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None])
+
+
+def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
+    numbers, places = seen.numbers, seen.places
+    weights = [mixed.weight for mixed in cell.operation.mix]
+    drawn = np.asarray(mix_order(weights, part.seed), dtype=np.int64) + 1
+    wrong = int((places != drawn[(numbers - 1) % MIXED]).sum())
+    counts = [int((places == place).sum()) for place in range(1, len(weights) + 1)]
+    evidence = {"trial": trial.record.index, "requests": int(numbers.size), "counts": counts, "not_as_drawn": wrong}
+    if wrong:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=wrong,
+            explanation=f"{quantities.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed "
+            f"draws.",
+            action="Do not publish this cell: what was measured is not the mix that was planned.",
+        )
+    if seen.passed_over > seen.others:
+        return Finding(
+            verdict="fail",
+            evidence={**evidence, "passed_over": seen.passed_over, "others": seen.others},
+            weight=seen.passed_over,
+            explanation=f"{quantities.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
+            f" {quantities.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order "
+            f"drawn.",
+            action="Do not publish this cell: what was measured is not the mix that was planned.",
+        )
+    off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))
+    if off > _BEYOND_CHANCE:
+        return Finding(
+            verdict="fail",
+            evidence={**evidence, "standard_deviations": off},
+            weight=off,
+            explanation="The operations were not asked as often as their shares say: "
+            + ", ".join(f"{m.label} {n:,} times" for m, n in zip(cell.operation.mix, counts, strict=True))
+            + f", {off:.1f} standard deviations from what chance gives.",
+            action="Do not publish this cell: what was measured is not the mix that was planned.",
+        )
+    told = ", ".join(f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True))
+    return Finding(verdict="pass", evidence=evidence, explanation=f"Asked as the seed draws them: {told}.")
+
+
+def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) -> float:
+    """How many standard deviations the furthest share is off, of so many draws that are independent of each other."""
+    total = sum(counts)
+    if not total or not independent:
+        return 0.0
+    return max(
+        abs(count / total - share) / math.sqrt(share * (1 - share) / independent)
+        for count, share in zip(counts, wanted, strict=True)
+    )
+
+
+NAME = "mix"
+CHECK = Check(name=NAME, severity="fatal", kinds=frozenset({"call"}), observe=observe, judge=judge)

@@ -1,0 +1,362 @@
+"""offered load: the requester offered what the experiment asked for, and was not itself the limit.
+
+A requester whose core is busy for more than 85 % of the window limits what is measured when several requests are in
+flight. With one in flight it waits whenever the responder works, so a busy requester is a part of that latency (the
+client's share), not a limit of the load: no warning there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding, in_most, worst
+from orchestrator.checks.ends.together import NAME as WINDOW
+from orchestrator.checks.ends.workers import cut_rests
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.findings.check_result import Overload
+from orchestrator.statistics.quantiles import Nanoseconds, quantile
+from services.python.contract.limits import SATURATED
+from services.python.contract.lines import Load
+from services.python.load.phases import NEVER, arrivals
+
+_REDRAWN = 10_000
+_LATE_MS = 50.0
+_MOST_LATE = 0.05  # of a worker's round
+_ENDS_EARLY, _ENDS_EARLY_S = 0.02, 0.1  # of the declared duration, and seconds: a busy machine takes that long
+_FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """An open loop's sends against its schedule; rates per second, lag in nanoseconds."""
+
+    intended: int
+    never_sent: int
+    intended_per_s: float
+    achieved_per_s: float
+    lag_p99_ns: float
+    median_ns: float
+    first_due: str  # digest of when the first requests were due
+    first_due_ns: int  # when the first one was, by the requester's clock
+    early: int  # sent before they were due
+    earliest_ns: int  # by how much the earliest of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rested:
+    """What came of think time, nanoseconds: how late requests were sent after their rests, and which were sent too soon.
+
+    `early`: sent before the rest was over. `short`: rests that did not last as long as drawn, as far as it is known after
+    which request a rest came. `cycle_ns`: a latency, its rest and what came between, on average.
+    """
+
+    requests: int
+    late_median_ns: float
+    late_mean_ns: float
+    cycle_ns: float
+    early: int
+    short: int
+    shortest_ns: int  # the shortest of them, by how much it was too short
+    is_stamped: bool  # a request was sent at another time than its rest was over, as no timer is exact
+
+
+def observe(samples: Samples) -> Schedule | Rested | None:
+    """None for a closed loop without think time."""
+    if samples.rests is not None and samples.measured > samples.in_flight:
+        return _rested(samples)
+    if not samples.is_open_loop or samples.measured < 2:
+        return None
+    sent, unsent = samples.sent_ns, samples.never_sent_ns
+    intended = np.concatenate([samples.intended_ns, unsent])
+    lag = np.sort(sent - samples.intended_ns)
+    window_ns = int(intended.max() - intended.min())
+    longest_ns = max(window_ns, int(sent[-1] - sent[0]))  # all may have been sent, over a longer time
+    spans = ((intended.size, window_ns), (sent.size, longest_ns))
+    rates = [(n - 1) * 1e9 / span if span > 0 else 0.0 for n, span in spans]
+    return Schedule(
+        intended=int(intended.size),
+        never_sent=int(unsent.size),
+        intended_per_s=rates[0],
+        achieved_per_s=rates[1],
+        lag_p99_ns=quantile(lag, 0.99) if lag.size else 0.0,
+        median_ns=quantile(samples.ordered_ns, 0.5) if samples.ordered_ns.size else 0.0,
+        first_due=_digest(samples.schedule_ns(_REDRAWN)),
+        first_due_ns=int(intended.min()),
+        early=int((lag < 0).sum()),
+        earliest_ns=max(0, -int(lag[0])),
+    )
+
+
+def _rested(samples: Samples) -> Rested:
+    late = samples.sent_ns - samples.ready_ns
+    short, shortest_ns = cut_rests(samples)
+    return Rested(
+        requests=samples.measured,
+        late_median_ns=float(np.median(late)),
+        late_mean_ns=float(late.mean()),
+        cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
+        early=int((late < 0).sum()),
+        short=short,
+        shortest_ns=shortest_ns,
+        is_stamped=bool((late != 0).any()),
+    )
+
+
+def _digest(due_ns: Nanoseconds) -> str:
+    return hashlib.sha256(due_ns.astype("<i8").tobytes()).hexdigest()[:16]
+
+
+def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
+    """Whether requests were due when the trial's seed says: what is entered as intended is then no send time."""
+    load = replace(load, requests=min(seen.intended, _REDRAWN), duration_s=None)
+    due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
+    return _digest(due - due[0]) == seen.first_due
+
+
+def cut(seen: Schedule, part: Part) -> str:
+    """The explanation where a schedule ends before its load does, or goes on beyond; empty where it does not.
+
+    What is due is recorded, sent or not. Of a long one that ends by time not all is redrawn: the number may lie within five
+    standard deviations of a Poisson count.
+    """
+    load = part.load
+    asked = load.requests or NEVER
+    least = most = len(arrivals(replace(load, requests=min(asked, _REDRAWN)), part.seed))
+    if least == _REDRAWN:
+        least = most = asked
+        if load.rate_per_s is not None and load.duration_s is not None:
+            mean = load.rate_per_s * load.duration_s
+            least, most = (min(asked, int(mean + deviations * sqrt(mean))) for deviations in (-5, 5))
+    if least <= seen.intended <= most:
+        return ""
+    of_load = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    side = "ends before its load does" if seen.intended < least else "goes on beyond its load"
+    return f"the schedule {side}, with {quantities.count(seen.intended, 'request')} due in it, not {of_load}."
+
+
+def _moved(seen: Schedule, part: Part) -> str:
+    """The explanation where the whole schedule is shifted in time; empty where it is not."""
+    if seen.early:
+        return (
+            f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
+            f"by up to {quantities.ns(seen.earliest_ns)}."
+        )
+    begin_ns = part.done.begin_ns
+    if begin_ns is None or seen.first_due_ns == begin_ns:
+        return ""
+    late_ns = seen.first_due_ns - begin_ns
+    side = "after" if late_ns > 0 else "before"
+    return f"The first request was due {quantities.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The schedule where there is one, and the requester's core and event loop."""
+    findings = []
+    for trial, part, seen in cell.parts(NAME):
+        if isinstance(seen, Schedule):
+            findings.append(_schedule(cell, trial, part, seen))
+        elif seen is not None:
+            findings.append(_think_time(cell, trial, seen))
+        if not cell.is_open_loop and (unlike := _unlike_its_load(trial, part)):
+            findings.append(unlike)
+        findings.append(_requester(cell, trial, part))
+    findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
+    overloads = in_most([finding for finding in findings if finding.overload], len(cell.trials))
+    return worst([*(finding for finding in findings if not finding.overload), *overloads])
+
+
+def _who(trial: TrialEvidence, part: Part) -> str:
+    """A requester at the beginning of a sentence; of several, which of them."""
+    return "The requester" if len(trial.parts) == 1 else f"Requester process {part.process + 1} on {part.host}"
+
+
+def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
+    """Where a closed loop made more or fewer requests than its load has, or ended before its time."""
+    made, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
+    evidence: dict[str, Any] = {"trial": trial.record.index, "requests": made, "declared": load.requests}
+    is_cut = load.duration_s is None and load.requests is not None and made < load.requests
+    if is_cut or (load.requests is not None and made > load.requests):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=abs(made - (load.requests or 0)),
+            explanation=f"{_who(trial, part)} made {quantities.count(made, 'request')}; its load has {load.requests:,}.",
+            action=_FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
+        )
+    if made == load.requests or load.duration_s is None or load.think_s or window is None:
+        return None
+    took_s = (window.end_ns - window.begin_ns) / 1e9
+    if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={**evidence, "window_s": took_s, "duration_s": load.duration_s},
+        weight=load.duration_s - took_s,
+        explanation=(
+            f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the {quantities.ns(load.duration_s * 1e9)} "
+            f"declared."
+        ),
+        action=_FIND_THE_END,
+    )
+
+
+def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
+    """Where requester processes share CPUs, these can be busy though no process is."""
+    busiest = trial.summary.cpu_share if trial.summary else None
+    own = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
+    if busiest is None or busiest <= max(SATURATED, own) or cell.requesters == 1:
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
+        weight=busiest,
+        explanation=f"The CPUs that the requester's processes share were {quantities.percent(busiest)} busy: "
+        f"{'they, not the responder, are the bottleneck' if _has_room(trial) else 'they are at their limit'}.",
+        action="Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
+    )
+
+
+def _has_room(trial: TrialEvidence) -> bool:
+    """Whether the responder is known to have had some of its core left."""
+    share = trial.summary.responder_cpu_share if trial.summary else None
+    return share is not None and share <= SATURATED
+
+
+def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
+    why = quantities.not_sent(part.done)
+    rate = part.load.rate_per_s or 0.0
+    evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
+    if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=(
+                f"The requester's schedule has {quantities.rate(seen.intended_per_s)} requests per second, "
+                f"not the declared {quantities.rate(rate)}."
+            ),
+            action="Check how the requester draws its schedule (`arrivals`).",
+        )
+    if not _is_as_drawn(seen, part, part.load):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation="Requests were not due at the times that the trial's seed gives.",
+            action="Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
+        )
+    if unlike := cut(seen, part):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{_who(trial, part)}: {unlike}",
+            action=_FIND_THE_END,
+        )
+    if moved := _moved(seen, part):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=moved,
+            action="Fix the requester's intended times: latency counts from them, and a late one hides part of the wait.",
+        )
+    delivered = seen.achieved_per_s / seen.intended_per_s
+    measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
+    if seen.never_sent:
+        measured += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
+    if delivered < 0.9:
+        planned = cell.cell.load.rate_per_s or rate
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            overload=Overload(planned_per_s=planned, delivered_per_s=delivered * planned),
+            weight=-delivered,
+            explanation=f"Only {measured}: not the declared load.",
+            action="Lower the rate, raise the concurrency, or add requesters (`processes`).",
+        )
+    if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=seen.lag_p99_ns,
+            explanation=f"{measured}, one in a hundred more than {quantities.ns(seen.lag_p99_ns)} late.",
+            action="Lower the rate or add requesters (`processes`): latencies count from the intended time, and include"
+            " this lag.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, on time.")
+
+
+def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Finding:
+    mean = quantities.ms(cell.cell.load.think_s * 1e3)
+    late = seen.late_mean_ns / seen.cycle_ns if seen.cycle_ns > 0 else 0.0
+    evidence: dict[str, Any] = {"trial": trial.record.index, "think_s": cell.cell.load.think_s, **seen.__dict__}
+    if seen.early or seen.short:
+        count, by_ns = (seen.short, seen.shortest_ns) if seen.short else (seen.early, 0)
+        how = f", by up to {quantities.ns(by_ns)}" if by_ns else ""
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=count,
+            explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
+            f"gives was over{how}: more load than declared.",
+            action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
+        )
+    if not seen.is_stamped:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=seen.requests,
+            explanation="Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
+            " is no send stamp, and how late the requester's timers were is in the latencies.",
+            action="Take the send stamp immediately before the client's call (protos/process.md).",
+        )
+    sent = f"After a think time of {mean} requests were sent {quantities.ns(seen.late_mean_ns)} late on average"
+    if late > _MOST_LATE:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=late,
+            explanation=f"{sent}, {quantities.percent(late)} of a worker's round: less load than declared.",
+            action="Lower the concurrency or add requesters: those that rest share one requester's CPU.",
+        )
+    return Finding(verdict="pass", evidence=evidence, weight=late, explanation=f"{sent}.")
+
+
+def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
+    share, lag_ms = part.done.cpu_share, part.done.loop_lag_ms
+    several = part.load.concurrency > 1 or cell.is_open_loop
+    evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
+    if share is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="The requester did not report how busy its core was.",
+            action="Use a requester that prints `cpu_share` in its `done` line.",
+        )
+    busy = f"The requester's core was {quantities.percent(share)} busy"
+    if several and share > SATURATED:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{busy}: "
+            f"{'the requester, not the responder, is the bottleneck' if _has_room(trial) else 'it is at its limit'}.",
+            action="Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
+            " lighter client.",
+        )
+    median_ms = (trial.summary.median if trial.summary else None) or 0.0
+    if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=lag_ms,
+            explanation=f"The requester's event loop ran a timer {quantities.ms(lag_ms)} late.",
+            action="See `noise` and the client's share: the slowest latencies may be the requester's own.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{busy}.")
+
+
+NAME = "offered load"
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

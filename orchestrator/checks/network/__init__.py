@@ -1,0 +1,1 @@
+"""Checks of the network, its clocks and connections."""

@@ -1,0 +1,286 @@
+"""connections: as many as the policy implies, by the requester's count and by the peers that the responder saw.
+
+Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
+follows an error explains them and does not make the requests on fresh connections those of kept ones. Fewer than declared
+are a fault, too: a library may put several channels on one connection, and number them as if they were several.
+
+Where nothing was warmed up, a first request that stands out may have the opening of its connection in it, or what is done
+once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.findings.opening import COUNTED_BY
+from orchestrator.statistics.quantiles import distinct
+from services.python.contract.limits import RESUMED, SESSION
+
+# A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
+_PORTS = 28_232 / 2
+_FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connections stays far below
+_RECONNECTS = 0.005  # of the requests
+_ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests there are
+_EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
+_FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
+_FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
+_STANDS_OUT = 1.5  # times the median: less moves no mean
+_RARE = 0.001
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carried:
+    """Requests of the measured phase, how many of them succeeded, and how many connections carried those.
+
+    `used`: how many carried any, right reply or not. `first`: where nothing was warmed up, the latency of the first request
+    over the median, and the share of requests that took as long.
+    """
+
+    measured: int
+    ok: int
+    connections: int
+    used: int
+    first: tuple[float, float] | None = None
+
+
+def observe(samples: Samples) -> Carried:
+    """By the numbers that the requester gave its connections."""
+    carried = samples.connection[samples.ok]
+    return Carried(
+        measured=samples.measured,
+        ok=int(carried.size),
+        connections=distinct(carried),
+        used=distinct(samples.connection[samples.connection >= 0]),
+        first=_first(samples),
+    )
+
+
+def _first(samples: Samples) -> tuple[float, float] | None:
+    latency = samples.latency_ns
+    if not latency.size or (samples.columns["phase"] == 0).any():
+        return None
+    return float(latency[0] / max(np.median(latency), 1)), float((latency >= latency[0]).mean())
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Both counts of every trial."""
+    if cell.cell.connection == "per-request":
+        return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
+    findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
+    missing = [found for trial in cell.trials if (found := _missing_peers(cell, trial)) is not None]
+    often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
+    missed = (found for beyond, found in missing if beyond > (0 if often else 1))
+    return worst([*findings, *missed, *_cold(cell)])
+
+
+def _cold(cell: CellEvidence) -> Iterator[Finding]:
+    """A warning where nothing was warmed up, and first requests are slower than chance has them."""
+    firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
+    if not firsts:
+        return
+    ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
+    if ratio < _STANDS_OUT or chance > _RARE:
+        return
+    yield Finding(
+        verdict="warn",
+        evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
+        explanation=(
+            f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
+            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand "
+            f"in "
+            "it. A mean has it in it."
+        ),
+        action="Give `warmup`, and read medians.",
+    )
+
+
+def _of_all_by_chance(shares: Sequence[float]) -> float:
+    """How likely it is that shares drawn evenly from 0 to 1 are as small together as these (Fisher's method)."""
+    total = -sum(math.log(share) for share in shares)
+    term = chance = math.exp(-total)
+    for number in range(1, len(shares)):
+        term *= total / number
+        chance += term
+    return chance
+
+
+def distinct_ports(connections: int) -> float:
+    """How many different ports so many connections use when each is drawn by chance: ports (1 - e^(-n / ports))."""
+    return _PORTS * -math.expm1(-connections / _PORTS)
+
+
+def _by_chance(cell: CellEvidence, trial: TrialEvidence) -> int:
+    """How many of a trial's connections may have a port of its checks' again: one more in some trials, but not in most."""
+    connections = sum(part.connections for part in trial.parts)
+    expected = cell.check_requests * len(trial.parts) * connections / _PORTS
+    return int(expected + 4 * math.sqrt(expected))
+
+
+def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same."""
+    requests: dict[str, int] = {}
+    for of, part, seen in cell.parts(NAME):
+        if of is trial:
+            requests[part.host] = requests.get(part.host, 0) + seen.ok
+    return sum(distinct_ports(number) for number in requests.values())
+
+
+def _peers(trial: TrialEvidence) -> int | None:
+    before, after = trial.record.stats_before, trial.record.stats
+    return None if before is None or after is None else after.peers - before.peers
+
+
+def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+    requests, carried = seen.ok, seen.connections
+    opened, peers = part.done.connections_opened, _peers(trial)
+    evidence = {
+        "trial": trial.record.index,
+        "policy": "per-request",
+        "requests": requests,
+        "opened": opened,
+        "carried_by": carried,
+        "peers": peers,
+    }
+    fewest = min(n for n in (opened, carried) if n is not None)
+    few_peers = peers is not None and peers < _FEWEST * _ports_of(cell, trial)
+    if fewest < requests or few_peers:
+        met = f", the responder saw {quantities.count(peers, 'peer')}" if peers is not None else ""
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=(
+                f"{quantities.count(requests, 'request')} used {quantities.count(fewest, 'connection')}{met}: not one for "
+                f"each."
+            ),
+            action="Turn off the client's connection pool, or declare `connection: reuse`.",
+        )
+    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(part, evidence)) is not None:
+        return finding
+    return _counted(cell, evidence, f"{quantities.count(requests, 'request')}, a connection for each", peers)
+
+
+def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
+    """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
+    told = part.done.tls
+    if told is None or told.handshakes is None or told.resumed is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="A connection for each request; whether each resumed a session is not known, as the client's "
+            "library tells it of the check alone.",
+            action="Use a client on Python's `ssl` to have handshakes counted.",
+        )
+    full = told.handshakes - told.resumed
+    if full <= part.load.concurrency + _FEW_FULL * told.handshakes:  # the first of each worker has none to resume
+        return None
+    return Finding(
+        verdict="warn",
+        evidence=evidence | {"handshakes": told.handshakes, "resumed": told.resumed},
+        weight=full / told.handshakes,
+        explanation=f"{full:,} of {told.handshakes:,} handshakes resumed no session: they are among the latencies.",
+        action="Find out whether the responder hands out too few tickets, or takes each of them once.",
+    )
+
+
+def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+    requests, carried = seen.measured, seen.connections
+    opened, peers = part.done.connections_opened, _peers(trial)
+    declared = part.connections
+    evidence = {
+        "trial": trial.record.index,
+        "policy": "reuse",
+        "requests": requests,
+        "opened": opened,
+        "carried_by": carried,
+        "peers": peers,
+        "declared": declared,
+        "errors": sum(trial.errors.values()),
+    }
+    implied = sum(of.connections * cell.cell.connections_each + cell.check_requests for of in trial.parts)
+    of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
+    own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
+    many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
+    if extra > 0:
+        return Finding(
+            verdict="fail" if many else "warn",
+            evidence=evidence,
+            weight=extra,
+            explanation=(
+                f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
+                f"({quantities.percent(extra / max(among, 1))}), beyond the declared "
+                f"{quantities.count(declared, 'connection')} kept open."
+            ),
+            action="Find out whether the responder or a device on the path closes connections, or the client opens "
+            "its own: these are not latencies of kept connections.",
+        )
+    unused = (
+        0 if cell.operation.mix else declared - seen.used
+    )  # an operation that is asked seldom leaves its connection alone
+    if unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
+        return Finding(
+            verdict="fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
+            evidence=evidence | {"used": seen.used},
+            weight=unused,
+            explanation=(
+                f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
+                f"{declared:,} "
+                "declared."
+            ),
+            action="Find out whether the client shares connections among its requests in flight.",
+        )
+    return _counted(
+        cell,
+        evidence,
+        f"{quantities.count(requests, 'request')} over {quantities.count(carried, 'kept connection')}",
+        peers,
+    )
+
+
+def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Finding] | None:
+    """How many peers fewer than by chance a responder saw than the requesters used connections, the checks' among them."""
+    peers, seen = _peers(trial), [part.seen[NAME] for part in trial.parts if NAME in part.seen]
+    if peers is None or not seen:
+        return None
+    carried = cell.cell.connections_each * sum(part.connections for part in seen)
+    of_the_check = cell.check_requests * len(seen)
+    short = carried + of_the_check - peers
+    finding = Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
+        weight=short,
+        explanation=(
+            f"{quantities.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
+            f"and the responder saw {quantities.count(peers, 'peer')}: the library used fewer."
+        ),
+        action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",
+    )
+    return short - _by_chance(cell, trial), finding
+
+
+def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
+    """Whether so many extra connections among so many requests are many, then their share, and both numbers."""
+    return extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED), extra / max(requests, 1), extra, requests
+
+
+def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
+    if peers is None:
+        why = quantities.NOT_OURS if cell.is_external else "the responder did not count its peers"
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured}, by the requester's count alone: {why}.",
+            action="Use a responder that orch starts, and that prints `peers` in its `stats` line.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
+
+
+NAME = COUNTED_BY
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

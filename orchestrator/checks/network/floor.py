@@ -1,0 +1,327 @@
+"""floor: no reply can be faster than the network between the two ends.
+
+Three bounds, from the strictest to the loosest, and what each is worth:
+
+* The kernel's own round trip of the measured sockets (TCP_INFO min_rtt). A reply acknowledges its request at the latest,
+  so every call takes at least as long as its own segment's round trip; delayed acknowledgements make single round trips
+  longer than the path, never the smallest one longer than the fastest call. Uncertain by its unit, 1 µs, and 5 %.
+* The fastest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
+  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the fastest to
+  the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
+* The `tcp` exchange of the same bodies, which is a program too. An exchange that has to wake a sleeping CPU takes three
+  times as long as one that has not: on one machine a quarter of the fastest exchange is a bound, and where the two ends
+  are not pinned, or with several requests in flight, none is. Over a distance the network decides: uncertain by 10 %, by
+  what the block's readings disagree, and by twice the way from the fastest exchange to the middle one.
+
+  Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
+  a larger exchange has opened. How fast another one is depends on its own past (see `measure.baselines`); so a call that is
+  faster than an exchange which is no bound is shown as that, and never as "above the floor".
+
+Each operation of a mix is held to the exchange of as many bytes as its own bodies have; all of them together to ping and the
+kernel's round trip.
+
+A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
+connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
+
+A ping or an exchange was measured beside the calls and may have been disturbed where they were not: below these a cell fails
+where most of its trials are, and warns otherwise.
+
+What a client library says of TCP's, TLS's and QUIC's handshakes is held against the same bounds, and on a connection for
+each request against the requests that they are a part of: a warning, as no latency rests on it.
+
+HTTP/3 has no sockets of TCP, so that ping and exchange remain, and the exchange of a body beyond TCP's initial window is no
+bound of it.
+
+Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
+loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding, in_most, worst
+from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.factors import is_in_pieces
+
+INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"
+_PINGED_ANOTHER = "who answers a ping to the address of a service that is not ours may be another, or in no hurry"
+
+_ACTION = (
+    "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
+    "measure again."
+)
+_NO_HANDSHAKES = (
+    "Do not rely on the times of handshakes here, nor on round trips fitted to them; latencies are not affected."
+)
+_MOST_TOLD = 0.9  # of a trial's requests, for the median of their handshakes to be below that of the requests
+_ROUNDED = 0.02
+_ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Bound:
+    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all.
+
+    `is_anybodys`: nobody knows whether who answers the calls is who set it.
+    """
+
+    name: str
+    least_ns: float
+    uncertain_ns: float
+    why_not: str | None = None
+    is_of_each_call: bool = True
+    work: str = "call"
+    is_anybodys: bool = False
+
+    def is_no_pass(self, took_ns: int) -> bool:
+        """Whether it tells nothing of a call that is not quicker than it, as it is of somebody else."""
+        return self.is_anybodys and took_ns >= self.least_ns - self.uncertain_ns
+
+    def of_part(self, place: int) -> _Bound:
+        """The bound of one call of a task, by its place in it."""
+        return replace(self, work=f"call {place} of a task")
+
+    def of_task(self, calls: int) -> _Bound:
+        """The bound of so many calls, one after the other; itself for one."""
+        if calls == 1 or not self.is_of_each_call:
+            return self
+        return replace(
+            self,
+            name=f"{self.name} of {calls} calls",
+            least_ns=self.least_ns * calls,
+            uncertain_ns=self.uncertain_ns * calls,
+            work="task",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fastest:
+    """The fastest successful call or task, at 0, from sending, in ns.
+
+    At its place the fastest of each of its calls, or of each operation of a mix; `bodies`: of those how many bytes both
+    had.
+    """
+
+    took_ns: Mapping[int, int]
+    bodies: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+def observe(samples: Samples) -> Fastest:
+    """See `Fastest`."""
+    if not samples.call_ns.size:
+        return Fastest(took_ns={})
+    took_ns = {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}
+    if not samples.is_mix:
+        return Fastest(took_ns=took_ns)
+    places, bodies = samples.places[samples.ok], {}
+    for place in map(int, np.unique(places)):
+        of = np.flatnonzero(places == place)
+        quickest = of[np.argmin(samples.call_ns[of])]
+        took_ns[place] = int(samples.call_ns[quickest])
+        bodies[place] = int(samples.bytes_sent[quickest]), int(samples.bytes_received[quickest])
+    return Fastest(took_ns=took_ns, bodies=bodies)
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Each trial's fastest call against every bound that was measured beside it."""
+    findings = []
+    is_far = cell.placement.kind != "local"
+    for trial, part, fastest in cell.parts(NAME):
+        bounds = list(_bounds(trial, part, cell))
+        for place, took_ns in fastest.took_ns.items():
+            if cell.operation.mix:
+                of = _of_mix(trial, part, cell, place, fastest)
+            elif place:
+                of = [b.of_part(place) for b in bounds if b.is_of_each_call]
+            else:
+                of = [b.of_task(cell.cell.in_a_row) for b in bounds]
+            findings += [
+                _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
+            ]
+    handshakes = [found for trial in cell.trials for part in trial.parts for found in _handshakes(cell, trial, part)]
+    if not findings and not handshakes:
+        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
+        ping = ", and who answers a ping to the address of a service that is not ours is not known"
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
+            action="See the run's warnings for the reason.",
+        )
+    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
+    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
+    findings = [*exact, *in_most(beside, len(cell.trials))]
+    return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
+
+
+def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
+    """What holds the fastest request of an operation; at 0 that of all, which no exchange of one size bounds."""
+    if not place:
+        return [*_bounds(trial, part, cell, ())]
+    alike = [
+        reading
+        for reading in trial.readings_of("tcp", cell.cell.id)
+        if all(map(_are_alike, (reading.record.send_bytes, reading.record.receive_bytes), fastest.bodies[place]))
+    ]
+    work = f"request of {cell.operation.mix[place - 1].label}"
+    return [replace(bound, work=work) for bound in _bounds(trial, part, cell, alike)]
+
+
+def _are_alike(one: int, other: int) -> bool:
+    """Whether bodies of so many bytes have one floor (`measure.baselines`)."""
+    larger = max(one, other)
+    return larger <= _ONE_SEGMENT_BYTES or larger - min(one, other) <= larger * _SAME_SIZE
+
+
+def _bounds(
+    trial: TrialEvidence, part: Part, cell: CellEvidence, exchanges: Sequence[BaselineReading] | None = None
+) -> Iterator[_Bound]:
+    """Of the tcp exchanges given, or else of all that stand beside the cell."""
+    rtt_us = part.done.min_rtt_us
+    if rtt_us:
+        yield _Bound(name=_MIN_RTT, least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
+    pings = list(trial.readings_of("ping"))
+    if pings and not (cell.is_external and cell.placement.kind == "local"):
+        minima = [reading.minimum_ns or 0 for reading in pings]
+        least = min(minima)
+        yield _Bound(
+            name="ping",
+            least_ns=least,
+            uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
+            why_not=_PINGED_ANOTHER if cell.is_external else None,
+            is_anybodys=cell.is_external,
+        )
+    echoes = list(trial.readings_of("tcp", cell.cell.id)) if exchanges is None else exchanges
+    if echoes:
+        least = min(reading.minimum_ns or 0 for reading in echoes)
+        far = cell.placement.kind != "local"
+        yield _Bound(
+            name=_EXCHANGE,
+            least_ns=least,
+            uncertain_ns=max(0.1 * least, _disagreement(echoes)) if far else 0.75 * least,
+            why_not=_why_no_bound(cell, echoes),
+            # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
+            is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
+        )
+
+
+def _handshakes(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Iterator[Finding]:
+    """The medians that cannot be: each handshake takes a round trip, and no longer than the request that waits for it."""
+    told = part.done.opening
+    if told is None:
+        return
+    bounds = [bound for bound in _bounds(trial, part, cell) if bound.name != _EXCHANGE and bound.why_not is None]
+    secure = "QUIC" if cell.cell.is_over_quic else "TLS"
+    for protocol, took_s in (("TCP", told.connect_s), (secure, told.tls_s)):
+        if took_s is None:
+            continue
+        took_ns = took_s * 1e9
+        said = f"By the client library's word {protocol}'s handshakes took {quantities.ns(took_ns)} (median)"
+        evidence = {"trial": trial.record.index, "handshake": protocol, "median_ms": took_s * 1e3}
+        for bound in bounds:
+            if took_ns < bound.least_ns - bound.uncertain_ns:
+                yield Finding(
+                    verdict="warn",
+                    evidence={**evidence, "bound": bound.name, "bound_ms": bound.least_ns / 1e6},
+                    weight=1 - took_ns / bound.least_ns,
+                    explanation=f"{said}, less than the {bound.name} of {quantities.ns(bound.least_ns)}: impossible.",
+                    action=_NO_HANDSHAKES,
+                )
+        summary = trial.summary
+        if summary is None or summary.median is None or summary.errors or len(trial.parts) > 1:
+            continue
+        is_part = cell.cell.connection == "per-request" and told.connections >= _MOST_TOLD * summary.n
+        if is_part and took_s * 1e3 > (1 + _ROUNDED) * summary.median:
+            yield Finding(
+                verdict="warn",
+                evidence={**evidence, "latency_ms": summary.median},
+                weight=took_s * 1e3 / summary.median,
+                explanation=(
+                    f"{said}, longer than the requests that waited for them ({quantities.ms(summary.median)}): impossible."
+                ),
+                action=_NO_HANDSHAKES,
+            )
+
+
+def _disagreement(readings: Sequence[BaselineReading]) -> float:
+    """How far a block's readings lie apart, or within one the fastest and twice the middle."""
+    minima = [reading.minimum_ns or 0 for reading in readings]
+    within = max((reading.median_ns or 0) - (reading.minimum_ns or 0) for reading in readings)
+    return max(max(minima) - min(minima), 2 * within)
+
+
+def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
+    """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
+    if cell.cell.load.concurrency > 1:
+        return "with several requests in flight no CPU has to be woken, unlike for the exchange"
+    if not cell.is_pinned:
+        return "the two ends are not pinned, so the exchange may have had to wake a CPU"
+    largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
+    if cell.cell.is_over_quic and largest > INITIAL_WINDOW_BYTES:
+        return "it is TCP's, and QUIC has windows of its own, which let through more at first"
+    if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
+        return None
+    if cell.cell.connection == "per-request":
+        return "TCP estimates its sending rate for each new connection"
+    return "no larger exchange had grown its connection's window, so TCP itself may have limited it"
+
+
+def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: bool) -> Finding:
+    shortfall_ns = bound.least_ns - quickest_ns
+    evidence = {
+        "trial": trial.record.index,
+        "quickest_ms": quickest_ns / 1e6,
+        "bound": bound.name,
+        "bound_ms": bound.least_ns / 1e6,
+        "uncertain_ms": bound.uncertain_ns / 1e6,
+        "shortfall": shortfall_ns / bound.least_ns,
+    }
+    numbers = (
+        f"the fastest {bound.work} took {quantities.ns(quickest_ns)}, the {bound.name} {quantities.ns(bound.least_ns)}"
+    )
+    if bound.why_not is not None and shortfall_ns > 0:
+        # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
+        return Finding(
+            verdict="cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
+            evidence={**evidence, "why_no_bound": bound.why_not},
+            explanation=f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
+            action=_instead(bound) if is_far else "Nothing to do.",
+        )
+    if shortfall_ns > bound.uncertain_ns:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=shortfall_ns / bound.least_ns,
+            explanation=f"Impossible: {numbers}, with an uncertainty of no more than {quantities.ns(bound.uncertain_ns)}.",
+            action=_ACTION,
+        )
+    if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
+        why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"At the floor, not above it: {numbers}, which {why}.",
+        )
+    if shortfall_ns > 0:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
+            action="Measure on Linux, where the socket's own round trip is a better bound.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"Above the floor: {numbers}.")
+
+
+def _instead(bound: _Bound) -> str:
+    if bound.name == _EXCHANGE:
+        return "Compare this cell with the ping, not with the tcp floor."
+    return "Compare this cell with TCP's own round trip, not with the ping."
+
+
+NAME = "floor"
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)

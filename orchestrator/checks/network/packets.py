@@ -1,0 +1,173 @@
+"""lost packets: what TCP had to send again, for which no protocol is to blame.
+
+What that cost is said only as far as the latencies show it. A packet whose loss is seen by a time-out costs its request
+200 ms and a round trip (Linux's TCP_RTO_MIN); one that is sent again sooner, by later acknowledgements or a probe (RFC
+5681, RFC 8985), a round trip or two, and one that was only late nothing at all. So requests that took 195 ms longer than
+the median of their trial are counted, and where there are none no such time is spoken of.
+
+The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
+counts (/proc/net/snmp), and never less than the connections of one process on it: who says so has counted wrongly, and
+packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who
+answers behind a loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
+Of HTTP/3 no kernel counts anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
+from services.python.contract.counters import HostCounters
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Stats
+
+_SHARE = 0.001  # of the requests
+_TIME_OUT_NS = 195_000_000  # 200 ms, and what timers of a kernel with ticks of 4 ms are early by
+_ALWAYS_ALLOWED = 2  # so many are no rate yet
+_TOO_MANY, _SLACK = 1.05, 50  # packets that a requester may count beyond its host, which is read at another moment
+
+Packets = tuple[int, int]  # sent again, sent
+
+
+def observe(samples: Samples) -> int:
+    """How many requests took longer than the median by a retransmission time-out, from sending to reply."""
+    calls = samples.received_ns - samples.sent_ns
+    return int((calls - np.median(calls) >= _TIME_OUT_NS).sum()) if calls.size else 0
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Both directions of every trial."""
+    if cell.cell.is_over_quic:
+        waited = sum(seen for _, _, seen in cell.parts(NAME))
+        return Finding(
+            verdict="cannot tell",
+            evidence={"requests_200_ms_slower": waited},
+            explanation="HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
+            "and what it counts of TCP is of others.",
+            action="Look for requests that take far longer than the median"
+            f" ({quantities.count(waited, 'request')} took 200 ms longer).",
+        )
+    return worst([_finding(cell, trial) for trial in cell.trials])
+
+
+def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
+    asked = list(_of_requesters(trial))
+    answered = None
+    if cell.placement.kind != "local":
+        answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
+    requests = sum(part.done.requests for part in trial.parts)
+    waited = sum(seen for of, _, seen in cell.parts(NAME) if of is trial)
+    known = [count for count in (*asked, answered) if count is not None]
+    again, sent = sum(count[0] for count in known), sum(count[1] for count in known)
+    evidence = {
+        "trial": trial.record.index,
+        "requests": requests,
+        "sent_again_by_requester": None if None in asked else sum(count[0] for count in asked if count),
+        "sent_again_by_responder": None if answered is None else answered[0],
+        "packets": sent,
+        "requests_200_ms_slower": waited,
+    }
+    if None in asked:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="Neither the connections nor the hosts count packets sent again.",
+            action="Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
+            f" ({quantities.count(waited, 'request')} of this trial did).",
+        )
+    if (wrong := _more_than_the_host(trial)) is not None:
+        return replace(wrong, evidence=evidence | wrong.evidence)
+    measured = f"{again:,} of {sent:,} packets ({quantities.percent(again / sent if sent else 0.0, 2)}) were sent again"
+    if cell.is_external and answered is None and not _are_many(again, requests):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured} by the requester; of the way back nothing is known: {quantities.NOT_OURS}.",
+            action="Use a responder that orch starts to count both ways.",
+        )
+    if _are_many(again, requests):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=again / max(requests, 1),
+            explanation=f"{measured}, in {trial.called} of {quantities.count(requests, 'request')}.",
+            action=_cost(waited, again),
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+
+
+def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
+    """Where a requester's connections are said to have sent more packets than all TCP of its host."""
+    for part in trial.parts:
+        host, wire = _grown(part.done.host_before, part.done.host_after), part.done.wire
+        if host is None or wire is None:
+            continue
+        counted = sum(host)  # the host counts what is sent again apart, TCP_INFO with the others
+        if counted and wire.segments_sent > counted * _TOO_MANY + _SLACK:
+            return Finding(
+                verdict="warn",
+                weight=wire.segments_sent / max(counted, 1),
+                evidence={"host_sent": counted, "said_to_be_sent": wire.segments_sent},
+                explanation=(
+                    f"The requester says that its connections sent {wire.segments_sent:,} packets in {trial.called}, "
+                    f"and its host, in which they should be, counted {counted:,}: one of the two is wrong."
+                ),
+                action="Do not rely on packets and bytes per request here; latencies are not affected.",
+            )
+    return None
+
+
+def _are_many(again: int, requests: int) -> bool:
+    return again > max(_SHARE * requests, _ALWAYS_ALLOWED)
+
+
+def _cost(waited: int, again: int) -> str:
+    """What to do, and what sending again cost as far as latencies show it."""
+    if not waited:
+        return (
+            "Find out what drops or delays packets on the way. No request took 200 ms longer than the median, as a"
+            " retransmission time-out would: the cost is within the spread."
+        )
+    at_most = (
+        f", more than packets sent again ({again:,}), so others waited for something else" if waited > again else ""
+    )
+    return (
+        "Find out what drops packets, and do not compare stacks by percentiles among the"
+        f" {quantities.count(waited, 'request')} that took at least 200 ms longer than the median, as after a retransmission"
+        f" time-out{at_most}."
+    )
+
+
+def _of_requesters(trial: TrialEvidence) -> Iterator[Packets | None]:
+    """Of each requester, what its connections counted; of a host where they do not, its own count, which holds them all."""
+    hosts: dict[str, list[Done]] = {}
+    for part in trial.parts:
+        hosts.setdefault(part.host, []).append(part.done)
+    for dones in hosts.values():
+        wires = [done.wire for done in dones if done.wire is not None]
+        if len(wires) == len(dones):
+            yield from ((wire.retransmits, wire.segments_sent) for wire in wires)
+        else:
+            grown = [_grown(done.host_before, done.host_after) for done in dones]
+            known = [packets for packets in grown if packets is not None]
+            yield max(known, key=lambda packets: packets[1]) if len(known) == len(dones) else None
+
+
+def _host(stats: Stats | None) -> HostCounters | None:
+    return None if stats is None else stats.host
+
+
+def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets | None:
+    """What a host's counters of TCP grew by; None where it has none."""
+    if before is None or after is None or before.tcp is None or after.tcp is None:
+        return None
+    return after.tcp.retransmits - before.tcp.retransmits, after.tcp.segments_sent - before.tcp.segments_sent
+
+
+NAME = "lost packets"
+CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)

@@ -1,0 +1,159 @@
+"""round-trips: what the distance adds must be as many round trips as the connection policy implies.
+
+(median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
+task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446) unless QUIC has it in its own (RFC
+9001); a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window has grown
+already, and one beyond a window that the cell sets a round trip for each, so that is a range. Time on the wire is taken
+off where the link's rate is known.
+
+Too few round trips are impossible only where they are too few even after the fastest reply on one host: the median of
+a few requests there may hold a stall.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+from orchestrator import quantities
+from orchestrator.catalogue.read import protocols
+from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.evidence.run_evidence import CellEvidence
+from orchestrator.experiment.plan.cells import rounds_beyond_first
+from orchestrator.experiment.plan.plan import Stack
+
+LEAST_RTT_MS = 1.0
+_SEGMENT_BYTES = 1448
+_INITIAL_WINDOW = 10  # segments, unless the link was asked for another
+_LARGEST_ENCODED = 4 / 3  # of content: base64
+
+
+def slow_start_rounds(body_bytes: float, initial_window: int | None = None) -> int:
+    """Round trips beyond the first that a body needs when the window starts at ten segments, or so many, and doubles."""
+    window = (initial_window or _INITIAL_WINDOW) * _SEGMENT_BYTES
+    return ceil(log2(body_bytes / window)) if body_bytes > window else 0
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """One verdict per cell between two hosts."""
+    if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
+        return None
+    if cell.operation.mix:
+        return Finding(
+            verdict="not applicable",
+            explanation="The requests of a mix carry bodies of several sizes, which take different numbers of round trips.",
+        )
+    rtts = [reading.median_ns / 1e6 for t in cell.trials for reading in t.readings_of("ping") if reading.median_ns]
+    if not rtts:
+        return Finding(
+            verdict="cannot tell",
+            explanation="No ping was measured between the two ends, so round trips cannot be counted.",
+            action="See the run's warnings for the reason, and use the tcp floor as the baseline.",
+        )
+    rtt = sorted(rtts)[len(rtts) // 2]
+    if rtt < LEAST_RTT_MS:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"rtt_ms": rtt},
+            explanation=f"The round trip of {quantities.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work "
+            f"outweighs it.",
+            action="Add a placement over a longer distance.",
+        )
+    return _count(cell, rtt)
+
+
+def _is_queueing(cell: CellEvidence) -> bool:
+    """With more than one in flight a median also includes the time spent waiting for the others."""
+    return cell.cell.load.concurrency > 1
+
+
+def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
+    assert cell.replies is not None  # noqa: S101 - narrows the type
+    assert cell.replies.median is not None  # noqa: S101
+    here = cell.one_host.median if cell.one_host else None
+    least = cell.one_host.minimum if cell.one_host else 0.0
+    wire_ms = _wire_ms(cell)
+    trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
+    calls = cell.cell.in_a_row
+    opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
+    low = calls + (opening if cell.cell.connection == "per-request" else 0)
+    rounds = sum(_rounds(cell, body) for body in (cell.operation.request_bytes, cell.operation.reply_bytes))
+    high = low + calls * rounds
+    slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
+    evidence = {
+        "median_ms": cell.replies.median,
+        "one_host_median_ms": here,
+        "one_host_least_ms": least,
+        "wire_ms": wire_ms,
+        "rtt_ms": rtt_ms,
+        "round_trips": round(trips, 2),
+        "expected": [low, high],
+        "slack": round(slack, 2),
+    }
+    measured = f"The distance accounts for {trips:.2f} round trips of {quantities.ms(rtt_ms)}"
+    implied = f"{low}" if low == high else f"{low} to {high}"
+    most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
+    if cell.is_external:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured}, its own work included; orch did not start the responder and cannot measure it on one"
+            " host, and who answers a ping to its address may be another.",
+        )
+    if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
+            action="Check whether connections were reused where they should be new, and whether the right host answered.",
+        )
+    if here is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured}, including the hosts' own work: this stack was not measured on one host.",
+            action="Add the placement `local` to tell the network's share from the hosts'.",
+        )
+    if trips < low - slack:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"On one host, requests took from {quantities.ms(least)} to over {quantities.ms(here)}: too much "
+            f"spread.",
+            action="Plan more requests per trial and more `repeats`.",
+        )
+    if trips > high + 0.5 + slack:
+        return Finding(
+            verdict="warn",
+            weight=trips - high,
+            evidence=evidence,
+            explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.",
+            action="Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue.",
+        )
+    return Finding(
+        verdict="pass", evidence=evidence, explanation=f"{measured}; `{cell.cell.connection}` implies {implied}."
+    )
+
+
+def _rounds(cell: CellEvidence, body_bytes: float) -> int:
+    """Round trips beyond the first that a body may need: of a congestion window that grows, or of a window that is set."""
+    initial = None if cell.cell.is_over_quic else cell.placement.link.initial_window  # which is TCP's
+    growing = slow_start_rounds(body_bytes, initial)
+    return max(growing, rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
+
+
+def _wire_ms(cell: CellEvidence) -> float:
+    """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
+    rate = cell.placement.link.rate_mbit
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
+    return bodies * 8 / (rate * 1000) if rate else 0.0
+
+
+def round_trips_to_open(stack: Stack) -> int:
+    """How many round trips a new connection of the stack takes before its first request."""
+    try:
+        return protocols()[stack.protocol].round_trips(stack.client)
+    except KeyError:
+        return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
+
+
+CHECK = Check(name="round-trips", severity="serious", kinds=CALLS, judge=judge)

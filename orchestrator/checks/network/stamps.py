@@ -1,0 +1,63 @@
+"""one stamp per sample: each request has a send time of its own.
+
+Two readings of a nanosecond clock in one program are at least some 20 ns apart, and a request takes far longer to send,
+so that equal stamps mean that one reading was used for several requests.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Samples
+
+_COARSE_CLOCK_NS = 1_000
+
+
+def observe(samples: Samples) -> tuple[int, int, int]:
+    """Successful requests, how many share a send stamp with an earlier one, and the largest such group."""
+    sent = samples.sent_ns[samples.ok]
+    shared = sent[1:] == sent[:-1]
+    extra = int(shared.sum())
+    largest = int(np.unique(sent[1:][shared], return_counts=True)[1].max()) + 1 if extra else 1
+    return int(sent.size), extra, largest
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The worst trial."""
+    findings = []
+    for trial, part, (n, extra, largest) in cell.parts(NAME):
+        resolution = part.done.clock_resolution_ns or 1.0
+        evidence = {"trial": trial.record.index, "requests": n, "sharing": extra, "largest_group": largest}
+        if not extra:
+            findings.append(
+                Finding(verdict="pass", evidence=evidence, explanation="Every request has a send stamp of its own.")
+            )
+        elif resolution > _COARSE_CLOCK_NS:
+            findings.append(
+                Finding(
+                    verdict="cannot tell",
+                    evidence={**evidence, "clock_resolution_ns": resolution},
+                    explanation=f"{extra:,} requests share a send stamp, but the clock's steps are "
+                    f"{quantities.ns(resolution)}.",
+                    action="Measure on a host whose monotonic clock has nanosecond resolution.",
+                )
+            )
+        else:
+            many = largest > 2 or extra > 0.001 * n
+            findings.append(
+                Finding(
+                    verdict="fail" if many else "warn",
+                    evidence=evidence,
+                    explanation=(
+                        f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one."
+                    ),
+                    action="Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
+                )
+            )
+    return worst(findings)
+
+
+NAME = "one stamp per sample"
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

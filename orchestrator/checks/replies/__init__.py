@@ -1,0 +1,1 @@
+"""Checks of replies and their sizes."""

@@ -1,0 +1,163 @@
+"""codec size: bodies are large enough to hold the payload, and the wire carried as many bytes as the bodies have.
+
+Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
+Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more; where they
+are not, twice as much is worth a warning: bytes per request are then not those of the bodies, or counted wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence
+from services.python.contract.knobs import KEEPALIVE
+
+_INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
+_FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
+_TWICE = 2.0
+_PLAIN_OVERHEAD_BYTES = 4_000  # of a call: headers, and what opens a connection
+_SEGMENT_BYTES = 65_535  # at most, of one that is sent again
+_HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
+
+
+def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
+    """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many.
+
+    Records of TLS are within that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
+    """
+    return 1.1 * bodies + 2_000 * requests * cell.cell.calls + _handshakes(cell, requests)
+
+
+def _handshakes(cell: CellEvidence, requests: int) -> int:
+    return _HANDSHAKE_BYTES * requests if cell.cell.is_secured and cell.cell.connection == "per-request" else 0
+
+
+def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
+    """Twice the bodies, with headers and what was sent again.
+
+    Any number where connections ping meanwhile, or requests failed: those travelled, and are among no bodies.
+    """
+    if cell.cell.factors.get(KEEPALIVE) not in (None, "none") or any(trial.errors for trial in cell.trials):
+        return inf
+    again = sum(part.done.wire.retransmits for t in cell.trials for part in t.parts if part.done.wire)
+    overhead = _PLAIN_OVERHEAD_BYTES * requests * cell.cell.calls + _handshakes(cell, requests)
+    return _TWICE * bodies + overhead + _SEGMENT_BYTES * again
+
+
+def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
+    """Of each operation of a mix the body against its own content."""
+    for mixed, summary in zip(cell.operation.mix, cell.mixed, strict=False):
+        if mixed.payload.get("kind") not in _INCOMPRESSIBLE or summary.body_bytes is None:
+            continue
+        for way, content, body in zip(
+            ("sent", "received"), (mixed.request_bytes, mixed.reply_bytes), summary.body_bytes, strict=True
+        ):
+            if content >= _FRAMED_BYTES and body < 0.99 * content:
+                yield Finding(
+                    verdict="fail",
+                    evidence={"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
+                    explanation=f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
+                    " its payload.",
+                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Both directions: body against content, wire against body."""
+    findings = [*_of_mix(cell)]
+    contents = [size * cell.operation.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
+    for way, content in zip(("sent", "received"), contents, strict=True):
+        bodies, wires, requests = _bodies(cell, way)
+        if not requests or bodies is None:
+            continue
+        body = bodies / requests
+        evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
+        incompressible = (
+            cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES * cell.cell.calls
+        )
+        if incompressible and body < 0.99 * content:
+            findings.append(
+                Finding(
+                    verdict="fail",
+                    evidence=evidence,
+                    explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
+                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                )
+            )
+        elif wires is not None and wires < 0.95 * bodies:
+            findings.append(
+                Finding(
+                    verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
+                    action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
+                )
+            )
+        elif (
+            wires is not None
+            and cell.cell.factors["compression"] != "none"
+            and wires > _most_on_the_wire(cell, bodies, requests)
+        ):
+            findings.append(
+                Finding(
+                    verdict="fail",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than "
+                    f"compressed bodies of {body:,.0f} account for.",
+                    action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
+                )
+            )
+        elif wires is not None and wires > _most_of_plain(cell, bodies, requests):
+            findings.append(
+                Finding(
+                    verdict="warn",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than bodies of "
+                    f"{body:,.0f} and their headers account for.",
+                    action="Do not rely on bytes per request here; find out what else the connections carry.",
+                )
+            )
+        elif not incompressible and wires is None and cell.cell.kind != "codec":
+            findings.append(
+                Finding(
+                    verdict="cannot tell",
+                    evidence=evidence,
+                    explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
+                    action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
+                )
+            )
+        else:
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=_enough(cell, body, way)))
+    if not findings:
+        return Finding(
+            verdict="cannot tell",
+            explanation="The client library does not report the size of its bodies.",
+            action="Use a client that reports body sizes.",
+        )
+    return worst(findings)
+
+
+def _enough(cell: CellEvidence, body: float, way: str) -> str:
+    if cell.cell.kind == "codec":
+        return f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+    return f"{body:,.0f} bytes of body {way} per request, as the payload needs."
+
+
+def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
+    """Sums over the cell: body bytes, wire bytes (both None where not known), and measured requests.
+
+    Bodies are those of successful requests, while failed ones travelled too, so the wire may only carry more.
+    """
+    parts = [part for trial in cell.trials for part in trial.parts]
+    bodies = [t.totals.body_sent if way == "sent" else t.totals.body_received for t in cell.trials]
+    wires = [None if part.done.wire is None else getattr(part.done.wire, f"bytes_{way}") for part in parts]
+    requests = sum(t.totals.ok for t in cell.trials)
+    body = None if None in bodies else sum(b or 0 for b in bodies)
+    carried = None if None in wires else sum(w or 0 for w in wires)
+    return body, carried, requests
+
+
+CHECK = Check(name="codec size", severity="serious", kinds=CALLS | CODECS, judge=judge)

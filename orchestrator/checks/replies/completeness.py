@@ -1,0 +1,275 @@
+"""completeness: every request that was made is recorded, once, and in the phase in which it was made.
+
+What is entered as warm-up or as not sent is in no percentile. So the warm-up is over before the measured phase begins, by
+number and by time, as protos/process.md has it; and only a schedule can have something due that is never sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.checks.ends import worker_counts
+from orchestrator.checks.replies import store_sums
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
+from orchestrator.experiment.plan.cells import processes_of, workers_of
+from orchestrator.questions.until import find as until
+from orchestrator.statistics.quantiles import distinct
+from services.python.contract.lines import STATUSES
+
+_TELLING = 50  # so many different latencies do not come twice
+# May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
+_UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
+_COPIED = "Measure again: a copied trial makes intervals too narrow."
+_ACTION = (
+    "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What the record holds, warm-up included where not said otherwise: the responder's count does not know of phases."""
+
+    recorded: int  # rows of the record, those of parts too
+    rows: int  # samples
+    parts: int
+    warm: int
+    measured: int
+    never_sent: int
+    absent: int  # sequence numbers between 1 and the last that have no row
+    repeated: int
+    out_of_place: int  # of the warm-up, and not over before the measured phase
+    unanswered: int  # ended in a way that may have kept the request from the responder
+    digest: str  # of the measured stamps
+
+
+def observe(samples: Samples) -> Rows:
+    """Sequence numbers are given at sending, so that a row left out leaves a gap."""
+    numbers = samples.sequences
+    repeated = int((np.diff(numbers) == 0).sum())
+    return Rows(
+        recorded=samples.recorded,
+        rows=samples.rows,
+        parts=samples.recorded - samples.rows,
+        warm=samples.rows - samples.measured - int(samples.never_sent_ns.size),
+        measured=samples.measured,
+        never_sent=int(samples.never_sent_ns.size),
+        absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
+        repeated=repeated,
+        out_of_place=samples.out_of_place,
+        unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
+        digest=_digest(samples),
+    )
+
+
+def _digest(samples: Samples) -> str:
+    """Of when requests were sent and answered, counted from the first send, so that a copy moved in time is one too.
+
+    With few different latencies (a coarse clock) two trials may agree by chance: then of the clock's own stamps.
+    """
+    if not samples.measured:
+        return ""
+    took = samples.received_ns - samples.sent_ns
+    many = any(distinct(part) >= _TELLING for part in (took[: 4 * _TELLING], took))
+    stamps = np.stack([samples.sent_ns, samples.received_ns]) - (samples.sent_ns[0] if many else 0)
+    return hashlib.sha256(stamps.astype("<i8").tobytes()).hexdigest()[:16]
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Gaps, counts that disagree between record, requester and responder, and trials that are missing."""
+    if cell.cell.kind == "stream":
+        return _of_stream(cell)
+    findings = []
+    for trial, part, rows in cell.parts(NAME):
+        done = part.done
+        evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
+        troubles = []
+        if rows.absent or rows.repeated:
+            troubles.append(f"{quantities.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
+        if rows.out_of_place:
+            troubles.append(f"{quantities.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
+        if rows.never_sent and not cell.is_open_loop:
+            troubles.append(
+                f"{quantities.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
+            )
+        if done.rows != rows.recorded or done.requests != rows.measured:
+            troubles.append(
+                f"the requester reported {done.rows} rows and {done.requests} measured ones, "
+                f"the record holds {rows.recorded} and {rows.measured}"
+            )
+        counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
+        findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
+    findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
+    if cell.cell.kind != "codec":  # it has nobody who answers
+        findings += [_answered(cell, trial) for trial in cell.trials]
+    findings += store_sums.findings(cell)
+    findings += _repeated(cell.trials, "trials of this cell")
+    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
+        findings.append(_missing_trials(cell))
+    return worst(findings)
+
+
+def _of_stream(cell: CellEvidence) -> Finding | None:
+    """Missing and repeated trials, and time that is missing; whether each event is recorded, `event stream` says."""
+    findings = _repeated(cell.trials, "trials of this cell") + store_sums.findings(cell)
+    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
+        findings.append(_missing_trials(cell))
+    made = quantities.count(len(cell.trials), "trial")
+    return worst(findings) or Finding(
+        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{made}, each with events of its own."
+    )
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """The same samples in several cells (within one, `judge` finds them), and an end that the plan does not allow."""
+    copies = _repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True)
+    return worst([*copies, *_ended(run)])
+
+
+def _ended(run: RunEvidence) -> list[Finding]:
+    """Where a run measures until intervals are narrow enough: whether its samples let it end where it did."""
+    plan, made = run.plan, run.plan.blocks
+    if plan.until is None or run.manifest.state != "complete":
+        return []
+    medians: dict[int, dict[str, float]] = defaultdict(dict)
+    for cell in run.cells:
+        for trial in cell.trials:
+            if trial.summary is not None and trial.summary.median:
+                medians[trial.record.block][cell.cell.id] = trial.summary.median
+    ends = until.ends_after(plan, medians, made)
+    evidence = {"blocks": made, "at_most": plan.until.at_most, "within": plan.until.within, "ends_after": ends}
+    if ends == made:
+        return [Finding(verdict="pass", evidence=evidence, explanation="The run ended where its intervals let it end.")]
+    return [
+        Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"The run ended after {quantities.count(made, 'block')}; by its samples it ends after {ends}.",
+            action="Measure again: blocks were left out, or added, after their results were known.",
+        )
+    ]
+
+
+def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
+    """Samples that occur more than once: they are one measurement, and say nothing about the spread between trials."""
+    found: dict[str, list[TrialEvidence]] = defaultdict(list)
+    for trial in trials:
+        keys = [requester.samples for requester in trial.record.requesters]
+        keys += [part.seen[NAME].digest for part in trial.parts if NAME in part.seen]
+        for key in filter(None, keys):
+            found[key].append(trial)
+    copies = [same for same in found.values() if len(same) > 1 and (len({t.record.cell for t in same}) > 1) is across]
+    return [
+        Finding(
+            verdict="fail",
+            evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
+            weight=len(same),
+            explanation=f"One measurement appears {len(same)} times, in {where}: {_named(same)} hold the same samples.",
+            action=_COPIED,
+        )
+        for same in copies
+    ]
+
+
+def _named(trials: list[TrialEvidence]) -> str:
+    return ", ".join(dict.fromkeys(trial.called for trial in trials))
+
+
+def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
+    if troubles:
+        text = "; ".join(troubles)
+        return Finding(verdict="fail", evidence=evidence, explanation=f"{text[0].upper()}{text[1:]}.", action=_ACTION)
+    return Finding(verdict="pass", evidence=evidence, explanation=good)
+
+
+def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
+    """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
+    before, after = trial.record.stats_before, trial.record.stats
+    if before is None or after is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trial": trial.record.index},
+            explanation=f"How many requests it answered is unknown: {quantities.NOT_OURS}."
+            if cell.is_external
+            else "The responder did not report how many requests it answered.",
+            action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
+        )
+    seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
+    rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
+    unanswered = sum(s.unanswered for s in seen)
+    answered = after.answered - before.answered
+    # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
+    slack = len(trial.parts) * cell.check_requests + unanswered
+    evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
+    troubles = worker_counts.troubles(trial.record, workers_of(cell.cell.factors))
+    if answered > rows + slack:
+        troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
+    if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
+        troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
+    is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
+    if (warm := trial.record.stats_warm) is not None and is_whole:
+        until_warm, recorded = warm.answered - before.answered, sum(s.warm for s in seen) * cell.cell.calls
+        # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
+        checked, slack = len(trial.parts) * cell.check_requests, unanswered * cell.cell.calls
+        evidence |= {"answered_until_warm": until_warm, "recorded_until_warm": recorded}
+        if not recorded + checked - slack <= until_warm <= recorded + checked + slack:
+            troubles.append(
+                f"the responder answered {until_warm - checked:,} requests until the requester said that it was warm, "
+                f"{recorded:,} are recorded as the warm-up"
+            )
+    return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
+
+
+def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
+    """A trial in which not every requester has a record: what it asked is in no number, and its load was not offered.
+
+    Every host has all processes, as many hosts as were declared: by them it is decided whose stamps have one clock.
+    """
+    processes = processes_of(cell.cell.factors)
+    told = trial.record.requesters
+    kept = {(of.host, of.process) for of in told if of.samples and of.process in range(processes)}
+    hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
+    if len(kept) == len(told) == cell.requesters and hosts == declared:
+        return None
+    more = [] if len(told) == cell.requesters else [f"{len(told)} are told of"]
+    more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
+    return Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept), "hosts": hosts},
+        explanation=f"In {trial.called}, {len(kept)} of {quantities.count(cell.requesters, 'requester')} left a record"
+        f"{''.join(f', and {text}' for text in more)}.",
+        action=_ACTION,
+    )
+
+
+def _missing_trials(cell: CellEvidence) -> Finding:
+    """A failure where all that were tried failed: a cell that cannot be measured is not merely unfinished."""
+    usable = [trial for trial in cell.trials if trial.summary]
+    empty = len(cell.trials) - len(usable)
+    some = f"{len(usable)} of {quantities.count(cell.planned, 'planned trial')} gave samples"
+    none = f"No trial of this cell gave a sample: {quantities.count(cell.planned, 'trial')} planned"
+    without = f", {empty} ended without a measured request or with an empty window" if empty else ""
+    return Finding(
+        verdict="fail" if (cell.failed or empty) and not usable else "warn",
+        evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
+        explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
+        action="See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
+    )
+
+
+NAME = "completeness"
+CHECK = Check(
+    name=NAME,
+    severity="fatal",
+    kinds=CALLS | CODECS | STREAMS,
+    observe=observe,
+    judge=judge,
+    judge_run=judge_run,
+    judges_empty=True,
+)

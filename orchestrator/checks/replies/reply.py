@@ -1,0 +1,183 @@
+"""reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
+
+A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
+
+Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
+share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
+stacks answer but how often: that cell fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from orchestrator import quantities
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.evidence.run_evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
+from orchestrator.experiment.plan.contrasts import address_of
+from orchestrator.experiment.plan.plan import External
+from orchestrator.statistics.quantiles import fails_that_move, is_supported
+
+_PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+
+
+def observe(samples: Samples) -> int:
+    """Successful measured requests."""
+    return int(samples.ok.sum())
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The worst requester."""
+    findings = [_finding(cell, trial, part, ok) for trial, part, ok in cell.parts(NAME)]
+    missing = _missing(cell)
+    if missing is None:
+        return worst(findings)
+    alone = all(finding.verdict != "fail" for finding in findings)
+    return worst([*findings, replace(missing, evidence={**missing.evidence, MISSING_ALONE: alone})])
+
+
+def moved(failed: int, n: int) -> list[str]:
+    """The percentiles of `n` requests that are shown, and are moved further than by chance if so many of them failed."""
+    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(n, share) or name == "median"}
+    return [name for name, share in shown.items() if failed > fails_that_move(share, n)]
+
+
+def _missing(cell: CellEvidence) -> Finding | None:
+    """Of all trials together, as the table shows their percentiles; None where every request got its reply."""
+    ok, failed = sum(t.totals.ok for t in cell.trials), sum(sum(t.errors.values()) for t in cell.trials)
+    if not failed:
+        return None
+    n = ok + failed
+    names = moved(failed, n)
+    kinds = Counter[str]()
+    for trial in cell.trials:
+        kinds.update(trial.errors)
+    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": dict(kinds)}
+    text = quantities.no_reply(failed, n, cell.cell.kind)
+    text = f"{text[0].upper()}{text[1:]}"
+    if not ok:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=1.0,
+            explanation=f"{text}: there is no percentile to show.",
+            action="Find out why requests fail: the table counts them by kind.",
+        )
+    if names:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=failed / n,
+            explanation=f"{text}: enough to move {quantities.listed(names)}, which the report shows.",
+            action="Find out why requests fail (the table counts them by kind) before comparing how long they take.",
+        )
+    return Finding(
+        verdict="warn",
+        evidence=evidence,
+        weight=failed / n,
+        explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
+        action="See the errors by kind in the table.",
+    )
+
+
+def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
+    expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
+    verified = part.done.verified
+    wrong = trial.errors.get("wrong-reply", 0)
+    evidence = {
+        "trial": trial.record.index,
+        "counted": ok,
+        "verified": verified,
+        "verified_by_bytes": part.done.verified_by_bytes,
+        "identity_expected": expected,
+        "identity_met": met,
+        "errors": dict(trial.errors),
+    }
+    if met is not None and expected is not None and met != expected:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
+            action="Find out what else listens at that address, on the responder's host or between the hosts.",
+        )
+    if verified is not None and verified < ok:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{ok - verified:,} of {ok:,} counted replies were never verified.",
+            action="Verify every reply in the requester: the latency of an unread reply means nothing.",
+        )
+    if wrong:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{quantities.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is "
+            f"faulty.",
+            action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
+        )
+    if cell.stack.external is not None and cell.stack.external.is_anonymous:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified; who answered is not known, as the service "
+            f"does not"
+            " answer `identity`.",
+            action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
+        )
+    if cell.cell.kind == "codec" and verified is not None:
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"{quantities.count(ok, 'message')}, each decoded to what had been encoded.",
+        )
+    if met is None or verified is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="The requester did not report which responder answered or how many replies it verified.",
+            action="Use a requester that prints `identity` and `verified` in its `done` line.",
+        )
+    return Finding(
+        verdict="pass",
+        evidence=evidence,
+        explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from "
+        + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
+    )
+
+
+def _by_bytes(part: Part) -> str:
+    alike = part.done.verified_by_bytes
+    return f" ({alike:,} by their bytes, which equal those of one that was read)" if alike else ""
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """Whether one and the same responder answered all trials at each address that orch was given."""
+    met: dict[External, dict[str, TrialEvidence]] = {}
+    for cell in run.cells:
+        for trial in cell.trials:
+            for part in trial.parts:
+                if cell.stack.external is not None and part.done.identity is not None:
+                    met.setdefault(cell.stack.external, {}).setdefault(part.done.identity, trial)
+    return worst([_several(external, trials) for external, trials in met.items() if len(trials) > 1])
+
+
+def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
+    """More than one identity at one address."""
+    names = list(trials)
+    first = ", ".join(f"{name!r} in {trials[name].called}" for name in names[:_NAMES_SHOWN])
+    return Finding(
+        verdict="warn",
+        evidence={"address": address_of(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
+        weight=len(names),
+        explanation=f"At {address_of(external)} answered {len(names)} that call themselves differently: {first}"
+        f"{' and others' if len(names) > _NAMES_SHOWN else ''}. It was started anew, or something shares out the requests.",
+        action="Name the address of one responder, and leave it running: these trials may be of different programs.",
+    )
+
+
+NAME = "reply"
+MISSING_ALONE = "missing_alone"
+"""The key of evidence that says whether requests without a right reply are all that is wrong."""
+_NAMES_SHOWN, _NAMES_KEPT = 2, 10
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run)

@@ -1,0 +1,1 @@
+"""What the samples of a run show, cell by cell."""

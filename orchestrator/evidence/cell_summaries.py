@@ -1,0 +1,198 @@
+"""From a cell's evidence to what the report says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from orchestrator import quantities
+from orchestrator.evidence import costing, host_noise, openings, requester_hosts
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
+from orchestrator.experiment.plan.plan import Cell, Operation
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.opening import COUNTED_BY, CellOpening
+from orchestrator.findings.summary import CellSummary, FloorSummary, TrialSummary
+from orchestrator.findings.validity import failed_in
+from orchestrator.questions.stability import observe as spreads
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.until import find as until
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
+from services.python.contract.requester_lines import Wire
+
+RAW_CLIENT = "raw"
+
+
+def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[CellSummary, ...]:
+    """Every planned cell, those without a sample too; what relates it to another cell leaves out invalid ones."""
+    sound = [cell for cell in run.cells if not failed_in(cell.cell.id, checks)]
+    return tuple(_summarise(cell, run, sound) for cell in run.cells)
+
+
+def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
+    trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
+    payload_bytes = content(cell.operation, cell.cell)
+    goodput_mb_per_s, goodput_interval = goodput(payload_bytes, trials)
+    outcomes: Counter[str] = Counter()
+    for part in (part for trial in cell.trials for part in trial.parts):
+        outcomes.update(part.done.outcomes)
+    medians = list(by_block(trials, "median").values())
+    middle = cell.distribution.median if cell.distribution else None
+    tcp = _floor(run.floors, "tcp", cell)
+    is_median_known = not any("median" in trial.censored for trial in trials)
+    errors: Counter[str] = Counter()
+    for trial in cell.trials:
+        errors.update(trial.errors)
+    return CellSummary(
+        id=cell.cell.id,
+        stack=cell.stack.id,
+        stack_label=cell.stack.label,
+        factors=dict(cell.cell.factors),
+        operation=cell.operation.label,
+        operation_id=cell.operation.id,
+        placement=cell.placement.name,
+        placement_id=cell.placement.id,
+        load=quantities.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls, at_once=cell.cell.is_at_once),
+        distribution=cell.distribution,
+        errors=dict(errors),
+        requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
+        trials=trials,
+        failed_trials=len(cell.failed),
+        median_interval=intervals.of_trials(medians).interval(until.alpha(run.plan))
+        if medians and is_median_known
+        else None,
+        throughput_per_s=_throughput(cell.trials),
+        goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
+        body_bytes=_body_bytes(cell.trials),
+        wire_bytes=_per_request(cell.trials, "bytes_sent", "bytes_received"),
+        packets=_per_request(cell.trials, "segments_sent", "segments_received"),
+        first_request=_middle(t.totals.first_request_ms for t in cell.trials),
+        tcp_floor=tcp,
+        ping_floor=_floor(run.floors, "ping", cell),
+        over_floor=middle - tcp if middle is not None and tcp is not None else None,
+        client_share=_client_share(cell, sound),
+        strip=cell.strip,
+        not_sent=sum(t.not_sent for t in cell.trials),
+        not_sent_reasons=tuple(sorted({quantities.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
+        replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
+        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
+        planned_trials=cell.planned,
+        kind=cell.cell.kind,
+        parts=cell.parts_ms,
+        stream=cell.stream,
+        costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
+        payload_bytes=payload_bytes,
+        goodput_mb_per_s=goodput_mb_per_s,
+        goodput_interval=goodput_interval,
+        opening=_opening(cell, trials),
+        spreads=spreads.of_cell([trial.spread for trial in trials]),
+        outcomes=dict(outcomes),
+        store_times=store_times.of_cell([trial.record for trial in cell.trials]),
+        over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
+        mixed=cell.mixed,
+        requester_hosts=requester_hosts.of_cell([trial.by_host for trial in cell.trials]),
+    )
+
+
+def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> CellOpening | None:
+    has_connections = cell.cell.kind in ("call", "task")
+    return openings.of_cell([trial.opening for trial in trials], _carried(cell)) if has_connections else None
+
+
+def _carried(cell: CellEvidence) -> list[int]:
+    """How many connections carried the measured requests of each trial."""
+    trials = [[p.seen[COUNTED_BY] for p in trial.parts if COUNTED_BY in p.seen] for trial in cell.trials]
+    return [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    """The median over trials: one number per trial, so that a long trial weighs no more than a short one."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _throughput(trials: Iterable[TrialEvidence]) -> float | None:
+    """Right replies of all trials over the sum of their windows, less pauses: pooled like the mean latency beside it."""
+    known = [(t.totals.ok, t.totals.window_s) for t in trials if t.summary and t.totals.window_s]
+    total_s = sum(window_s for _, window_s in known)
+    return sum(ok for ok, _ in known) / total_s if total_s else None
+
+
+def _floor(floors: Iterable[FloorSummary], kind: str, cell: CellEvidence) -> float | None:
+    for floor in floors:
+        beside = floor.placement_id == cell.placement.id and (kind == "ping" or cell.cell.id in floor.cells)
+        if floor.kind == kind and beside and floor.distribution:
+            return floor.distribution.median  # what a ping or an echo lost is counted apart
+    return None
+
+
+def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
+    ok = sum(t.totals.ok for t in trials)
+    sent, received = [t.totals.body_sent for t in trials], [t.totals.body_received for t in trials]
+    if not ok or None in sent or None in received:
+        return None
+    return sum(b or 0 for b in sent) / ok, sum(b or 0 for b in received) / ok
+
+
+def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
+    """Two TCP_INFO counters per measured request (failed ones travelled too), of a stream per event delivered.
+
+    None where a system has none.
+    """
+    counters: list[Wire] = []
+    requests = 0
+    for part in (part for trial in trials for part in trial.parts):
+        if part.done.wire is None:
+            return None
+        counters.append(part.done.wire)
+        requests += part.done.events.delivered if part.done.events else part.done.requests
+    if not requests:
+        return None
+    sent, received = (sum(getattr(wire, key) for wire in counters) / requests for key in keys)
+    return sent, received
+
+
+def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
+    """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
+    mine = cell.distribution.median if cell.distribution else None
+    if cell.stack.client == RAW_CLIENT or not mine:
+        return None
+    for other in cells:
+        alike = (
+            other.stack.client == RAW_CLIENT
+            and (other.stack.protocol, other.stack.responder) == (cell.stack.protocol, cell.stack.responder)
+            and other.cell.setting == cell.cell.setting
+        )
+        if alike and other.distribution and other.distribution.median is not None:
+            return (mine - other.distribution.median) / mine
+    return None
+
+
+_VERIFIED = ("bytes", "records", "json", "transfer")  # kinds of payload of which every byte is compared
+
+
+def content(operation: Operation, cell: Cell) -> tuple[int, int] | None:
+    """Bytes of content in one sample's request and in its reply; None where not all of it is verified.
+
+    Of bytes their number, of records 90 each (what one takes as compact JSON, on average), of a JSON document its file: the
+    same for every stack, so that a codec that writes less of it is not the poorer for it. A task has that of all its calls.
+    """
+    if operation.payload.get("kind") not in _VERIFIED or cell.kind == "stream":
+        return None
+    return operation.request_bytes * operation.calls, operation.reply_bytes * operation.calls
+
+
+def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary]) -> tuple[float | None, Interval | None]:
+    """Verified content a second in 10^6 bytes, both ways together, with its 95 % interval over trials.
+
+    From each trial's right replies over its window, less the requester's own pauses. The value is the trials' geometric
+    mean; the interval is None with fewer than three of them. None for both where a trial has no right reply.
+    """
+    rates = [trial.throughput_per_s for trial in trials]
+    if not sizes or not sum(sizes) or not rates or min(rates) <= 0:
+        return None, None
+    mean = intervals.of_trials([rate * sum(sizes) / 1e6 for rate in rates])
+    return mean.ratio, mean.interval()

@@ -1,0 +1,489 @@
+"""Reads a run's samples once: by column, trial by trial, and keeps what summary and checks need of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import quantities
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.evidence import costing, openings, requester_hosts, responder_workers
+from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
+from orchestrator.evidence.run_evidence import (
+    COLUMNS,
+    OK,
+    BaselineReading,
+    CellEvidence,
+    Part,
+    Run,
+    RunEvidence,
+    Samples,
+    Totals,
+    TrialEvidence,
+    parts_of,
+)
+from orchestrator.experiment.model.factors import is_in_pieces
+from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, read_plan
+from orchestrator.experiment.plan.topology import limit_of
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
+from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
+from orchestrator.questions.stability import observe as spreads
+from orchestrator.questions.streams import observe as streams
+from orchestrator.questions.streams.observe import DROPPED, StreamSamples
+from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.statistics import quantiles as st
+from orchestrator.statistics.quantiles import Distribution, Nanoseconds
+from services.python.contract.lines import STATUSES, Load
+from services.python.load.phases import rests
+
+Observe = Callable[[Samples], Any]
+
+BINS_PER_CELL = 240
+
+
+def collect(
+    run: Run, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
+) -> RunEvidence:
+    """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
+
+    `of_whole` see what all requesters of a trial recorded as one record (`one_clock`); see `TrialEvidence.whole`.
+
+    InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
+    when the manifest is of a newer version, or the run is still going on.
+    """
+    manifest = run.manifest()
+    if manifest.state == "running":
+        raise UsageError(
+            f"run {manifest.run_id} is still in progress in another process",
+            hint="wait until it has ended, or name another run",
+        )
+    plan, manifest = expanded(read_plan(manifest.plan), manifest)
+    trials = last_attempts(manifest.trials)
+    if not any(t.outcome == "ok" for t in trials):
+        raise InvalidMeasurement(
+            f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
+            hint="why trials failed is in manifest.json and under logs/"
+            + ("" if manifest.state == "complete" else "; `orch run --resume` continues it"),
+        )
+    readings, floors = _baselines(run, manifest, plan)
+    by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
+    for trial in trials:
+        by_cell[trial.cell].append(trial)
+    cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_whole, cpus) for cell in plan.cells)
+    return RunEvidence(
+        manifest=manifest,
+        plan=plan,
+        cells=tuple(
+            replace(
+                c,
+                is_one_machine=is_one_machine(plan, c.placement),
+                has_groups=PROVIDERS[plan.provider].makes_hosts and PROVIDERS[plan.provider].hosts_are_this_machine,
+                limit=limit_of(plan.provider, plan.machine),
+                is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
+                or c.placement.kind != "local",
+                one_host=_one_host(c, cells),
+            )
+            for c in cells
+        ),
+        readings=readings,
+        floors=floors,
+    )
+
+
+def _are_pinned(manifest: Manifest, plan: Plan, placement: Placement) -> bool:
+    """Whether the ends of a local placement were kept on their CPUs."""
+    cpus = manifest.fleet.get("requester_cpus", plan.pin)
+    if placement.pin is not None:
+        cpus = manifest.fleet.get("cpus_by_placement", {}).get(placement.id, {}).get("requester", cpus)
+    return cpus not in (None, "off")
+
+
+def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
+    """The trials that count: a block that was cut and repeated counts only as it was made last."""
+    trials = list(trials)
+    last: dict[int, int] = {}
+    for trial in trials:
+        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
+    return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)
+
+
+def _cell(
+    run: Run,
+    plan: Plan,
+    cell: Cell,
+    trials: list[TrialRecord],
+    readings: tuple[BaselineReading, ...],
+    observers: Mapping[str, Observe],
+    of_whole: Mapping[str, Observe],
+    cpus_of_hosts: Mapping[str, int | None],
+) -> CellEvidence:
+    made = [t for t in trials if t.outcome == "ok"]
+    pool: list[Nanoseconds] = []
+    failures: list[int] = []
+    pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
+    limit_ns = cell.timeout_s * cell.calls * 1e9
+    strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
+    evidence = []
+    placement = next(p for p in plan.placements if p.id == cell.placement)
+    is_one_clock = is_one_machine(plan, placement)
+    events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
+    operation = next(o for o in plan.operations if o.id == cell.operation)
+    mix = OperationsOfMix(operation) if operation.mix else None
+    wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
+    for record in made:
+        parts: list[tuple[RequesterRecord, Samples]] = []
+        shares: list[Share] = []
+        for part, own in zip(record.requesters, shares_of(cell, record, plan.trials[record.index].seed), strict=True):
+            if part.samples:
+                columns = run.samples(part.samples, wanted)
+                parts.append((part, _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)))
+                shares.append(own)
+                if cell.kind in ("task", "codec"):
+                    for place, took in parts_of(columns).items():
+                        pieces[place].append(took)
+        stream = None if events is None else events.add(record, [s for _, s in parts if isinstance(s, StreamSamples)])
+        ordered = _merge([samples.ordered_ns for _, samples in parts])
+        hosts = by_host(parts)
+        totals, errors = _totals(cell, hosts), _errors([s for _, s in parts])
+        if stream is not None and stream.counts.dropped:
+            errors = {DROPPED: stream.counts.dropped}
+        not_sent = sum(s.never_sent_ns.size for _, s in parts)
+        if mix is not None:
+            mix.add([s for _, s in parts], totals.window_s)
+        evidence.append(
+            TrialEvidence(
+                record=record,
+                parts=tuple(
+                    Part(
+                        host=p.host,
+                        done=p.done,
+                        seen={name: see(s) for name, see in observers.items()},
+                        load=own.load,
+                        connections=own.connections,
+                        seed=own.seed,
+                        process=p.process,
+                        heard=p.heard,
+                    )
+                    for (p, s), own in zip(parts, shares, strict=True)
+                    if s.measured
+                ),
+                summary=_trial_summary(
+                    record,
+                    ordered,
+                    totals,
+                    errors,
+                    max((of.whole.whole_span_ns for of in hosts), default=0),
+                    not_sent,
+                    _offered_per_s([of.whole for of in hosts]),
+                    busiest(record.requesters, cpus_of_hosts),
+                ),
+                totals=totals,
+                errors=errors,
+                not_sent=not_sent,
+                stream=stream,
+                readings=tuple(
+                    k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
+                ),
+                whole=seen_in_all([of.whole for of in hosts if of.whole.measured], of_whole),
+                by_host=requester_hosts.of_trial(hosts),
+                in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
+            )
+        )
+        pool.append(ordered)
+        failures.append(sum(errors.values()))
+        strips.add(record.index, [of.whole for of in hosts])
+    operation = next(o for o in plan.operations if o.id == cell.operation)
+    of_all, replies = _distributions(pool, failures, limit_ns)
+    if of_all is not None and cell.kind == "stream":
+        of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
+    return CellEvidence(
+        cell=cell,
+        stack=next(s for s in plan.stacks if s.id == cell.stack),
+        operation=operation,
+        placement=placement,
+        requesters=in_all(cell.factors),
+        trials=tuple(evidence),
+        failed=tuple(t for t in trials if t.outcome != "ok"),
+        planned=sum(1 for t in plan.trials if t.cell == cell.id),
+        distribution=of_all,
+        replies=replies,
+        strip=strips.strip(),
+        parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
+        stream=events.summary(of_all) if events else None,
+        mixed=() if mix is None else mix.summary(limit_ns),
+    )
+
+
+def _samples(
+    columns: Mapping[str, npt.NDArray[Any]], cell: Cell, load: Load, seed: int, *, is_one_clock: bool
+) -> Samples:
+    if cell.kind == "stream":
+        return StreamSamples(columns, replace(cell, load=load), is_one_clock=is_one_clock)
+    is_open_loop = load.rate_per_s is not None
+    return Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=rests(load, seed))
+
+
+def is_one_machine(plan: Plan, placement: Placement) -> bool:
+    """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
+    return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
+
+
+def _named(cell: Cell, operation: Operation, place: int) -> str:
+    """What a part of a sample is called, from 1: the operation that it asks, where those that one is made of are asked."""
+    names = operation.made_of if is_in_pieces(cell.factors) else ()
+    return names[place - 1] if place <= len(names) else quantities.of_part(cell.kind, place)
+
+
+def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
+    """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
+    trials = [np.sort(each) for each in took if each.size]
+    of = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
+    return PartSummary(name=name, n=of.n, median=of.median or 0.0, p99=of.p99)
+
+
+def _distributions(
+    trials: list[Nanoseconds], failures: list[int], limit_ns: float
+) -> tuple[Distribution | None, Distribution | None]:
+    """Of all requests of a cell, and of the right replies alone; None without one. A trial without a request is none."""
+    pooled = _merge(trials)
+    if not pooled.size:
+        return None, None
+    replies = st.over_trials(st.distribution(pooled), [st.percentiles(ordered) for ordered in trials if ordered.size])
+    if not any(failures):
+        return replies, replies
+    each = [st.percentiles(o, failed) for o, failed in zip(trials, failures, strict=True) if o.size + failed]
+    return st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each), replies
+
+
+def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
+    if len(parts) == 1:
+        return parts[0]
+    merged = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    merged.sort(kind="stable")
+    return merged
+
+
+def _trial_summary(
+    record: TrialRecord,
+    ordered: Nanoseconds,
+    totals: Totals,
+    errors: Mapping[str, int],
+    span_ns: int,
+    not_sent: int,
+    offered_per_s: float | None,
+    cpu_share: float | None,
+) -> TrialSummary | None:
+    failed = sum(errors.values())
+    if not ordered.size + failed or totals.rate_per_s is None:
+        return None
+    median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
+    p99 = st.supported_quantile(ordered, 0.99, failed)
+    return TrialSummary(
+        index=record.index,
+        block=record.block,
+        n=int(ordered.size),
+        errors=failed,
+        median=st.finite(median),
+        p99=st.finite(p99),
+        mean=float(ordered.mean()) / st.NS_PER_MS if ordered.size else None,
+        minimum=float(ordered[0]) / st.NS_PER_MS if ordered.size else None,
+        throughput_per_s=totals.rate_per_s,
+        cpu_share=cpu_share,
+        started_wall_ns=record.started_wall_ns,
+        ended_wall_ns=record.ended_wall_ns,
+        censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
+        responder_cpu_share=responder_workers.cpu_share(record, span_ns),
+        responder_window_s=span_ns / 1e9,
+        not_sent=not_sent,
+        offered_per_s=offered_per_s,
+        unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
+        cost=costing.of_trial(record),
+        opening=openings.of_trial(record),
+        spread=spreads.of_trial(ordered, failed, totals.first_request_ms),
+        retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
+    )
+
+
+def _offered_per_s(parts: list[Samples]) -> float | None:
+    """What was due of all requesters, sent or not; None in a closed loop, or with fewer than two requests."""
+    rates = []
+    for samples in parts:
+        due = np.concatenate([samples.intended_ns, samples.never_sent_ns])
+        if not samples.is_open_loop or due.size < 2 or due.max() == due.min():
+            return None
+        rates.append((due.size - 1) * 1e9 / float(due.max() - due.min()))
+    return sum(rates) if rates else None
+
+
+def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:
+    """See `TrialSummary.unsent_moves`; only of percentiles that are shown."""
+    found: dict[str, float | None] = {}
+    for name, at in (("median", 0.5), ("p99", 0.99)):
+        value = st.supported_quantile(ordered, at, failed)
+        if value is not None and 0 < value < math.inf:
+            found[name] = st.finite(st.quantile(ordered, at, failed + not_sent) / (value * st.NS_PER_MS))
+    return found
+
+
+def _known_total(counts: list[int | None]) -> int | None:
+    """The sum; None when some are unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
+    rates = [of.rate_per_s for of in hosts if of.whole.measured]
+    parts = [of.whole for of in hosts]
+    sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
+    longest_s = max((s.span_ns for s in parts), default=0) / 1e9
+    larger = max((b for b in (sent, received) if b is not None), default=None)
+    has_firsts = cell.connection != "per-request" and cell.kind != "stream"
+    firsts = [s.first_requests_ns for s in parts] if has_firsts else []
+    pooled = _merge([np.sort(f) for f in firsts if f.size])
+    ok = sum(int(s.ok.sum()) for s in parts)
+    rate = sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None
+    return Totals(
+        ok=ok,
+        body_sent=sent,
+        body_received=received,
+        rate_per_s=rate,
+        goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, longest_s),
+        first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
+        window_s=None if rate is None else ok / rate if rate else longest_s,
+    )
+
+
+def _known_sum(columns: list[Nanoseconds]) -> int | None:
+    """The sum of byte counts; None when some are unknown (-1)."""
+    if not columns or any(c.size and c.min() < 0 for c in columns):
+        return None
+    return sum(int(c.sum()) for c in columns)
+
+
+def _errors(parts: list[Samples]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for samples in parts:
+        failed = samples.status[samples.failed]
+        for status, count in zip(*np.unique(failed, return_counts=True), strict=True):
+            known = 0 <= status < len(STATUSES)
+            counts[STATUSES[status] if known else f"status {status}"] += int(count)
+    return dict(counts)
+
+
+def _baselines(
+    run: Run, manifest: Manifest, plan: Plan
+) -> tuple[tuple[BaselineReading, ...], tuple[FloorSummary, ...]]:
+    readings: list[BaselineReading] = []
+    groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]] = defaultdict(list)
+    for record in manifest.baselines:
+        columns = run.samples(record.samples, ("phase", "sent_ns", "received_ns", "status"))
+        kept = (columns["phase"] == 1) & (columns["status"] == OK)
+        ordered = np.sort((columns["received_ns"] - columns["sent_ns"])[kept])
+        reading = BaselineReading(
+            record=record,
+            n=int(ordered.size),
+            lost=int((columns["phase"] == 1).sum()) - int(ordered.size),
+            minimum_ns=int(ordered[0]) if ordered.size else None,
+            median_ns=st.quantile(ordered, 0.5) if ordered.size else None,
+            middle_half_ns=st.quantile(ordered, 0.75) - st.quantile(ordered, 0.25) if ordered.size else None,
+        )
+        readings.append(reading)
+        key = (record.kind, record.placement, record.policy, record.send_bytes, record.receive_bytes)
+        groups[key].append((record, reading, ordered))
+    names = {p.id: p.name for p in plan.placements}
+    return tuple(readings), tuple(_floor(names, members) for members in groups.values())
+
+
+def _floor(
+    names: Mapping[str, str], members: list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]
+) -> FloorSummary:
+    members = sorted(members, key=lambda member: member[0].started_wall_ns)
+    first = members[0][0]
+    pooled = _merge([ordered for _, _, ordered in members])
+    distribution: Distribution | None = st.distribution(pooled) if pooled.size else None
+    return FloorSummary(
+        kind=first.kind,
+        placement=names.get(first.placement, first.placement),
+        placement_id=first.placement,
+        method=first.method,
+        distribution=distribution,
+        lost=sum(reading.lost for _, reading, _ in members),
+        policy=first.policy,
+        send_bytes=first.send_bytes,
+        receive_bytes=first.receive_bytes,
+        cells=tuple(sorted({cell for record, _, _ in members for cell in record.cells})),
+        medians=tuple(reading.median_ns / st.NS_PER_MS for _, reading, _ in members if reading.median_ns is not None),
+        started_wall_ns=tuple(
+            record.started_wall_ns for record, reading, _ in members if reading.median_ns is not None
+        ),
+    )
+
+
+def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution | None:
+    if cell.placement.kind == "local":
+        return None
+    for other in cells:
+        same = (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
+        there = (other.cell.stack, other.cell.operation, *other.cell.setting_elsewhere)
+        if other.placement.kind == "local" and there == same:
+            return other.replies
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What one requester was asked: its part of the cell's load, connections to keep, and the seed of both its draws."""
+
+    load: Load
+    connections: int
+    seed: int
+
+
+def shares_of(cell: Cell, record: TrialRecord, seed: int) -> list[Share]:
+    """The share of each requester of a trial, in the trial's order: host by host, process by process."""
+    hosts = list(dict.fromkeys(of.host for of in record.requesters))
+    return [
+        Share(
+            load=share_of(cell.factors, cell.load, hosts.index(of.host), of.process),
+            connections=connections_in(cell, hosts.index(of.host), of.process) * (cell.mixed or 1),
+            seed=seed_of(seed, number),
+        )
+        for number, of in enumerate(record.requesters)
+    ]
+
+
+class StripMaker:
+    """Puts the trials of a cell one after the other; time runs within them only."""
+
+    def __init__(self, bins_per_trial: int) -> None:
+        self._bins_per_trial = bins_per_trial
+        self._bins: list[tuple[float, int, float, float, float]] = []
+        self._slowest: list[tuple[float, float]] = []
+        self._start_s = 0.0
+
+    def add(self, trial: int, parts: list[Samples]) -> None:
+        """Append a trial; of several hosts, whose clocks differ, the first one is drawn."""
+        if not parts or not parts[0].latency_ns.size:
+            return
+        sent, latency = parts[0].sent_ns[parts[0].ok], parts[0].latency_ns
+        start = self._start_s
+        for at_s, low, middle, high in st.time_bins(sent, latency, self._bins_per_trial):
+            self._bins.append((start + at_s, trial, low, middle, high))
+        self._slowest += [(start + s, ms) for s, ms in st.slowest(sent, latency)]
+        self._slowest = sorted(self._slowest, key=lambda point: point[1])[-st.SLOWEST :]
+        self._start_s += parts[0].span_ns / 1e9
+
+    def strip(self) -> Strip | None:
+        """What was added, or None."""
+        return Strip(bins=tuple(self._bins), slowest=tuple(sorted(self._slowest))) if self._bins else None

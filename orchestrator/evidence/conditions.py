@@ -1,0 +1,248 @@
+"""Under which conditions a run was made: the facts that change latencies, as (what, value) lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from orchestrator import quantities
+from orchestrator.catalogue.builds import in_words
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
+from orchestrator.experiment.model.factors import BY_NAME, DRIVER, STORE
+from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.plan import External, Placement, Plan
+from orchestrator.experiment.plan.topology import limit_of
+from orchestrator.results.manifest import ProgramsRecord
+from services.python.contract.knobs import CONGESTION, IN_FORCE, USUAL
+
+# What of a host's description a reader needs to judge a latency, and their names.
+PROGRAMS = "Programs in "  # and a language: what was built, and with what
+_FACTS = (
+    ("cpu", "CPU"),
+    ("cpus", "CPUs"),
+    ("memory_bytes", "Memory"),
+    ("governor", "CPU governor"),
+    ("kernel", "Kernel"),
+    ("os", "System"),
+    ("virtualization", "Virtualisation"),
+    ("machine_type", "Machine type"),
+    ("zone", "Zone"),
+    ("python", "Python"),
+    ("clock_source", "Clock source"),
+    ("services_sha256", "Services"),
+)
+
+
+def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
+    """What both ends said of themselves, how they were pinned, and which network lay between them."""
+    plan, manifest = run.plan, run.manifest
+    repeats = quantities.count(plan.repeats, "block")
+    if plan.until is not None:
+        wanted = quantities.percent(plan.until.within)
+        repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
+    given = contrasts.externals_by_label(plan.stacks)
+    lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
+    for label, of in given.items():
+        lines.append((f"Not started by orch: {label}", _known_of(run, label, of)))
+    if given:
+        lines.append(
+            ("Exchange floor", f"none for {quantities.listed(list(given))}: orch cannot start its own responder there")
+        )
+    if plan.machine:
+        limit = limit_of(plan.provider, plan.machine)
+        lines.append(("Machine", f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))
+    for placement in plan.placements:
+        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(plan, placement)
+        distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
+        lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
+    for key, title in _FACTS:
+        values = {
+            name: value for name, facts in manifest.hosts.items() if (value := getattr(facts, key)) not in (None, "")
+        }
+        if values:
+            lines.append((title, _told_once(key, values)))
+    lines += [
+        *network_lines(run),
+        *_quic(plan),
+        *_databases(run),
+        *_programs(manifest.programs),
+        ("Repeats", f"{repeats} in balanced random order, seed {plan.seed}"),
+        ("orch", manifest.orch_version),
+    ]
+    return tuple(lines)
+
+
+def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What is not known of cells that no TCP carries."""
+    if any(cell.is_over_quic for cell in plan.cells):
+        yield (
+            "HTTP/3",
+            "on QUIC over UDP, in the ends' own libraries, with their own congestion control: the kernel tells neither bytes"
+            " and packets on the wire nor round trips, and the exchange beside it is TCP's",
+        )
+
+
+def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
+    """What programs were built with, of what, and what ran them; a line for each language."""
+    for of in every.values():
+        told = [in_words(of.toolchain, of.source)] if of.source else []
+        runtimes = {
+            host: ", ".join(f"{program} {version}" for program, version in found.items())
+            for host, found in of.runtimes.items()
+        }
+        if runtimes:
+            told.append(f"run by {_told_once('runtimes', runtimes)}")
+        yield f"{PROGRAMS}{of.title}", "; ".join(told)
+
+
+_PINNING = {
+    "apart": "responder and requester on different CPUs",
+    "together": "responder and requester on the same CPU",
+    "off": "none",
+}
+
+
+def _ends(plan: Plan, placement: Placement) -> str:
+    if placement.kind == "external":
+        return "this machine to an address given"
+    behind = contrasts.behind_loopback(plan.stacks)
+    if behind and all(stack.external for stack in plan.stacks):
+        return behind
+    return f"one host; {behind}" if behind else "one host"
+
+
+def _pinning(plan: Plan) -> str:
+    """As it is wanted, of what orch starts itself; codecs alone have no responder."""
+    if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
+        return "the requester alone; nobody answers"
+    if not contrasts.externals_by_label(plan.stacks) or plan.pin == "off":
+        return (
+            "; ".join(f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin)
+            or _PINNING[plan.pin]
+        )
+    if all(stack.external for stack in plan.stacks):
+        return "the requester alone; orch did not start the responder"
+    return f"{_PINNING[plan.pin]}, where orch starts both"
+
+
+def _known_of(run: RunEvidence, label: str, given: External) -> str:
+    """The address, and what the one that answered there called itself."""
+    trials = [trial for cell in run.cells if cell.stack.label == label for trial in cell.trials]
+    met = dict.fromkeys(part.done.identity for trial in trials for part in trial.parts if part.done.identity)
+    who = {0: "does not say who it is", 1: f"called itself {next(iter(met), None)!r}"}.get(
+        len(met), f"{len(met)} answered that call themselves differently"
+    )
+    return f"{contrasts.address_of(given)}, {who}; version, CPU and settings are not known"
+
+
+def _told_once(key: str, values: Mapping[str, Any]) -> str:
+    """One value where all hosts agree, else each host's."""
+    texts = {name: _text(key, value) for name, value in values.items()}
+    different = sorted(set(texts.values()))
+    return different[0] if len(different) == 1 else "; ".join(f"{name}: {text}" for name, text in texts.items())
+
+
+def _text(key: str, value: Any) -> str:
+    if key == "memory_bytes":
+        return f"{value / 2**30:.1f} GiB"
+    if key == "services_sha256":
+        return f"SHA-256 {str(value)[:12]}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {v}" for k, v in value.items())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
+    """Per stack label: what was resolved at plan time, and the versions that both ends reported while measuring."""
+    found: dict[str, dict[str, Any]] = {}
+    for stack in run.plan.stacks:
+        trials = [t for cell in run.cells if cell.stack.id == stack.id for t in cell.trials]
+        told: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
+        if trials:
+            record = trials[-1].record
+            told["responder_versions"] = record.ready.versions if record.ready else {}
+            if stack.external is not None:
+                told["answered_by"] = _known_of(run, stack.label, stack.external)
+            if record.requesters:
+                told["client_versions"] = record.requesters[0].done.versions
+                told["client_settings"] = record.requesters[0].done.settings
+        found[stack.label] = told
+    return found
+
+
+def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
+    """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
+    told = [
+        trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
+    ]
+    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
+    if found:
+        yield "Databases", "; ".join(sorted(found))
+
+
+_OF_KERNELS = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # Linux keeps 16 bytes, the last one 0
+
+Ends = tuple[str, str]
+"""Of a trial: the responder's and the requester's, empty where it was not told."""
+
+
+def network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
+    """What, value: of cells that leave it to the hosts, and of those that ask for one."""
+    for value, cells in _by_value(run.cells).items():
+        if found := sorted(_told(cells)):
+            asked = "" if value == BY_NAME[CONGESTION].default else f" where {value} was asked for"
+            yield f"Congestion control{asked}", "; ".join(map(_words, found))
+
+
+def remarks(run: RunEvidence) -> Iterator[str]:
+    """A sentence where hosts between which there is a distance had another one than cubic, and no cell asked for it."""
+    apart = [cell for cell in run.cells if cell.placement.kind in ("same-zone", "cross-region")]
+    own = _by_value(apart).get(BY_NAME[CONGESTION].default, [])
+    if other := sorted(ends for ends in _told(own) if any(end not in ("", USUAL) for end in ends)):
+        yield (
+            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both ends, "
+            f"where no"
+            f" cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where their"
+            " kernel has it."
+        )
+    for value, cells in _by_value(run.cells).items():
+        unlike = sorted(ends for ends in _told(cells) if any(end not in ("", value) for end in ends))
+        if unlike and value != BY_NAME[CONGESTION].default:
+            found = quantities.listed(list(map(_words, unlike)))
+            yield f"`{CONGESTION}: {value}` was asked for, and was not in force at both ends: {found}."
+
+
+def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
+    found: dict[object, list[CellEvidence]] = {}
+    for cell in cells:
+        if cell.cell.kind != "codec":
+            found.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
+    return found
+
+
+def _told(cells: Iterable[CellEvidence]) -> set[Ends]:
+    trials = [trial for cell in cells for trial in cell.trials]
+    ends = {
+        (
+            "" if trial.record.ready is None else _name(trial.record.ready.settings.get(IN_FORCE, "")),
+            _name(part.done.settings.get(IN_FORCE, "")),
+        )
+        for trial in trials
+        for part in trial.parts
+    }
+    return {each for each in ends if any(each)}
+
+
+def _name(told: str) -> str:
+    """What an end told, which may be anything, where it can be the name of one."""
+    return told if not told or _OF_KERNELS.fullmatch(told) else "no name of a congestion control"
+
+
+def _words(ends: Ends) -> str:
+    responder, requester = ends
+    if responder == requester:
+        return f"{responder} at both ends"
+    return f"{responder or 'not told'} at the responder, {requester or 'not told'} at the requester"

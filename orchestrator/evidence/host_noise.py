@@ -1,0 +1,207 @@
+"""What else the hosts did while a trial ran, by their counters, and what of it the machine type intends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
+from orchestrator.experiment.plan.cells import ask_postgresql
+from orchestrator.experiment.plan.topology import Limit
+from orchestrator.findings.disturbed import MOST
+from orchestrator.results.manifest import TrialRecord
+from services.python.contract.counters import HostCounters
+
+STEAL, THROTTLED, PRESSURE, FOREIGN, INSIDE = 0.01, 0.01, 0.20, 0.25, 0.25
+"""What the check *noise* warns beyond."""
+
+_RESPONDER = "responder"
+_QUIET = 0.10  # of a core, or of the time: so much passes on a quiet machine, in which trials do not differ
+_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are rounding in a short trial
+
+Counters: TypeAlias = Mapping[str, int | None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Shares of the time between two readings; None where the system does not count it.
+
+    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU. `foreign`: other processes beside the hosts; `inside`:
+    those in a host's own control group, as a share of what the host may use of one core. `pressure` is the time in which
+    something waited for a CPU, and no more of it than others ran: processes of the measurement that wait for each other are
+    its own load. `cpus`: of the machine; `used`: cores that were busy on it.
+    """
+
+    where: str
+    steal: float | None
+    throttled: float | None
+    pressure: float | None
+    foreign: float | None
+    inside: float | None = None
+    cpus: float = 1.0
+    used: float = 0.0
+    elapsed_s: float = 0.0
+
+    @property
+    def held_up(self) -> float:
+        """The share of the time in which something could not run: it waited for a CPU, was throttled, or had none."""
+        return sum(share or 0.0 for share in (self.steal, self.throttled, self.pressure))
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether that is worth a warning."""
+        limits = ((self.steal, STEAL), (self.throttled, THROTTLED), (self.pressure, PRESSURE))
+        return any(share is not None and share > limit for share, limit in limits)
+
+    def beyond(self, limit: Limit | None) -> Noise:
+        """Without what the machine type intends: throttling by its quota, steal from what is more than its share."""
+        if limit is None:
+            return self
+        if limit.by == "quota":
+            return replace(self, throttled=None if self.throttled is None else 0.0)
+        lacked = max(0.0, limit.cores - self.used)
+        return replace(self, steal=None if self.steal is None else min(self.steal, lacked))
+
+    def taken(self, limit: Limit | None) -> float:
+        """The share of what a trial could use here that others took beyond what the machine type intends."""
+        noise = self.beyond(limit)
+        waited = max(0.0, (noise.pressure or 0.0) - _QUIET, ((noise.foreign or 0.0) - _QUIET) / noise.cpus)
+        inside = max(0.0, (noise.inside or 0.0) - _QUIET)
+        return (noise.steal or 0.0) + (noise.throttled or 0.0) + waited + inside
+
+
+def between(where: str, before: HostCounters | None, after: HostCounters | None, own_cpu_s: float) -> Noise | None:
+    """What a host's counters say happened; None without two readings.
+
+    `own_cpu_s` is what the measurement itself used on that machine; the rest of the busy time is foreign.
+    """
+    elapsed_s = _elapsed_s(before, after)
+    if before is None or after is None or not elapsed_s:
+        return None
+    ticks_per_s = after.tick_hz or 100
+    steal, busy, total = (_grown(before.cpu_ticks, after.cpu_ticks, key) for key in ("steal", "busy", "total"))
+    if steal is not None and steal < _FEWEST_TICKS:
+        steal = 0.0
+    throttled = _grown(before.throttling, after.throttling, "throttled_us")
+    pressure = _grown(before.pressure_us, after.pressure_us, "cpu")
+    used_s = None if busy is None else (busy - (steal or 0.0)) / ticks_per_s
+    foreign_s = None if used_s is None else max(0.0, used_s - own_cpu_s)
+    waited_s = None if pressure is None else pressure / 1e6
+    if waited_s is not None and foreign_s is not None:
+        waited_s = min(waited_s, foreign_s + (steal or 0.0) / ticks_per_s)
+    return Noise(
+        where=where,
+        steal=None if steal is None else steal / ticks_per_s / elapsed_s,
+        throttled=None if throttled is None else throttled / 1e6 / elapsed_s,
+        pressure=None if waited_s is None else waited_s / elapsed_s,
+        foreign=None if foreign_s is None else foreign_s / elapsed_s,
+        cpus=max(1.0, (total or 0.0) / ticks_per_s / elapsed_s),
+        used=(used_s or 0.0) / elapsed_s,
+        elapsed_s=elapsed_s,
+    )
+
+
+def _elapsed_s(before: HostCounters | None, after: HostCounters | None) -> float:
+    if before is None or after is None or not before.monotonic_ns or not after.monotonic_ns:
+        return 0.0
+    return max(0.0, (after.monotonic_ns - before.monotonic_ns) / 1e9)
+
+
+def _grown(before: Counters, after: Counters, key: str) -> float | None:
+    first, last = (before or {}).get(key), (after or {}).get(key)
+    return None if first is None or last is None else float(last - first)
+
+
+def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
+    """What the hosts' counters say of a trial: of each requester's host, and of the responder's, which comes last."""
+    record, groups = trial.record, _groups(cell, trial)
+    stats_before, stats = record.stats_before, record.stats
+    database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
+    machine_s = sum(max(group.used_s, group.own_s) for group in groups.values())
+    machine_s += (database_s or 0.0) + (record.beside_cpu_s or 0.0)
+    for part in trial.parts:
+        group = groups[part.host]
+        own_s = machine_s if cell.is_one_machine else group.own_s
+        noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
+        if noise and cell.is_one_machine and (cell.is_external or database_s is None):
+            # Whose time that is, and who waited for it, is not known.
+            noise = replace(noise, foreign=None, pressure=None)
+        if noise:
+            yield replace(noise, inside=group.inside(cell.limit))
+    if stats is None or stats_before is None:
+        return
+    noise = between(_RESPONDER, stats_before.host, stats.host, record.responder_cpu_s or 0.0)
+    if noise and cell.is_one_machine:  # the requester's reading holds all of it but the responder's own group
+        inside = groups[_RESPONDER].inside(cell.limit) if _RESPONDER in groups else None
+        noise = replace(noise, steal=None, pressure=None, foreign=None, inside=inside)
+    if noise:
+        yield noise
+
+
+def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """The share of what a trial could use that others took; what the machine type intends is not in it.
+
+    The two ends wait one after the other, so theirs add up. Of several requesters it is that of the one that lost most.
+    """
+    shares = [(noise.where, noise.taken(cell.limit)) for noise in noises(cell, trial)]
+    asking = max((share for where, share in shares if where != _RESPONDER), default=0.0)
+    return min(MOST, asking + sum(share for where, share in shares if where == _RESPONDER))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """A host: CPU seconds of the measurement's own ends on it, and of its control group where it has one of its own."""
+
+    own_s: float
+    group_s: float | None = None
+    elapsed_s: float = 0.0
+
+    @property
+    def used_s(self) -> float:
+        return self.own_s if self.group_s is None else self.group_s
+
+    def inside(self, limit: Limit | None) -> float | None:
+        """What others used in the group, as a share of what it may use of one core; None without a group."""
+        if self.group_s is None or not self.elapsed_s:
+            return None
+        core = min(1.0, limit.cores) if limit else 1.0
+        return max(0.0, self.group_s - self.own_s) / self.elapsed_s / core
+
+
+def _groups(cell: CellEvidence, trial: TrialEvidence) -> dict[str, _Group]:
+    """The hosts of a trial; in a local placement the requester's is the responder's too."""
+    record, measured_s = trial.record, trial.record.responder_measured_cpu_s
+    responder_s = (record.responder_cpu_s or 0.0) if measured_s is None else measured_s
+    is_shared = cell.placement.kind == "local"
+    own: dict[str, float] = {}
+    for part in trial.parts:
+        own[part.host] = own.get(part.host, 0.0) + (part.done.cpu_s or 0.0)
+    first = next(iter(own), None)
+    if cell.is_one_machine and is_shared and first is not None:
+        own[first] += responder_s
+    groups = {host: _Group(own_s=own_s) for host, own_s in own.items()}
+    if cell.has_groups:
+        for part in trial.parts:
+            before, after = part.done.host_before, part.done.host_after
+            elapsed_s = _elapsed_s(before, after)
+            groups[part.host] = replace(groups[part.host], group_s=_group_s(before, after), elapsed_s=elapsed_s)
+    if cell.is_one_machine and not is_shared:
+        began = record.stats_before if measured_s is None else record.stats_warm
+        before, after = began.host if began else None, record.stats.host if record.stats else None
+        group_s = _group_s(before, after) if cell.has_groups else None
+        groups[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=_elapsed_s(before, after))
+    return groups
+
+
+def _group_s(before: HostCounters | None, after: HostCounters | None) -> float | None:
+    if before is None or after is None or before.cgroup_cpu_us is None or after.cgroup_cpu_us is None:
+        return None
+    return (after.cgroup_cpu_us - before.cgroup_cpu_us) / 1e6
+
+
+def _database_s(record: TrialRecord) -> float | None:
+    """The most that a database's server used: it works while a connection is lent. None where that is not known."""
+    before = record.stats_warm.store if record.stats_warm else None
+    after = record.stats.store if record.stats else None
+    return None if before is None or after is None else float(after.database_s - before.database_s)

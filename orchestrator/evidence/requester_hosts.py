@@ -1,0 +1,85 @@
+"""What each requester host did where several ask, and the same as text for a table: in terminal and report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from orchestrator import quantities
+from orchestrator.evidence.one_clock import OnHost
+from orchestrator.findings.summary import OfTrial, RequesterHost
+from orchestrator.statistics import quantiles as st
+
+HEADS = ("processes", "requests (share)", "req/s", "median, {unit}", "p99, {unit}", "busiest process")
+
+NOTE = (
+    "Each requester host by itself, each by its own clock: req/s, median and p99 are those in the middle of its trials. The"
+    " hosts' rates add up to the cell's, its percentiles are those of all their requests."
+)
+
+
+def of_trial(hosts: Sequence[OnHost]) -> tuple[OfTrial, ...]:
+    """Each host of a trial; none where there is one."""
+    if len(hosts) < 2:
+        return ()
+    return tuple(_of_host(of) for of in hosts)
+
+
+def _of_host(of: OnHost) -> OfTrial:
+    ordered, failed = of.whole.ordered_ns, int(of.whole.failed.sum())
+    shares = [record.done.cpu_share for record in of.records if record.done.cpu_share is not None]
+    return OfTrial(
+        host=of.host,
+        processes=len(of.records),
+        requests=of.whole.measured,
+        throughput_per_s=of.rate_per_s if of.whole.measured else None,
+        median=st.quantile(ordered, 0.5, failed) / st.NS_PER_MS if ordered.size + failed else None,
+        p99=st.supported_quantile(ordered, 0.99, failed),
+        cpu_share=max(shares, default=None),
+    )
+
+
+def of_cell(trials: Iterable[Sequence[OfTrial]]) -> tuple[RequesterHost, ...]:
+    """Each host of a cell over its trials, in the order of their first."""
+    by_host: dict[str, list[OfTrial]] = {}
+    for trial in trials:
+        for of in trial:
+            by_host.setdefault(of.host, []).append(of)
+    requests = sum(of.requests for each in by_host.values() for of in each)
+    return tuple(
+        RequesterHost(
+            host=host,
+            processes=max(of.processes for of in each),
+            requests=sum(of.requests for of in each),
+            share=sum(of.requests for of in each) / requests if requests else 0.0,
+            throughput_per_s=_middle(of.throughput_per_s for of in each),
+            median=_middle(of.median for of in each),
+            p99=_middle(of.p99 for of in each),
+            cpu_share=max((of.cpu_share for of in each if of.cpu_share is not None), default=None),
+        )
+        for host, each in by_host.items()
+    )
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    middle = median(known) if known else None
+    return None if middle is None or math.isinf(middle) else middle
+
+
+def heads(unit: quantities.Unit) -> tuple[str, ...]:
+    """`HEADS` with a table's unit."""
+    return tuple(head.format(unit=unit.name) for head in HEADS)
+
+
+def figures(of: RequesterHost, unit: quantities.Unit) -> tuple[str, ...]:
+    """A row, below `HEADS`."""
+    return (
+        f"{of.processes}",
+        f"{of.requests:,} ({quantities.percent(of.share)})",
+        "-" if of.throughput_per_s is None else quantities.rate(of.throughput_per_s),
+        "-" if of.median is None else unit.text(of.median),
+        "-" if of.p99 is None else unit.text(of.p99),
+        "-" if of.cpu_share is None else quantities.percent(of.cpu_share),
+    )

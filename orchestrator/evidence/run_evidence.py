@@ -1,0 +1,426 @@
+"""What summary and checks are computed from: small numbers per trial, taken from the samples in one pass.
+
+Only `Samples` holds arrays, and it lives as long as its trial is being read; 10 million requests leave a few kilobytes
+per trial behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import quantities, record_layout
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.plan.topology import Limit
+from orchestrator.findings.summary import (
+    FloorSummary,
+    MixedSummary,
+    OfTrial,
+    PartSummary,
+    StreamSummary,
+    Strip,
+    TrialSummary,
+)
+from orchestrator.questions.streams.trial import StreamTrial
+from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
+from orchestrator.statistics.quantiles import Distribution, Nanoseconds
+from services.python.contract.lines import STATUSES, Load
+from services.python.contract.requester_lines import Done
+from services.python.load.phases import Rests
+
+SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
+COLUMNS = (
+    "sequence",
+    "phase",
+    "connection",
+    "intended_ns",
+    "sent_ns",
+    "received_ns",
+    "bytes_sent",
+    "bytes_received",
+    "status",
+    "kind",
+)
+OK = 0
+_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
+_PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
+NOT_SENT = STATUSES.index("not-sent")
+
+
+class Run(Protocol):
+    """What analysis needs of a run folder; `results.folder.RunFolder` is one."""
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+
+    def manifest(self) -> Manifest:
+        """The run in one document."""
+
+    def manifest_bytes(self) -> bytes:
+        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
+
+    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
+
+
+class Samples:
+    """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
+
+    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due. A sample's parts and
+    a stream's events are rows of the record and no samples: only `recorded` counts them.
+
+    `latency_ns` counts to the decoded reply, of successful requests: in an open loop from the *intended* send time, in a
+    closed one from the real one, as `call_ns` does always. With think time (`rests`) the intended one is when the rest
+    before the request was over: what is sent later is late by the requester's own timers.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, npt.NDArray[Any]],
+        *,
+        is_open_loop: bool = False,
+        in_flight: int = 1,
+        rests: Rests | None = None,
+    ) -> None:
+        self.recorded = int(columns["sequence"].size)
+        kinds = columns.get("kind")
+        self.is_mix = False  # whether its requests ask several operations
+        self.fastest_parts_ns: Mapping[int, int] = {}  # the fastest right one of each place, from 1
+        if kinds is not None and kinds.any():
+            self.fastest_parts_ns = {place: int(took.min()) for place, took in parts_of(columns).items()}
+            is_sample = np.isin(kinds, _SAMPLES)
+            self.is_mix = bool((kinds == _MIXED).any())
+            columns = {name: values[is_sample] for name, values in columns.items()}
+        self._columns = columns
+        self.is_open_loop = is_open_loop
+        self.in_flight = in_flight  # as declared
+        self.rests = rests
+        due = columns["phase"] == 1
+        unsent = columns["status"] == NOT_SENT
+        self._never_sent = due & unsent
+        self.never_sent_ns: Nanoseconds = columns["intended_ns"][self._never_sent]
+        measured = np.flatnonzero(due & ~unsent)
+        sent = columns["sent_ns"][measured]
+        if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
+            measured = measured[np.argsort(sent, kind="stable")]
+        self._measured = measured
+
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The samples as they stand in the record, those of the warm-up and those never sent too."""
+        return self._columns
+
+    @property
+    def most_in_flight(self) -> int:
+        """The most requests under way at one moment; one that starts as another ends does not overlap it."""
+        begun = self.sent_ns
+        if not begun.size:
+            return 0
+        ended = np.searchsorted(np.sort(self.received_ns), begun, side="right")
+        return int((np.arange(1, begun.size + 1) - ended).max())
+
+    def _of(self, name: str) -> Nanoseconds:
+        values: Nanoseconds = self._columns[name][self._measured]
+        return values
+
+    @property
+    def rows(self) -> int:
+        """Samples of the record, warm-up included."""
+        return int(self._columns["sequence"].size)
+
+    @property
+    def measured(self) -> int:
+        """Requests sent in the measured phase, failed ones included."""
+        return int(self._measured.size)
+
+    @cached_property
+    def sequences(self) -> Nanoseconds:
+        """The sequence numbers of all rows, ascending."""
+        return np.sort(self._columns["sequence"])
+
+    @property
+    def out_of_place(self) -> int:
+        """Rows of the warm-up not over before the measured phase begins, by number or time, and rows of no phase."""
+        phase, numbers = self._columns["phase"], self._columns["sequence"]
+        lost = int((~np.isin(phase, (0, 1))).sum())
+        if not self.measured:
+            return lost
+        warm, begun_ns = phase == 0, self.sent_ns[0]
+        late = (numbers > numbers[phase == 1].min()) | (self._columns["received_ns"] > begun_ns)
+        return lost + int((warm & late).sum())
+
+    @cached_property
+    def sent_ns(self) -> Nanoseconds:
+        """Send stamps of the measured phase, ascending."""
+        return self._of("sent_ns")
+
+    @cached_property
+    def received_ns(self) -> Nanoseconds:
+        """When each was answered, or known to have failed."""
+        return self._of("received_ns")
+
+    @cached_property
+    def intended_ns(self) -> Nanoseconds:
+        """When each should have been sent."""
+        return self._of("intended_ns")
+
+    @cached_property
+    def ready_ns(self) -> Nanoseconds:
+        """When the worker of each was to send it: at once in a closed loop, with think time when its rest was over."""
+        return self.intended_ns if self.rests else self.sent_ns
+
+    @cached_property
+    def rest_ns(self) -> Nanoseconds:
+        """The think time after each, as it was drawn; 0 without."""
+        if self.rests is None or not self.measured:
+            return np.zeros(self.measured, dtype=np.int64)
+        numbers = self._of("sequence")
+        index = numbers - numbers.min()
+        if not self.rests.drawn:
+            return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
+        drawn = np.asarray(self.rests.drawn, dtype=np.int64)
+        found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return found
+
+    @cached_property
+    def places(self) -> Nanoseconds:
+        """Of a mix the place of the operation that each asked, from 1; only where `parent` was read."""
+        return self._of("parent")
+
+    @property
+    def never_sent_places(self) -> Nanoseconds:
+        """`places` of what was due and never sent."""
+        found: Nanoseconds = self._columns["parent"][self._never_sent]
+        return found
+
+    @cached_property
+    def connection(self) -> Nanoseconds:
+        """Which connection carried each."""
+        return self._of("connection")
+
+    @cached_property
+    def status(self) -> Nanoseconds:
+        """How each ended: an index into `contract.STATUSES`."""
+        return self._of("status")
+
+    @cached_property
+    def whole_span_ns(self) -> int:
+        """First send to last reply, warm-up included."""
+        return int(self._columns["received_ns"].max() - self._columns["sent_ns"].min()) if self.rows else 0
+
+    @cached_property
+    def ok(self) -> npt.NDArray[np.bool_]:
+        """Which of the measured requests succeeded."""
+        good: npt.NDArray[np.bool_] = self.status == OK
+        return good
+
+    @cached_property
+    def failed(self) -> npt.NDArray[np.bool_]:
+        """Which of them got no right reply: in every statistic those count as slower than every reply.
+
+        The one place that says what a failed request is. What an open loop did not get to send is not among the measured
+        requests: it is counted by itself.
+        """
+        return ~self.ok
+
+    @cached_property
+    def every_status(self) -> Nanoseconds:
+        """`status` of all rows, warm-up included."""
+        found: Nanoseconds = self._columns["status"]
+        return found
+
+    @cached_property
+    def bytes_sent(self) -> Nanoseconds:
+        """Body bytes of successful requests, -1 where unknown."""
+        return self._of("bytes_sent")[self.ok]
+
+    @cached_property
+    def bytes_received(self) -> Nanoseconds:
+        """Body bytes of their replies, -1 where unknown."""
+        return self._of("bytes_received")[self.ok]
+
+    @cached_property
+    def latency_ns(self) -> Nanoseconds:
+        """See the class; successful requests, in send order."""
+        begun = self.intended_ns if self.is_open_loop else self.sent_ns
+        return (self.received_ns - begun)[self.ok]
+
+    @cached_property
+    def call_ns(self) -> Nanoseconds:
+        """From the real send time, successful requests, in send order."""
+        return (self.received_ns - self.sent_ns)[self.ok]
+
+    @cached_property
+    def ordered_ns(self) -> Nanoseconds:
+        """`latency_ns`, ascending."""
+        return np.sort(self.latency_ns)
+
+    @property
+    def span_ns(self) -> int:
+        """First measured send to last measured reply."""
+        return int(self.received_ns.max() - self.sent_ns[0]) if self.measured else 0
+
+    def schedule_ns(self, most: int) -> Nanoseconds:
+        """When the first `most` requests of an open loop were due, sent or not, counted from the first; in their order."""
+        rows = np.flatnonzero(self._columns["phase"] == 1)
+        rows = rows[np.argsort(self._columns["sequence"][rows], kind="stable")][:most]
+        due: Nanoseconds = self._columns["intended_ns"][rows]
+        return due - due[0] if due.size else due
+
+    @cached_property
+    def first_requests_ns(self) -> Nanoseconds:
+        """The first successful request of each connection, warm-up included: what a reused connection starts with."""
+        good = np.flatnonzero(self._columns["status"] == OK)
+        by_sending = good[np.argsort(self._columns["sequence"][good], kind="stable")]
+        _, first = np.unique(self._columns["connection"][by_sending], return_index=True)
+        rows = by_sending[first]
+        latency: Nanoseconds = self._columns["received_ns"][rows] - self._columns["sent_ns"][rows]
+        return latency
+
+
+def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
+    """How long each right part of the measured samples took, by its place in them, from 1; empty without parts."""
+    kept = (columns["kind"] == _PART) & (columns["phase"] == 1) & (columns["status"] == OK)
+    places, took = columns["sequence"][kept], (columns["received_ns"] - columns["sent_ns"])[kept]
+    return {int(place): took[places == place] for place in np.unique(places)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One requester's part in a trial: what it said at the end, and what each check saw in its samples.
+
+    `load` is its own: of several requesters, its share. `process` is its number on its host, from 0; `heard` when its lines
+    passed orch, where several hosts asked.
+    """
+
+    host: str
+    done: Done
+    seen: Mapping[str, Any]
+    load: Load
+    connections: int  # as many as it was to keep open
+    seed: int = 0  # what its trial was drawn from
+    process: int = 0
+    heard: Heard | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineReading:
+    """One reading of the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
+
+    record: BaselineRecord
+    n: int
+    lost: int
+    minimum_ns: int | None
+    median_ns: float | None
+    middle_half_ns: float | None = None  # from its first quartile to its third
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Sums over the successful requests of a trial, all its requesters together."""
+
+    ok: int
+    body_sent: int | None
+    body_received: int | None
+    rate_per_s: float | None  # each requester's right replies over the wall time of its own window, added up
+    goodput_mbit_per_s: float | None  # the larger of both directions
+    first_request_ms: float | None
+    window_s: float | None = (
+        None  # the time in which `ok` replies make `rate_per_s`; the longest window without a reply
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEvidence:
+    """One finished trial. `summary` is None when nothing was measured in it; `stream` is of a stream alone."""
+
+    record: TrialRecord
+    parts: tuple[Part, ...]
+    summary: TrialSummary | None
+    totals: Totals
+    errors: Mapping[str, int]
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed
+    stream: StreamTrial | None = None
+    readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
+    whole: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what was seen in the requests of all its requesters, by name
+    by_host: tuple[OfTrial, ...] = ()  # what each requester host did, where there are several
+    in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
+
+    @property
+    def called(self) -> str:
+        """How to name it: `block 3 (trial 20)`."""
+        return quantities.of_trial(self.record.block, self.record.index)
+
+    def readings_of(self, kind: str, cell: str | None = None) -> Iterator[BaselineReading]:
+        """The readings of a kind that have replies; of `tcp`, those that belong to the cell."""
+        for reading in self.readings:
+            if reading.record.kind == kind and reading.n and (cell is None or cell in reading.record.cells):
+                yield reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellEvidence:
+    """One cell with all its trials that count."""
+
+    cell: Cell
+    stack: Stack
+    operation: Operation
+    placement: Placement
+    requesters: int  # processes that ask, on all hosts
+    trials: tuple[TrialEvidence, ...]
+    failed: tuple[TrialRecord, ...]
+    planned: int
+    distribution: Distribution | None  # of all measured requests; None without a single right reply
+    replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
+    strip: Strip | None
+    is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
+    has_groups: bool = False  # each host is a control group of this machine, as hosts of a lab are
+    limit: Limit | None = None  # what the machine type intends that a host cannot have
+    is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
+    parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
+    stream: StreamSummary | None = None
+    mixed: tuple[MixedSummary, ...] = ()
+    one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
+
+    @property
+    def is_open_loop(self) -> bool:
+        """Whether requests were sent by a schedule and not by replies."""
+        return self.cell.load.rate_per_s is not None
+
+    @property
+    def check_requests(self) -> int:
+        """Requests of each requester before its record begins, on a connection each: identity, and each operation."""
+        return 1 + max(1, len(self.operation.mix))
+
+    @property
+    def is_external(self) -> bool:
+        """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
+        return self.stack.external is not None
+
+    def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
+        """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""
+        for trial in self.trials:
+            for part in trial.parts:
+                if check in part.seen:
+                    yield trial, part, part.seen[check]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEvidence:
+    """The whole run."""
+
+    manifest: Manifest
+    plan: Plan
+    cells: tuple[CellEvidence, ...]
+    readings: tuple[BaselineReading, ...]
+    floors: tuple[FloorSummary, ...] = ()
+    problems: tuple[str, ...] = field(default=())  # what could not be read, in words

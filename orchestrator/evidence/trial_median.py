@@ -1,0 +1,72 @@
+"""The median of one trial that just ended, from its raw records: what the journal keeps for whoever watches the run.
+
+It is a preview: what a report says comes from all samples of a cell, by `collect`. Both read `evidence.Samples`, so that
+a latency is the same thing in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import quantities
+from orchestrator.evidence.run_evidence import COLUMNS as ANALYSED
+from orchestrator.evidence.run_evidence import Run, Samples
+from orchestrator.experiment.plan.plan import Cell, read_plan
+from orchestrator.record_layout import COLUMNS
+from orchestrator.results.records import written
+from orchestrator.statistics.quantiles import finite, quantile
+
+_MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each other
+_SAME = 1e-9  # of two computations of one median
+
+
+def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
+    """The median latency of a trial in ns; a request without a right reply counts as slower than every reply.
+
+    None where that is no figure: of streams and of several operations at once, where most requests failed, and of work in
+    parts whose record is larger than 64 MiB. Otherwise a record is read piece by piece, 8 bytes of memory a request.
+    """
+    if cell.recorded in ("stream", "mix"):
+        return None
+    if cell.recorded != "call" and any(record.stat().st_size > _MOST_BYTES_AT_ONCE for record in records):
+        return None
+    return _median_ns(cell, (columns for record in records for columns in _pieces(record, cell)))
+
+
+def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[str]:
+    """A clause for each trial whose median in the journal (ns, by index and attempt) is not that of its samples.
+
+    Not held against them: trials of searches, whose rate no plan has. InvalidMeasurement for damaged samples.
+    """
+    manifest = run.manifest()
+    cells = {cell.id: cell for cell in read_plan(manifest.plan).cells}
+    for record in manifest.trials:
+        noted, cell = medians.get((record.index, record.attempt)), cells.get(record.cell)
+        if noted is None or cell is None or cell.find is not None:
+            continue
+        files = [part.samples for part in record.requesters if part.samples]
+        found = _median_ns(cell, (run.samples(file, ANALYSED) for file in files))
+        if found is None or not isclose(noted, found, rel_tol=_SAME):
+            which = quantities.of_trial(record.block, record.index)
+            yield f"the median of {which} is {quantities.ns(noted)}, and of its samples {quantities.ns(found or 0)}"
+
+
+def _median_ns(cell: Cell, records: Iterator[Mapping[str, npt.NDArray[np.int64]]]) -> float | None:
+    latencies, failed = [], 0
+    for columns in records:
+        samples = Samples(columns, is_open_loop=cell.load.rate_per_s is not None)
+        latencies.append(samples.latency_ns)
+        failed += int(samples.failed.sum())
+    ordered = np.sort(np.concatenate(latencies)) if latencies else np.zeros(0, dtype=np.int64)
+    return finite(quantile(ordered, 0.5, failed)) if ordered.size + failed else None
+
+
+def _pieces(record: Path, cell: Cell) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
+    for rows in written(record, kind=cell.recorded, parts=cell.parts, at_once=cell.is_at_once):
+        table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(COLUMNS))
+        yield {name: table[:, place] for place, name in enumerate(COLUMNS)}

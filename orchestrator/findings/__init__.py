@@ -1,0 +1,1 @@
+"""What a run shows, as typed values: cells, comparisons, rankings."""

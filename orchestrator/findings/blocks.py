@@ -1,0 +1,115 @@
+"""The values of a cell by block, and why a cell has none that could be compared: failures, too few requests, a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from orchestrator.findings.cost import COSTS
+from orchestrator.findings.summary import CellSummary, TrialSummary
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.statistics.terms import Reason, ReasonKind, Standing
+
+
+def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
+    """The blocks whose value falls among requests without a right reply: it is larger than any number.
+
+    A comparison over the other blocks alone would leave out the very blocks in which requests failed.
+    """
+    return tuple(
+        trial.block
+        for trial in trials
+        if statistic in trial.censored or (statistic == "throughput" and trial.throughput_per_s == 0)
+    )
+
+
+def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
+    """The blocks whose trial has no value of the statistic, though another block's has one: too few requests for it.
+
+    They are no chance either: where time ends a trial, the slow ones have the fewest requests.
+    """
+    trials = tuple(trials)
+    without = {t.block for t in trials} - by_block(trials, statistic).keys() - set(censored_blocks(trials, statistic))
+    return tuple(sorted(without)) if len(without) < len(trials) else ()
+
+
+def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
+    """Each block's value: the trial's median or p99 in ms, seconds per request for `throughput`, a cost or a spread by name.
+
+    Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
+    and so is what `censored_blocks` names: ask that and `missing_blocks` first.
+    """
+    values: dict[int, float] = {}
+    for trial in trials:
+        of = trial.cost if statistic in COSTS else trial.spread if statistic in SPREADS else trial
+        value = getattr(of, statistic if statistic != "throughput" else "throughput_per_s", None)
+        if value and statistic == "throughput":
+            value = 1 / value
+        if value is not None and value > 0:
+            values[trial.block] = value
+    return values
+
+
+def by_median(cell: CellSummary) -> tuple[int, float]:
+    """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
+    of = cell.distribution
+    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)
+
+
+def by_schedule(sides: Sequence[CellSummary], statistic: str) -> Reason | None:
+    """Return that a schedule sets the statistic: over a distance, the median gap between the events of a stream."""
+    is_gap = any(side.stream is not None and side.stream.timed == "gap" for side in sides)
+    return Reason(kind=ReasonKind.SCHEDULE) if statistic == "median" and is_gap else None
+
+
+def why_no_value(cell: CellSummary, statistic: str) -> Reason | None:
+    """Return why a cell has no value of the statistic that could be compared; None where it has one.
+
+    A block whose p99 is a time-out is not left out: the others would be those in which less failed. Neither is a block
+    with too few requests for a p99: where time ends a trial, those are the slow ones.
+    """
+    if cell.why_undecodable:
+        return Reason(kind=ReasonKind.UNDECODABLE, cells=(cell.id,))
+    if not cell.trials and cell.failed_trials:
+        return Reason(kind=ReasonKind.NO_TRIAL, cells=(cell.id,), numbers={"failed": cell.failed_trials})
+    if blocks := censored_blocks(cell.trials, statistic):
+        share = cell.failed / cell.requests if cell.requests else 1.0
+        return _of_blocks(ReasonKind.CENSORED, cell, len(blocks), share=share)
+    if blocks := missing_blocks(cell.trials, statistic):
+        return _of_blocks(ReasonKind.MISSING, cell, len(blocks))
+    return None
+
+
+def moved(cell: CellSummary, statistic: str, margin: float) -> Reason | None:
+    """Return that requests which an open loop did not send leave a percentile open; None where that does not matter.
+
+    How long they would have taken is not known. As the slowest of all, as a failed request counts, they may move a
+    percentile by more than the margin.
+    """
+    moves = "p99" if statistic in SPREADS else statistic  # the slowest make the spread
+    factors = [trial.unsent_moves[moves] for trial in cell.trials if moves in trial.unsent_moves]
+    blocks = sum(factor is None or factor > 1 + margin for factor in factors)
+    return _of_blocks(ReasonKind.UNSENT, cell, blocks, share=cell.share_unsent) if blocks else None
+
+
+def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> Reason | None:
+    """Return that trials which failed entirely forbid what the other blocks say; None where they do not.
+
+    A trial without a sample counts as slower than every other one. So a stack that lost trials may be called slower, and
+    neither faster nor a tie: the lost ones may be the slow ones.
+    """
+    sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
+    failed = [side for side in sides if side.failed_trials]
+    if not failed:
+        return None
+    return Reason(
+        kind=ReasonKind.SURVIVORS,
+        cells=tuple(side.id for side in failed),
+        numbers={
+            "failed": sum(side.failed_trials for side in failed),
+            "of": sum(len(side.trials) + side.failed_trials for side in failed),
+        },
+    )
+
+
+def _of_blocks(kind: ReasonKind, cell: CellSummary, blocks: int, **numbers: float) -> Reason:
+    return Reason(kind=kind, cells=(cell.id,), numbers={"blocks": blocks, "of": len(cell.trials), **numbers})

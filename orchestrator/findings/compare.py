@@ -1,0 +1,354 @@
+"""Cells against cells that differ in the stack, or in one factor alone: paired by block, corrected for all of the run.
+
+What a run says is put together from all that it compares, so Holm's correction goes over all of it: of equal sides one is
+called faster somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions/0015, 0020). Each
+statistic is a family of its own; sentences are drawn from the median's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
+from orchestrator.experiment.plan.documents import DOCUMENT
+from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.findings import naming
+from orchestrator.findings.blocks import by_block, by_schedule, lost, moved, why_no_value
+from orchestrator.findings.cost import COST_NAMES, COSTS, CostName
+from orchestrator.findings.disturbed import Disturbed, both, corrected
+from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
+from orchestrator.questions.until import find as until
+from orchestrator.statistics import equivalence, intervals
+from orchestrator.statistics.intervals import ALPHA, LogMean
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
+
+Statistic: TypeAlias = Literal["median", "p99", "throughput"]
+STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
+Compared: TypeAlias = Statistic | CostName | SpreadName
+
+_OF_A_QUANTITY: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """A cell beside its reference cell."""
+
+    cell: CellSummary
+    reference: CellSummary
+    group: str
+    control: bool
+    by_block: tuple[float, ...]
+    blocks: tuple[int, ...]
+    differs_in: tuple[str, ...]
+    may_differ_in: tuple[str, ...]
+    factor: str
+    subject: str
+    against: str  # the reference's value alone
+    values: tuple[str, str]  # of the cell and its reference, in words; empty by the stack
+    settings: tuple[tuple[object, ...], ...]  # of both cells: whose controls it is judged by
+    censored: Reason | None  # why there is no ratio, where it is not for too few blocks
+    held_up: tuple[float, ...]  # what others took of the cell's trials, by block
+    held_up_reference: tuple[float, ...]
+    corrected: tuple[float, ...]  # each block's ratio without that
+
+    @property
+    def result(self) -> LogMean | None:
+        return _log_mean(self.by_block)
+
+
+def _log_mean(ratios: Sequence[float]) -> LogMean | None:
+    return intervals.log_mean([log(ratio) for ratio in ratios]) if ratios else None
+
+
+def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """Every pair of cells that the plan compares, by each statistic; contrasts as the plan has them, controls last.
+
+    A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
+    connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
+    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing. Where a
+    stack's reference is invalid, the first valid cell beside it is the reference.
+    """
+    return compare_by(STATISTICS, plan, cells, _pairs(plan, cells, invalid), invalid)
+
+
+def _pairs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[contrasts.Pair]:
+    """The plan's pairs; stacks with an invalid reference are compared with the first valid one among them."""
+    pairs, valid = list(contrasts.pairs(plan)), {cell.id for cell in cells if cell.id not in invalid}
+    beside: dict[str, list[Cell]] = {}
+    for pair in pairs:
+        if pair.factor == STACK and not pair.is_control and pair.reference.id not in valid and pair.cell.id in valid:
+            beside.setdefault(pair.reference.id, []).append(pair.cell)
+    references = {reference: others[0] for reference, others in beside.items() if len(others) > 1}
+    for place, pair in enumerate(pairs):
+        reference = references.get(pair.reference.id)
+        if reference is not None and pair.factor == STACK and not pair.is_control:
+            cell = pair.reference if pair.cell.id == reference.id else pair.cell
+            pairs[place] = replace(pair, cell=cell, reference=reference)
+    return list({(pair.factor, pair.cell.id, pair.reference.id): pair for pair in pairs}.values())
+
+
+def compare_by(
+    statistics: Sequence[Compared],
+    plan: Plan,
+    cells: Sequence[CellSummary],
+    pairs: Iterable[contrasts.Pair],
+    invalid: Container[str] = (),
+) -> tuple[Comparison, ...]:
+    """Any pairs by any statistics, by the same rule: stacks each at the load with its highest throughput, say."""
+    by_id = {cell.id: cell for cell in cells}
+    return tuple(_compare(plan, pairs, by_id, invalid, statistics))
+
+
+def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """The same pairs by what requests cost, by the same rule: pairs of which a side was not counted at all are left out.
+
+    A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
+    """
+    found = compare_by(COST_NAMES, plan, cells, _pairs(plan, cells, invalid), invalid)
+    counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
+    return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
+
+
+def compare_spreads(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """Every two stacks that are asked alike, and the pairs by factors, by how far latencies spread; by the same rule.
+
+    A standing is `less` or `more` spread. Each spread is a family of its own. Of streams nothing is compared: their schedule
+    is part of how far events lie apart.
+    """
+    by_id = {cell.id: cell for cell in cells if cell.kind != "stream"}
+    return tuple(_compare(plan, contrasts.all_pairs(plan), by_id, invalid, SPREAD_NAMES))
+
+
+def _compare(
+    plan: Plan,
+    wanted: Iterable[contrasts.Pair],
+    by_id: Mapping[str, CellSummary],
+    invalid: Container[str],
+    statistics: Sequence[Compared],
+) -> Iterator[Comparison]:
+    asked = [pair for pair in wanted if pair.cell.id in by_id and pair.reference.id in by_id]
+    for statistic in statistics:
+        of = [
+            _pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic)
+            for pair in asked
+            if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
+        ]
+        yield from _judge(of, statistic, plan.matters, invalid, until.alpha(plan))
+
+
+def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
+    document, http = cell.factors.get(DOCUMENT), cell.factors.get(HTTP)
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), document, http)
+
+
+def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Compared) -> _Pair:
+    mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
+    are_stacks_alike = cell.stack == reference.stack
+    parts = () if are_stacks_alike else tuple(_parts(plan, side) for side in (cell, reference))
+    settings = tuple((*side.place, side.call) for side in (cell, reference))
+    subject, values, against, group = "", ("", ""), "", naming.of_stacks(cell, reference)
+    if pair.factor != STACK:
+        subject, values = naming.subject(plan, cell, pair.factor), naming.values(pair.factor, (cell, reference))
+        against = BY_NAME[pair.factor].briefly(reference.factors[pair.factor])
+        group = naming.without(pair.factor, reference)
+        cell, reference = (
+            replace(side, stack_label=f"{subject} {value}")
+            for side, value in zip((cell, reference), values, strict=True)
+        )
+    sides = (cell, reference)
+    causes = (why_no_value(side, statistic) or moved(side, statistic, plan.matters) for side in sides)
+    censored = by_schedule(sides, statistic) or next((cause for cause in causes if cause), None)
+    shared = () if censored else sorted(mine.keys() & theirs.keys())
+    ratios = tuple(mine[block] / theirs[block] for block in shared)
+    by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
+    held_up, held_up_reference = (tuple(shares[block] for block in shared) for shares in by_side)
+    return _Pair(
+        cell=cell,
+        reference=reference,
+        group=group,
+        control=pair.is_control,
+        by_block=ratios,
+        blocks=tuple(shared),
+        differs_in=differs_in(*parts) if parts else (),
+        may_differ_in=may_differ_in(*parts) if parts else (),
+        factor=pair.factor,
+        subject=subject,
+        against=against,
+        values=values,
+        settings=settings,
+        censored=censored,
+        held_up=held_up,
+        held_up_reference=held_up_reference,
+        corrected=corrected(ratios, held_up, held_up_reference, statistic),
+    )
+
+
+def _judge(
+    pairs: Sequence[_Pair], statistic: Compared, margin: float, invalid: Container[str], alpha: float = ALPHA
+) -> Iterator[Comparison]:
+    """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
+
+    A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
+    what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
+    """
+    results = _with_shared_error(pairs, [pair.by_block for pair in pairs], invalid)
+    undisturbed = _with_shared_error(pairs, [pair.corrected for pair in pairs], invalid)
+    envelopes = _envelopes(pairs, results)
+    family = sum(
+        not pair.control and result is not None and result.p_value is not None
+        for pair, result in zip(pairs, results, strict=True)
+    )
+    both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
+    for pair, as_measured, without in both_ways:
+        if as_measured is None or without is None:
+            yield _comparison(pair, statistic, _NOTHING, margin, 0.0, 1)
+            continue
+        judged = as_measured if pair.control else _spanning(pair, as_measured, without)
+        envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
+        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """A ratio's p value and interval, corrected for all of the run."""
+
+    p_value: float | None = None
+    interval: Interval | None = None
+    disturbed: Disturbed | None = None
+
+
+_NOTHING = _Judged()
+
+
+def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged | None]:
+    """By pair; None where there is no interval. A control is a family of its own."""
+    known = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
+    family = zip(intervals.holm(known), intervals.holm_levels(known, alpha), strict=True)
+    judged: list[_Judged | None] = []
+    for pair, result in zip(pairs, results, strict=True):
+        if result is None or result.p_value is None:
+            judged.append(None)
+            continue
+        p_value, level = (result.p_value, alpha) if pair.control else next(family)
+        judged.append(_Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level)))
+    return judged
+
+
+def _spanning(pair: _Pair, as_measured: _Judged, without: _Judged) -> _Judged:
+    """Of a pair that others held up both results in one: what each of the two says, and no more."""
+    plain, other = as_measured.interval, without.interval
+    if plain is None or other is None or not any((*pair.held_up, *pair.held_up_reference)):
+        return as_measured
+    is_one_side = (plain[0] > 1) == (other[0] > 1) and (plain[1] < 1) == (other[1] < 1)
+    return _Judged(
+        p_value=max(as_measured.p_value or 0.0, without.p_value or 0.0) if is_one_side else 1.0,
+        interval=both(plain, other),
+        disturbed=Disturbed(cell=pair.held_up, reference=pair.held_up_reference, as_measured=plain, corrected=other),
+    )
+
+
+def _corrected(p_value: float, alpha: float) -> float:
+    return min(1.0, p_value * ALPHA / alpha)
+
+
+def _with_shared_error(
+    pairs: Sequence[_Pair], ratios: Sequence[Sequence[float]], invalid: Container[str]
+) -> list[LogMean | None]:
+    """Each pair's result, of its ratios by block.
+
+    The trials of a placement come from the same machines, whatever is asked of them.
+    A pair over two placements shares with those of the cell's.
+    """
+    found: dict[int, LogMean | None] = {}
+    for placement in {pair.cell.placement_id for pair in pairs}:
+        here = [number for number, pair in enumerate(pairs) if pair.cell.placement_id == placement]
+        sound = [
+            None
+            if pairs[number].cell.id in invalid or pairs[number].reference.id in invalid
+            else _log_mean(ratios[number])
+            for number in here
+        ]
+        found |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
+    return [found[number] for number in range(len(pairs))]
+
+
+def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:
+    """By how much the reference stack differs from itself, as |log ratio|, in each setting that has controls."""
+    found: dict[tuple[object, ...], float] = {}
+    for pair, result in zip(pairs, results, strict=True):
+        if pair.control and result:
+            for setting in pair.settings:
+                found[setting] = max(found.get(setting, 0.0), abs(result.mean))
+    return found
+
+
+def _comparison(
+    pair: _Pair,
+    statistic: Compared,
+    judged: _Judged,
+    margin: float,
+    envelope: float,
+    compared: int,  # how many comparisons the interval is widened for
+) -> Comparison:
+    result, interval, p_value, disturbed = pair.result, judged.interval, judged.p_value, judged.disturbed
+    standing = equivalence.standing(interval, margin, envelope=envelope)
+    if interval is None:
+        reason: Reason | None = _no_interval(pair)
+    elif disturbed and standing == "not resolved" and _is_decided(disturbed, margin, envelope):
+        reason = _unequally(pair)
+    else:
+        reason = equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
+    if survivors := lost(pair.cell, pair.reference, standing):
+        standing, reason, interval, p_value = "cannot tell", survivors, None, None
+    if statistic in COSTS or statistic in SPREADS:
+        standing = _OF_A_QUANTITY.get(standing, standing)
+    return Comparison(
+        cell=pair.cell.id,
+        reference_cell=pair.reference.id,
+        group=pair.group,
+        stack=pair.cell.stack,
+        stack_label=pair.cell.stack_label,
+        reference_label=pair.reference.stack_label,
+        statistic=statistic,
+        ratio=result.ratio if result else None,
+        interval=interval,
+        p_value=p_value,
+        by_block=pair.by_block,
+        blocks=pair.blocks,
+        differs_in=pair.differs_in,
+        may_differ_in=pair.may_differ_in,
+        standing=standing,
+        control=pair.control,
+        factor=pair.factor,
+        subject=pair.subject,
+        value=pair.values[0],
+        reference_value=pair.values[1],
+        against=pair.against,
+        disturbed=disturbed,
+        reason=reason,
+    )
+
+
+def _is_decided(disturbed: Disturbed, margin: float, envelope: float) -> bool:
+    """Whether the blocks as they were measured decide what they do not once they are corrected."""
+    return equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
+
+
+def _unequally(pair: _Pair) -> Reason:
+    """What others took of either side."""
+    shares = {"cell": fmean(pair.held_up), "reference": fmean(pair.held_up_reference)}
+    return Reason(kind=ReasonKind.DISTURBED, cells=(pair.cell.id, pair.reference.id), numbers=shares)
+
+
+def _no_interval(pair: _Pair) -> Reason:
+    if pair.censored:
+        return pair.censored
+    numbers = {"blocks": len(pair.by_block), "needed": intervals.FEWEST_BLOCKS}
+    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(pair.cell.id, pair.reference.id), numbers=numbers)

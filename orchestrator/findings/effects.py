@@ -1,0 +1,144 @@
+"""Which other choices of a run have a larger effect than what it compares, and which parts it did not vary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import log
+
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
+from orchestrator.experiment.plan.contrasts import PROTOCOL
+from orchestrator.findings.blocks import by_block
+from orchestrator.findings.ranking import Ranking
+from orchestrator.findings.summary import CellSummary
+from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu
+from orchestrator.statistics.equivalence import is_within
+from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
+from orchestrator.statistics.terms import Interval
+
+OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
+_CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")
+_PART_OF = {"responder": ("framework", "validation"), "client": ("client",), "connection": ("connection",)}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A choice that the run varied: by how many ms the better value is quicker, in which cells it was seen.
+
+    `is_sure`: whether their blocks tell the two apart, corrected for all that were looked at, by more than matters.
+    """
+
+    factor: str
+    stack: str
+    better: Value
+    worse: Value
+    gap: float
+    place: tuple[object, ...]
+    is_sure: bool = True
+
+
+def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effect]:
+    """Return the effect of every two cells that differ in one choice alone and have enough blocks; not by `but`."""
+    pairs: list[tuple[Effect, LogMean]] = []
+    for name in _CHOICES:
+        if name == but or name not in BY_NAME:
+            continue
+        alike: dict[tuple[object, ...], list[CellSummary]] = {}
+        for cell in cells:
+            if cell.factors.get(name) is not None:
+                alike.setdefault(_apart_from(name, cell), []).append(cell)
+        for members in alike.values():
+            pairs += [pair for two in combinations(members, 2) if (pair := _effect(name, *two))]
+    levels = holm_levels([1.0 if result.p_value is None else result.p_value for _, result in pairs])
+    return [
+        replace(effect, is_sure=_is_sure(result.interval(level), matters))
+        for (effect, result), level in zip(pairs, levels, strict=True)
+    ]
+
+
+def _is_sure(interval: Interval | None, matters: float) -> bool:
+    return interval is not None and not interval[0] <= 1 <= interval[1] and not is_within(interval, matters)
+
+
+def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
+    free = (name, *BY_NAME[name].varies_with)
+    factors = tuple((key, value) for key, value in sorted(cell.factors.items()) if key not in free)
+    stack = None if BY_NAME[name].belongs_to == "stack" else cell.stack
+    return (cell.operation_id, cell.placement_id, cell.load, cell.kind, stack, factors)
+
+
+def _effect(name: str, cell: CellSummary, other: CellSummary) -> tuple[Effect, LogMean] | None:
+    if cell.distribution is None or other.distribution is None or cell.factors[name] == other.factors[name]:
+        return None
+    first, second = cell.distribution.median, other.distribution.median
+    mine, theirs = by_block(cell.trials, "median"), by_block(other.trials, "median")
+    shared = sorted(mine.keys() & theirs.keys())
+    if first is None or second is None or len(shared) < FEWEST_BLOCKS:
+        return None
+    result = log_mean([log(mine[block] / theirs[block]) for block in shared])
+    better, worse = (cell, other) if first < second else (other, cell)
+    effect = Effect(
+        factor=name,
+        stack=better.stack_label,
+        better=better.factors[name],
+        worse=worse.factors[name],
+        gap=abs(first - second),
+        place=(cell.operation_id, cell.placement_id),
+    )
+    return effect, result
+
+
+def greatest(effects: Sequence[Effect], rankings: Sequence[Ranking]) -> tuple[Effect, float] | None:
+    """Return the effect that is larger than any difference compared where it was seen, and the largest such difference."""
+    best: tuple[Effect, float] | None = None
+    for effect in effects:
+        if not effect.is_sure:
+            continue
+        gaps = [
+            gap
+            for ranking in rankings
+            if (cell := ranking.cells[ranking.reference])
+            and (cell.operation_id, cell.placement_id) == effect.place
+            and (gap := _widest(ranking)) is not None
+        ]
+        if gaps and effect.gap > max(gaps) and (best is None or effect.gap > best[0].gap):
+            best = effect, max(gaps)
+    return best
+
+
+def _widest(ranking: Ranking) -> float | None:
+    tiers = ranking.tiers
+    return ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
+
+
+def unvaried(rankings: Sequence[Ranking], effects: Sequence[Effect]) -> tuple[str, ...]:
+    """Return the parts besides the protocol in which compared stacks differ, and whose effect the run did not measure."""
+    measured = {part for effect in effects for part in _PART_OF.get(effect.factor, ())}
+    return tuple(
+        dict.fromkeys(
+            part
+            for ranking in rankings
+            if ranking.factor == STACK
+            for member in ranking.members
+            for part in (*member.differs_in, *member.may_differ_in)
+            if part not in PROTOCOL and part not in measured
+        )
+    )
+
+
+def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of stacks by the end whose CPU is the limit at their load: `responder`, `requester` or `both`."""
+    found: dict[str, list[str]] = {}
+    cells = {cell: ranking.cells[cell] for ranking in rankings for cell in ranking.names}
+    for cell in cells.values():
+        is_loaded = cell.kind == "call" and (int(cell.factors.get("concurrency") or 1) > 1 or cell.factors.get("rate"))
+        if not is_loaded or not cell.trials:
+            continue
+        limit = limit_of(
+            mean_of(responder_cpu(trial) for trial in cell.trials), mean_of(trial.cpu_share for trial in cell.trials)
+        )
+        if limit in ("responder", "requester", "both"):
+            found.setdefault(limit, []).append(cell.stack_label)
+    return {end: tuple(dict.fromkeys(labels)) for end, labels in found.items()}

@@ -1,0 +1,162 @@
+"""What the two sides of a comparison are called, and what they have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestrator import quantities
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, phrases, short
+from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.quantities import Unit, unit_for
+
+
+def compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
+    """The factors of the call that cells are compared by: such cells stand in one table, whose rows say the value."""
+    names = {c.factor for c in comparisons if not c.control}
+    return tuple(factor for factor in OF_THE_CALL if factor.name in names)
+
+
+def in_tables(summary: RunSummary) -> dict[str, str]:
+    """What a table calls each cell, by id: `grpc with a kept connection and gzip`; the stack where no call is compared.
+
+    Where stacks are in several languages, with that of each end: `rest (hyper, undici), Rust ← Node.js`.
+    A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
+    """
+    apart = compared_calls(summary.comparisons)
+    carried = documents.carried_cells(summary.plan)
+    has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
+    ends = contrasts.languages_of_stacks(summary.plan)
+    told = ends if contrasts.are_several_languages(ends) else {}
+    several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
+    return {
+        cell.id: _label(
+            cell,
+            [
+                f
+                for f in apart
+                if (f.name != documents.DOCUMENT or cell.id in carried)
+                and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
+            ],
+            told.get(cell.stack),
+        )
+        for cell in summary.cells
+    }
+
+
+def _label(cell: CellSummary, apart: Sequence[Factor], ends: tuple[str, str] | None) -> str:
+    values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
+    stack = f"{cell.stack_label}, {contrasts.languages_in_words(ends)}" if ends else cell.stack_label
+    return f"{stack} with {quantities.listed(values)}" if values else stack
+
+
+def of_stacks(cell: CellSummary, reference: CellSummary) -> str:
+    """Where two stacks are compared: operation, placement, how requests are made, load."""
+    calls = dict.fromkeys(", ".join(short(side.factors)) for side in (cell, reference))
+    called = " against ".join(filter(None, calls))  # nothing of codecs alone
+    return ", ".join(filter(None, (reference.operation, reference.placement, called, reference.load)))
+
+
+def without(factor: str, cell: CellSummary) -> str:
+    """A setting less the factor that is compared, and less what varies with it: `echo 100 B, local, 1,000 requests`."""
+    of = BY_NAME[factor]
+    free = (factor, *of.varies_with)
+    call = {name: value for name, value in cell.factors.items() if name not in free}
+    said = short(cell.factors) if of not in OF_THE_CALL else short({**call, factor: of.default})
+    if of in OF_THE_CALL and of.is_always_said:
+        said = tuple(value for value in said if value != of.default)
+    load = [cell.load]
+    if of.belongs_to == "load":
+        load = [BY_NAME[name].text(cell.factors[name]) for name in ("concurrency", "rate") if name not in free]
+        load += of_load(cell.factors, free)
+    operation = cell.operation
+    if of.belongs_to == "operation":
+        operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
+    parts = (
+        *([] if factor == "operation" else [operation]),
+        *([] if "placement" in free else [cell.placement]),
+        *said,
+        *load,
+    )
+    return ", ".join(parts)
+
+
+def in_phrases(setting: str, cells: Iterable[CellSummary]) -> str:
+    """A setting as readers see it: `connections kept open` where names and ids say `reuse`."""
+    of_call = {
+        said: phrase for cell in cells for said, phrase in zip(short(cell.factors), phrases(cell.factors), strict=True)
+    }
+    return ", ".join(
+        " against ".join(of_call.get(side, side) for side in part.split(" against ")) for part in setting.split(", ")
+    )
+
+
+def of_rates(setting: str, goals: str, cells: Sequence[CellSummary]) -> str:
+    """What a table or chart of the highest rates of a setting shows, in words.
+
+    `Highest rate while p99 < 10 ms: operation add, placement local, connections kept open`.
+    """
+    rest, said = setting, []
+    for kind in ("operation", "placement"):
+        names = {str(getattr(cell, kind)) for cell in cells}
+        # The longest first: `echo 100 B` where there is an `echo`, too.
+        found = next((n for n in sorted(names, key=len, reverse=True) if f"{rest}, ".startswith(f"{n}, ")), None)
+        if found is not None:
+            said.append(f"{kind} {found}")
+            rest = rest[len(found) + 2 :]
+    said += [in_phrases(rest, cells)] if rest else []
+    return f"Highest rate while {goals}: {', '.join(said)}"
+
+
+def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:
+    """The factor's value in both cells, as a sentence that compares them says it: `with gzip`."""
+    one, other = (BY_NAME[factor].compared(cell.factors[factor]) for cell in cells)
+    return one, other
+
+
+def subject(plan: Plan, cell: CellSummary, factor: str) -> str:
+    """What both sides have in common of the stack: its label, or what is left of it where part of it is compared."""
+    if BY_NAME[factor].belongs_to != "stack":
+        return cell.stack_label
+    rest = [part for part in ("protocol", "responder", "client") if part != factor]
+    first = str(cell.factors[rest[0]])
+    alike = [stack for stack in plan.stacks if getattr(stack, rest[0]) == first]
+    if len({getattr(stack, rest[1]) for stack in alike}) == 1:
+        return first
+    return f"{first} ({cell.factors[rest[1]]})"
+
+
+Medians = Mapping[str, float | None]
+"""A table's cells by their ids, with the median of each in milliseconds; None where it has none."""
+
+
+def units(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[Unit | None]:
+    """The unit of each table, by the medians of all with which `pairs` of compared cells (their ids) join it.
+
+    Tables are joined over others, too. None where none of them has a median.
+    """
+    first = _joined(tables, pairs)
+    found: list[Unit | None] = []
+    for number in first:
+        medians = [
+            median
+            for table, other in zip(tables, first, strict=True)
+            for median in table.values()
+            if other == number and median is not None
+        ]
+        found.append(unit_for(medians) if medians else None)
+    return found
+
+
+def _joined(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[int]:
+    """For each table the place of the first that it is joined with; its own where there is none before it."""
+    place = {cell: number for number, cells in enumerate(tables) for cell in cells}
+    first = list(range(len(tables)))
+    for one, other in pairs:
+        if one in place and other in place:
+            low, high = sorted((first[place[one]], first[place[other]]))
+            first = [low if number == high else number for number in first]
+    return first

@@ -1,0 +1,269 @@
+"""How small a difference the planned repeats can detect, and how many repeats a wanted one would need.
+
+The comparison is the paired t-test of `intervals`, on log ratios whose SD over blocks is `sd`. A difference d is called
+*faster* or *slower* where the interval mean +- t* s / sqrt(n) leaves out 0 and does not lie within the margin that
+matters, L = log(1 + margin): where |mean| > max(h, L - h), h being half the interval. Its chance is integrated over the
+distribution of s; without a margin it is that of the noncentral t distribution (Cohen 1988, "Statistical Power Analysis
+for the Behavioral Sciences", chapter 2). A difference well below the margin is therefore never called, however many
+blocks there are: the more there are, the surer it is a tie. With m comparisons in the run (stacks beside the reference,
+in all settings), the first rejection of Holm's procedure takes level a / m; that is the level used here, so the statement
+is on the safe side for the others.
+
+A tie is a claim of its own and takes repeats of its own: the whole interval must lie within the margin that matters
+(`equivalence`). With two equal stacks it does with probability P(|mean| + t* s / sqrt(n) <= log(1 + margin)), which is
+integrated over the distribution of s (Phillips 1990, "Power of the two one-sided tests procedure in bioequivalence",
+Journal of Pharmacokinetics and Biopharmaceutics 18(2)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, log, sqrt
+from statistics import median, stdev
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import quantities
+from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.results.manifest import is_shared
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+
+POWER = 0.8
+MOST_BLOCKS = 1_000
+
+# SD over blocks of the log ratio of two stacks' medians, where no run has been made yet: what pairs of processes on a
+# shared virtual machine of two cores differ by from block to block.
+DEFAULT_SD = 0.05
+
+_S_POINTS = 400  # at which the distribution of s is taken: more change no result by a thousandth
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerStatement:
+    """What `orch plan` says. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
+
+    repeats: int
+    comparisons: int  # of the whole run: Holm's correction goes over all of them
+    sd: float
+    sd_source: str
+    smallest_detectable: float | None
+    wanted: float  # the difference that matters, from the experiment
+    repeats_for_wanted: int | None
+    repeats_for_tie: int | None  # with which two equal stacks are called a tie within it
+    power: float = POWER
+    sentence: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return asdict(self)
+
+
+def power_of(
+    difference: float, sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA
+) -> float:
+    """The chance that a relative difference (0.05: one takes 5 % longer) is called one; 0 with fewer than three blocks.
+
+    `margin` is what matters: an interval that lies within it is a tie, whether or not it leaves out 1.
+    """
+    from scipy import special  # `orch --help` must not pay for it
+
+    if blocks < FEWEST_BLOCKS:
+        return 0.0
+    shift, limit = log(1 + difference), log(1 + margin)
+    if sd <= 0:
+        return float(shift > limit)
+    half = _halves(sd, blocks, compared, alpha)
+    beyond, error = np.maximum(half, limit - half), sd / sqrt(blocks)
+    found = special.ndtr((shift - beyond) / error) + special.ndtr((-shift - beyond) / error)
+    return float(found.mean())
+
+
+def smallest_detectable(
+    sd: float,
+    blocks: int,
+    *,
+    margin: float = 0.0,
+    compared: int = 1,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> float | None:
+    """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
+    if blocks < FEWEST_BLOCKS:
+        return None
+    low, high = 0.0, 1e-6
+    while power_of(high, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
+        low, high = high, high * 2
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        if power_of(middle, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def repeats_needed(
+    difference: float,
+    sd: float,
+    *,
+    margin: float = 0.0,
+    compared: int = 1,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> int | None:
+    """The fewest blocks that call a relative difference one with that power; None when 1,000 do not suffice.
+
+    ValueError for a difference below the margin: of those more blocks make a tie.
+    """
+    if difference < margin:
+        raise ValueError(f"a difference of {difference:g} is below the margin of {margin:g}")
+    return _fewest(
+        lambda blocks: power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
+    )
+
+
+def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[np.float64]:
+    """Equally likely values of half the interval's width, in logs."""
+    from scipy import special
+
+    freedom = blocks - 1
+    shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
+    s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)
+    half: npt.NDArray[np.float64] = t_quantile(1 - alpha / compared / 2, freedom) * s / sqrt(blocks)
+    return half
+
+
+def _fewest(suffices: Callable[[int], bool]) -> int | None:
+    if not suffices(MOST_BLOCKS):
+        return None
+    low, high = FEWEST_BLOCKS - 1, MOST_BLOCKS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
+    """The chance that two equal stacks are called a tie within the margin; 0 with fewer than three blocks."""
+    from scipy import special
+
+    if blocks < FEWEST_BLOCKS:
+        return 0.0
+    if sd <= 0:
+        return 1.0
+    left = log(1 + margin) - _halves(sd, blocks, compared, alpha)
+    within = 2 * special.ndtr(np.maximum(left, 0.0) * sqrt(blocks) / sd) - 1
+    return float(within.mean())
+
+
+def repeats_for_tie(
+    margin: float, sd: float, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
+) -> int | None:
+    """The fewest blocks with which equal stacks are called a tie with that chance; None when 1,000 do not suffice."""
+    return _fewest(lambda blocks: power_of_tie(margin, sd, blocks, compared=compared, alpha=alpha) >= power)
+
+
+def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | None:
+    """The typical SD over blocks of the log ratio of medians in a finished run; None with too few blocks."""
+    found = []
+    for comparison in comparisons:
+        fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
+        ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
+        if fields["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
+            found.append(stdev([log(ratio) for ratio in ratios]))
+    return median(found) if found else None
+
+
+def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | None:
+    """The fewest blocks that call equal stacks a tie, and a difference as large as the margin one; None beyond 1,000.
+
+    Each is so called four times in five; what lies between takes more.
+    """
+    needed = (
+        repeats_needed(margin, sd, margin=margin, compared=compared),
+        repeats_for_tie(margin, sd, compared=compared),
+    )
+    return None if None in needed else max(n for n in needed if n is not None)
+
+
+def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
+    """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
+
+    The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
+    work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
+    """
+    sd, source = _spread(plan, history)
+    compared = max(1, planned_comparisons(plan))
+    wanted = plan.matters
+    least = smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared)
+    needed = repeats_needed(wanted, sd, margin=wanted, compared=compared)
+    for_tie = repeats_for_tie(wanted, sd, compared=compared)
+    return PowerStatement(
+        repeats=plan.repeats,
+        comparisons=compared,
+        sd=sd,
+        sd_source=source,
+        smallest_detectable=least,
+        wanted=wanted,
+        repeats_for_wanted=needed,
+        repeats_for_tie=for_tie,
+        sentence=_sentence(
+            plan.repeats,
+            f"(spread from block to block {quantities.difference(exp(sd) - 1)}: {source})",
+            least,
+            wanted if for_tie is not None and for_tie <= plan.repeats else None,
+            _goal(wanted, needed, for_tie),
+        ),
+    )
+
+
+def planned_comparisons(plan: Plan) -> int:
+    """How many pairs of cells are compared by all that the experiment asks to compare by, controls left out."""
+    return sum(not pair.is_control for pair in pairs(plan))
+
+
+def _spread(plan: Plan, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
+    runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
+    alone = [run for run in runs if not is_shared(run.get("warnings", ()))]
+    same = [run for run in alone if run.get("name") == plan.name]
+    for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
+        sd = spread_of(run.get("comparisons", ()))
+        if sd:
+            return sd, f"run {run['run_id']}"
+    return DEFAULT_SD, "a default, as no earlier run shows it"
+
+
+def _is_alike(other: dict[str, Any], plan: Plan) -> bool:
+    """Whether a run's plan has the same provider and kinds of work: then its blocks may differ as this one's will."""
+    kinds = {cell.get("kind") for cell in other.get("cells", ())}
+    return other.get("provider") == plan.provider and kinds == {cell.kind for cell in plan.cells}
+
+
+def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
+    margin = quantities.margin(wanted)
+    if needed is None:
+        find = f"{margin}, which matters here, is out of reach of {MOST_BLOCKS:,} repeats"
+    else:
+        find = f"{margin}, which matters here, would take {needed}"
+    if for_tie is None:
+        return f"{find}, and so is calling equal stacks a tie" if needed is None else f"{find}; a tie is out of reach"
+    return f"{find}, and to call equal stacks a tie within it {for_tie}"
+
+
+def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
+    if least is None:
+        made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
+        return f"{made} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
+    smaller = (
+        "" if tie_within is None else f" (much smaller ones are called a tie within {quantities.margin(tie_within)})"
+    )
+    return (
+        f"{repeats} repeats find a difference in medians of {quantities.difference(least)} or more four times in "
+        f"five{smaller}; "
+        f"{goal} {spread}."
+    )

@@ -1,0 +1,389 @@
+"""The frozen summary of a run: one computation, one number. Sentence, table, chart and JSON all read it.
+
+Latencies are float milliseconds here, because people read them; they come from int64 nanoseconds. Interval bounds are
+(low, high). `None` means "not enough data to say", never zero.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import STACK, of_the_call, short
+from orchestrator.findings.check_result import CheckResult, checks_document
+from orchestrator.findings.cost import CellCost, CostName, TrialCost
+from orchestrator.findings.disturbed import Disturbed
+from orchestrator.findings.opening import CellOpening, TrialOpening
+from orchestrator.questions.stability.spread import CellSpread, SpreadName, TrialSpread
+from orchestrator.questions.stores.times import StoreTimes
+from orchestrator.results.documents import sealed
+from orchestrator.statistics.quantiles import Distribution
+from orchestrator.statistics.terms import Interval, Reason, Standing
+from services.python.contract.limits import Kind
+
+SCHEMA_VERSION = 1
+MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
+FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialSummary:
+    """One trial of a cell: the replicate that uncertainty is computed from.
+
+    Requests without a right reply (`errors`) count as slower than every reply, as in `Distribution`.
+    """
+
+    index: int
+    block: int
+    n: int  # right replies
+    errors: int
+    median: float | None
+    p99: float | None
+    mean: float | None  # of the replies alone; None without any
+    minimum: float | None
+    throughput_per_s: float  # right replies over the window, less the requester's own pauses
+    cpu_share: float | None
+    started_wall_ns: int
+    censored: tuple[str, ...] = ()  # which of median and p99 fall among the requests without a right reply
+    responder_cpu_share: float | None = None  # of one core, while requests were made, warm-up included
+    responder_window_s: float | None = None  # how long that was
+    retransmits: int | None = None  # packets that the requester's connections sent again; None where not counted
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed
+    # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
+    unsent_moves: dict[str, float | None] = field(default_factory=dict)
+    offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
+    cost: TrialCost | None = None
+    opening: TrialOpening | None = None  # None where the client library does not tell
+    spread: TrialSpread | None = None
+    ended_wall_ns: int = 0  # 0 in a summary that an earlier orch made
+    held_up: float = 0.0  # the share of what this trial could use that others took (`host_noise.held_up`)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """Samples in time order: per bin minimum, median and p99, and each of the slowest 200 by itself.
+
+    `bins`: (seconds since the cell's first measured request, trial index, min, median, p99); `slowest`: (seconds, ms).
+    Time runs within trials only: the pauses between trials are left out.
+    """
+
+    bins: tuple[tuple[float, int, float, float, float], ...]
+    slowest: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartSummary:
+    """One part of a cell's samples: a task's first call, say. Right parts of all trials; milliseconds."""
+
+    name: str
+    n: int
+    median: float
+    p99: float | None  # None with too few of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSummary:
+    """What came of a cell's events, all trials together: counts, and milliseconds.
+
+    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
+    says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
+    lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
+    (`gap_p99`, ...). `delivery_bound`: over two clocks, the most that a delivery may be off. `waiting`: the most events of
+    one subscription that were stamped and not received; `sender_memory`: the most resident memory of the sender, bytes.
+    """
+
+    timed: Literal["delivery", "gap"]
+    offered: int
+    sent: int | None
+    delivered: int
+    dropped: int
+    duplicated: int
+    reordered: int
+    wrong: int
+    interval: float
+    gap_median: float | None
+    gap_p99: float | None
+    delivery_median: float | None
+    delivery_p99: float | None
+    late_p99: float | None  # by the stamps in the events
+    worst_late: float | None
+    delivery_bound: float | None = None
+    waiting: int | None = None
+    sender_memory: int | None = None
+    censored: tuple[str, ...] = ()
+    why_gap: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixedSummary:
+    """One operation of a mix, all trials together, as a cell of its own would be: milliseconds.
+
+    `share` is planned, `drawn` came of it (of the requests that were due; None without any). `throughput_per_s`: its right
+    replies over the windows of the whole mix. `body_bytes`: sent and received, per request.
+    """
+
+    label: str
+    share: float
+    drawn: float | None
+    requests: int
+    errors: dict[str, int]
+    not_sent: int
+    distribution: Distribution | None
+    median_interval: Interval | None
+    throughput_per_s: float | None
+    body_bytes: tuple[float, float] | None
+
+    @property
+    def failed(self) -> int:
+        """Measured requests without a right reply."""
+        return sum(self.errors.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSummary:
+    """Everything the report says of a cell. Labels are the plan's."""
+
+    id: str
+    stack: str  # id
+    stack_label: str
+    factors: dict[str, Value]  # a value of every factor (`experiment.model.factors`)
+    operation: str  # label
+    operation_id: str
+    placement: str  # name
+    placement_id: str
+    load: str  # in words, e.g. "1,000 requests, 1 in flight"
+    distribution: Distribution | None  # None: no successful sample
+    errors: dict[str, int]
+    requests: int
+    trials: tuple[TrialSummary, ...]
+    failed_trials: int
+    median_interval: Interval | None
+    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
+    goodput_mbit_per_s: float | None  # of bodies, in the direction with more of them, over the whole window
+    body_bytes: tuple[float, float] | None  # sent, received, per request
+    wire_bytes: tuple[float, float] | None  # sent, received, per request
+    packets: tuple[float, float] | None
+    first_request: float | None  # median over trials of the first request of a connection
+    tcp_floor: float | None  # median of the tcp baseline that stands beside it
+    ping_floor: float | None
+    over_floor: float | None  # median - tcp_floor
+    client_share: float | None  # (this median - raw client's of the same responder) / this median
+    strip: Strip | None
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    not_sent_reasons: tuple[str, ...] = ()  # in words
+    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
+    timeout: float | None = None  # ms
+    planned_trials: int = 0
+    kind: Kind = "call"
+    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
+    stream: StreamSummary | None = None
+    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
+    payload_bytes: tuple[int, int] | None = None  # content of a sample's request and reply, see `content`
+    goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
+    goodput_interval: Interval | None = None
+    opening: CellOpening | None = None  # None where there is no connection
+    mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
+    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
+    spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
+    outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
+    store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
+    over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
+
+    @property
+    def protocol(self) -> str:
+        """The stack's wire protocol."""
+        return str(self.factors["protocol"])
+
+    @property
+    def responder(self) -> str:
+        """Who answers."""
+        return str(self.factors["responder"])
+
+    @property
+    def client(self) -> str:
+        """Who asks."""
+        return str(self.factors["client"])
+
+    @property
+    def connection(self) -> str:
+        """What is done with connections; empty where there are none."""
+        return str(self.factors["connection"] or "")
+
+    @property
+    def call(self) -> tuple[Value, ...]:
+        """How requests are made: the values of the factors of the call."""
+        return of_the_call(self.factors)
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What cells that are compared have in common, but for how requests are made: what is asked, where, how often."""
+        return (self.operation_id, self.placement_id, self.load, self.factors["concurrency"])
+
+    @property
+    def setting(self) -> str:
+        """What is asked, where, how, and under which load, in few words: a name for what compared cells have in common."""
+        return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
+
+    def having(self, **values: Value) -> CellSummary:
+        """The same cell with other values of some factors."""
+        return replace(self, factors={**self.factors, **values})
+
+    @property
+    def why_undecodable(self) -> str:
+        """What a reader says that cannot decode what another schema wrote; empty where it can, or need not."""
+        return next((outcome for outcome in self.outcomes if outcome.startswith(FAILS)), "")
+
+    @property
+    def failed(self) -> int:
+        """Measured requests without a right reply."""
+        return sum(self.errors.values())
+
+    @property
+    def is_of_those_sent(self) -> bool:
+        """Whether more than 1 % of what was due was never sent: the percentiles then leave out what would have waited."""
+        return self.share_unsent > MOST_UNSENT
+
+    @property
+    def share_unsent(self) -> float:
+        """Of the requests that were due in an open loop, those that were not sent."""
+        return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorSummary:
+    """A baseline over the whole run, per placement (ping) or per placement and size class (tcp)."""
+
+    kind: Literal["ping", "tcp"]
+    placement: str
+    placement_id: str
+    method: str
+    distribution: Distribution | None
+    lost: int
+    policy: str = "reuse"
+    send_bytes: int = 0
+    receive_bytes: int = 0
+    cells: tuple[str, ...] = ()
+    medians: tuple[float, ...] = ()  # one per reading, in time order
+    started_wall_ns: tuple[int, ...] = ()  # of each of these readings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A cell against its reference cell, which differs from it in the stack, or in one factor alone.
+
+    `factor` says in which (`stack`, `connection`, ...). By the stack, labels are those of the stacks; by a factor they say
+    its value too: `grpc with a kept connection`. `value` and `reference_value` are that alone (`with a kept connection`),
+    and `subject` is what both sides have in common (`grpc`); all three are empty by the stack.
+
+    `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
+    by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
+    the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio.
+    Where nothing is decided, `reason` has why. Where others `disturbed` a side the interval is as wide as that may have
+    moved it.
+    """
+
+    cell: str
+    reference_cell: str
+    group: str  # operation, placement, connection, load in words, less the factor that the comparison is by
+    stack: str
+    stack_label: str
+    reference_label: str
+    statistic: Literal["median", "p99", "throughput"] | CostName | SpreadName
+    ratio: float | None
+    interval: Interval | None
+    p_value: float | None
+    by_block: tuple[float, ...]
+    standing: Standing
+    control: bool = False  # the reference stack entered a second time: its true ratio is 1
+    blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
+    differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
+    may_differ_in: tuple[str, ...] = ()  # those that may, as they are not known
+    factor: str = STACK
+    subject: str = ""
+    value: str = ""
+    reference_value: str = ""
+    against: str = ""  # the reference's value alone, for heads of tables: `a connection per request`
+    disturbed: Disturbed | None = None  # None where nobody held up either side
+    reason: Reason | None = None  # why nothing is decided; None where it is
+
+    @property
+    def compared_with(self) -> str:
+        """The reference as heads of tables and axes name it: a stack's label, or a factor's value."""
+        return self.against or self.reference_label
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether blocks are missing between those that hold a ratio, so that places are not their numbers."""
+        return self.blocks != tuple(range(len(self.blocks)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """What a report needs, and nothing else."""
+
+    run_id: str
+    name: str
+    question: str
+    started_at: str
+    ended_at: str | None
+    state: str
+    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
+    cells: tuple[CellSummary, ...]
+    floors: tuple[FloorSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    checks: tuple[CheckResult, ...]
+    warnings: tuple[str, ...]
+    failed_trials: tuple[dict[str, Any], ...]
+    repeat_command: str
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
+    plan: dict[str, Any] = field(default_factory=dict)
+    manifest_sha256: str = ""
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
+    matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
+    findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
+    schema_version: int = SCHEMA_VERSION
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; numbers that are not finite never occur in it."""
+        return asdict(self)
+
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """What analysis leaves in a run folder, by file name."""
+        return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
+
+    def to_json(self) -> str:
+        """The summary as compact JSON; `summary_of_json` reads it back."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequesterHost:
+    """One host of a cell that several ask, over its trials: by its own clock alone.
+
+    `requests`: measured ones in all, of which `share` is this host's part of the cell's; `throughput_per_s`, `median` and
+    `p99` (ms): in the middle of its trials, None where none has it; `cpu_share`: its busiest process's, the most in a trial.
+    """
+
+    host: str
+    processes: int
+    requests: int
+    share: float
+    throughput_per_s: float | None
+    median: float | None
+    p99: float | None
+    cpu_share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTrial:
+    """What a host did in one trial; milliseconds, infinite where the percentile falls among failed requests."""
+
+    host: str
+    processes: int
+    requests: int
+    throughput_per_s: float | None
+    median: float | None
+    p99: float | None
+    cpu_share: float | None

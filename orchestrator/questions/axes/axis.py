@@ -1,0 +1,245 @@
+"""The numeric axes along which a run may show curves: distances between the two ends, and every factor that is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from orchestrator import quantities
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import BY_NAME, CALLS, FACTORS, OF_THE_CALL, is_in_pieces, of_load, phrases
+from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
+from orchestrator.experiment.read.units import format_size
+from orchestrator.findings.summary import CellSummary
+from orchestrator.questions.axes.crossing import Scale
+
+DISTANCE = "distance"
+_EFFORT = ("requests", "duration_s")  # of a load: how much was measured, not what
+_LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
+
+At = Callable[[Cell, Placement, CellSummary], float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One axis. `at` is a cell's place on it, `text` a place in words.
+
+    `factor` is the factor whose value the place is; `link` the part of the link, for those that belong to the placement.
+    """
+
+    name: str
+    title: str
+    unit: str
+    at: At
+    text: Callable[[float], str]
+    factor: Factor
+    link: str = ""
+    is_always_linear: bool = False
+
+    @property
+    def _free(self) -> tuple[Factor, ...]:
+        return (self.factor, *(BY_NAME[name] for name in self.factor.varies_with))
+
+    def scale(self, places: Iterable[float]) -> Scale:
+        """How the places are best drawn."""
+        ordered = sorted(places)
+        if self.is_always_linear or ordered[0] <= 0:
+            return "linear"
+        return "log" if ordered[-1] / ordered[0] >= _LOG_FROM else "linear"
+
+    def setting(self, cell: Cell, placement: Placement, *, has_call: bool) -> tuple[object, ...]:
+        """What the cells of one picture have in common: all but the stack, the axis, what varies with it, and the effort.
+
+        Without `has_call`, how requests are made belongs to the stack.
+        """
+        free = [factor.name for factor in self._free]
+        attributes = [*_EFFORT, *(factor.attribute for factor in self._free if factor.belongs_to == "load")]
+        load = tuple((key, value) for key, value in vars(cell.load).items() if key not in attributes)
+        # How many calls there are is then a matter of `fetch`, which says how requests are made.
+        derived = (CALLS,) if is_in_pieces(cell.factors) else ()
+        factors = tuple(
+            (factor.name, 1 if factor.name in derived else cell.factors.get(factor.name))
+            for factor in FACTORS
+            if factor.name not in free and factor.belongs_to in ("operation", "load", *(["call"] if has_call else []))
+        )
+        operation = () if self.factor.belongs_to == "operation" else (cell.operation,)
+        work = "call" if cell.kind == "task" else cell.kind
+        return (load, factors, operation, work, *self._place(placement))
+
+    def _place(self, placement: Placement) -> tuple[object, ...]:
+        if not self.link:
+            return (placement.id,)
+        return tuple((key, value) for key, value in vars(placement.link).items() if key not in (self.link, "source"))
+
+    def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
+        """What `setting` is, in words; each part stands at the same place for all cells."""
+        free = [factor.name for factor in self._free]
+        asked = operation.name if self.factor.belongs_to == "operation" else operation.label
+        asked = " ".join((asked, *self._other_options(cell)))
+        if self.factor.name == "calls":
+            asked = operation.asked
+        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
+        load = [
+            quantities.count(value, "client")
+            if cell.kind == "stream" and name == "concurrency" and isinstance(value, int)
+            else BY_NAME[name].text(value)
+            for name in (() if cell.kind == "codec" else ("concurrency", "rate"))
+            if name not in free and (value := cell.factors.get(name)) is not None
+        ]
+        load += of_load(cell.factors, free)
+        return (
+            asked,
+            ", ".join(_of_link(placement.link, self.link)) if self.link else placement.name,
+            ", ".join(phrases(called)) if has_call else "",
+            ", ".join(load),
+        )
+
+    def _other_options(self, cell: Cell) -> Iterator[str]:
+        """What stays the same along an axis of another number of the operation."""
+        if self.factor.belongs_to != "operation" or self.factor.name == "calls":
+            return
+        free = [factor.name for factor in self._free]
+        has_reply = cell.factors.get("reply_bytes") is not None
+        for name, said in (("bytes", "request {}" if has_reply else "{}"), ("reply_bytes", "reply {}")):
+            value = cell.factors.get(name)
+            if name not in free and isinstance(value, int):
+                yield said.format(format_size(value))
+        change = cell.factors.get("schema_change")
+        if "schema_change" not in free and change is not None:
+            yield f"with {BY_NAME['schema_change'].briefly(change)}"
+
+
+def _of_link(link: Link, without: str) -> list[str]:
+    said = {
+        "rtt_ms": f"{link.rtt_ms:g} ms round trip" if link.rtt_ms is not None else "",
+        "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
+        "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
+        "loss": f"{quantities.percent(link.loss)} of packets lost" if link.loss else "",
+        "initial_window": f"initial window of {link.initial_window} segments" if link.initial_window else "",
+    }
+    return [text for key, text in said.items() if text and key != without]
+
+
+def _measured(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    """The round trip that ping measured; the wanted one where it could not."""
+    if placement.kind in ("local", "external"):
+        return None
+    return summary.ping_floor if summary.ping_floor is not None else placement.link.rtt_ms
+
+
+def _of_the_link(key: str) -> At:
+    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+        value = None if placement.kind == "local" else getattr(placement.link, key)
+        return None if value is None else float(value)
+
+    return at
+
+
+def _of_factor(name: str) -> At:
+    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+        value = cell.factors.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+    return at
+
+
+def _think_ms(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    value = cell.factors.get("think")
+    return float(value) * 1000 if isinstance(value, int | float) else None
+
+
+def _both_ways(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    """The size of a transfer's request where its reply has the same."""
+    sent, returned = cell.factors.get("bytes"), cell.factors.get("reply_bytes")
+    return float(sent) if isinstance(sent, int) and sent == returned else None
+
+
+def _bytes(at: float) -> str:
+    return format_size(round(at))
+
+
+def _numeric(name: str, title: str, unit: str) -> Axis:
+    factor = BY_NAME[name]
+
+    def text(at: float) -> str:
+        space = "" if unit.startswith("/") else " "
+        one = unit.removesuffix("s") if at == 1 else unit
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{one}"
+
+    return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
+
+
+def _percent(at: float) -> str:
+    return f"{at * 100:.3g} %"
+
+
+_PLACEMENT = BY_NAME["placement"]
+
+AXES: tuple[Axis, ...] = (
+    Axis(
+        name=DISTANCE,
+        title="measured round trip",
+        unit="ms",
+        at=_measured,
+        text=quantities.ms,
+        factor=_PLACEMENT,
+        link="rtt_ms",
+        is_always_linear=True,
+    ),
+    Axis(
+        name="jitter",
+        title="jitter asked of the link",
+        unit="ms",
+        at=_of_the_link("jitter_ms"),
+        text=quantities.ms,
+        factor=_PLACEMENT,
+        link="jitter_ms",
+    ),
+    Axis(
+        name="loss",
+        title="share of packets lost in each direction, as asked of the link",
+        unit="",
+        at=_of_the_link("loss"),
+        text=_percent,
+        factor=_PLACEMENT,
+        link="loss",
+    ),
+    Axis(
+        name="link rate",
+        title="rate of the link",
+        unit="Mbit/s",
+        at=_of_the_link("rate_mbit"),
+        text=lambda at: f"{at:g} Mbit/s",
+        factor=_PLACEMENT,
+        link="rate_mbit",
+    ),
+    Axis(
+        name="initial window",
+        title="TCP's initial congestion window",
+        unit="segments",
+        at=_of_the_link("initial_window"),
+        text=lambda at: f"{at:g} segments",
+        factor=_PLACEMENT,
+        link="initial_window",
+    ),
+    _numeric("bytes", "payload", "B"),
+    _numeric("reply_bytes", "payload of the reply", "B"),
+    Axis(
+        name="both sizes",
+        title="payload of the request, and of the reply",
+        unit="B",
+        at=_both_ways,
+        text=_bytes,
+        factor=BY_NAME["payload"],
+    ),
+    _numeric("records", "payload", "records"),
+    _numeric("per_second", "events offered to each client", "/s"),
+    _numeric("calls", "calls of a task", "calls"),
+    _numeric("concurrency", "requests in flight", "in flight"),
+    _numeric("rate", "requests offered", "/s"),
+    Axis(name="think", title="think time", unit="ms", at=_think_ms, text=quantities.ms, factor=BY_NAME["think"]),
+    _numeric("processes", "requester processes", "processes"),
+    _numeric("workers", "responder workers", "workers"),
+)
+
+TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

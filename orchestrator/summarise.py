@@ -1,0 +1,132 @@
+"""A run folder becomes the one frozen summary: samples are read once, everything else is computed from small numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import asdict, replace
+from typing import Any
+
+from orchestrator.checks import CHECKS, run_checks
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.evidence.cell_summaries import summarise_cells
+from orchestrator.evidence.collect import collect, last_attempts
+from orchestrator.evidence.conditions import conditions, remarks, settings
+from orchestrator.evidence.run_evidence import Run
+from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.findings.compare import compare_cells, compare_costs
+from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
+from orchestrator.findings.validity import invalid_cells, withhold
+from orchestrator.questions import registry
+from orchestrator.questions.base import Basis, Sampled
+from orchestrator.questions.capacity import observe as probes
+from orchestrator.questions.capacity.excuse import excused
+from orchestrator.questions.distance.links import Delivered, delivered
+from orchestrator.shapes import decode_json
+from orchestrator.strict_json import parse_json
+
+
+def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
+    """Read and judge a run. Its cost model is fitted where the plan asks for it, or where it `is_modelled`.
+
+    InvalidMeasurement when no trial has finished or a file is damaged; UsageError when the manifest is of a newer
+    version than this program knows.
+    """
+    observers = {check.name: check.observe for check in CHECKS if check.observe}
+    searched = _searched(run)
+    evidence = collect(run, observers, {} if searched is None else {probes.NAME: probes.observe})
+    manifest, plan = evidence.manifest, evidence.plan
+    checks = run_checks(evidence)
+    if searched is not None:
+        checks = excused(searched, manifest, checks)
+    measured = RunSummary(
+        run_id=manifest.run_id,
+        name=plan.name,
+        question=plan.question,
+        started_at=manifest.started_at,
+        ended_at=manifest.ended_at,
+        state=manifest.state,
+        conditions=conditions(evidence),
+        cells=summarise_cells(evidence, checks),
+        floors=evidence.floors,
+        comparisons=(),
+        checks=checks,
+        warnings=(*manifest.warnings, *_off(delivered(plan, evidence.readings)), *remarks(evidence)),
+        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
+        repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
+        settings=settings(evidence),
+        plan=manifest.plan,
+        matters=plan.matters,
+        manifest_sha256=_manifest_sha256(run),
+    )
+    sampled = Sampled(run=run, evidence=evidence, observers=observers, is_modelled=is_modelled)
+    return judged(measured, plan, searched, sampled)
+
+
+def judged(
+    measured: RunSummary, plan: Plan, searched: Plan | None = None, sampled: Sampled | None = None
+) -> RunSummary:
+    """Return the summary with what follows from its cells and checks: comparisons and findings.
+
+    Whatever `measured` has there is computed anew, but for what is read from samples and was not read just now (`sampled`).
+    `searched`: the plan of a run that searched for rates, as it was made.
+    """
+    cells, checks = measured.cells, measured.checks
+    invalid = invalid_cells(cells, checks)
+    compared = replace(
+        measured,
+        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
+        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
+    )
+    findings = registry.find(Basis(plan=plan, searched=searched, summary=compared, invalid=invalid, sampled=sampled))
+    return replace(compared, findings=findings)
+
+
+def _searched(run: Run) -> Plan | None:
+    """The plan of a run that searched for rates, as it was made; None of any other."""
+    document = run.manifest().plan
+    if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
+        return None
+    return read_plan(document)
+
+
+def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
+    """The links that were not as wanted, a sentence each; without a ping the run says so itself."""
+    off = (link for link in links if link.why_not and link.measured is not None)
+    return tuple(f"The link of {link.placement} was not as wanted: {link.why_not}." for link in off)
+
+
+def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> str:
+    """The call that makes the run again; a plan without a file of its own is called by what it is."""
+    file = experiment or "experiment.yaml"
+    return shlex.join(["orch", verb, file, *(part for override in overrides for part in ("--set", override))])
+
+
+def _manifest_sha256(run: Run) -> str:
+    """Of the manifest that the figures are made from; "" where no such one is stored: of a run that was cut, say."""
+    try:
+        return hashlib.sha256(run.manifest_bytes()).hexdigest()
+    except InvalidMeasurement:
+        return ""
+
+
+def summary_of(raw: Any, text: str | None = None) -> RunSummary:
+    """Return the summary in what `summary.json` holds, without its seal; `text` is the same as JSON, where it is at hand.
+
+    UsageError names another version; ValueError a key that is missing, unknown, or of another type.
+    """
+    version = raw.get("schema_version") if isinstance(raw, dict) else None
+    if type(version) is not int:
+        raise ValueError("not the summary of a run: it has no schema_version")
+    if version != SCHEMA_VERSION:
+        raise UsageError(
+            f"a summary of version {version}; this orch reads version {SCHEMA_VERSION}",
+            hint="`orch report RUN` makes it anew from the samples",
+        )
+    summary: RunSummary = decode_json(RunSummary, raw, text)
+    return replace(summary, findings=registry.decoded(summary.findings))
+
+
+def summary_of_json(text: str | bytes) -> RunSummary:
+    """Return what `RunSummary.to_json` gave; errors as `summary_of`, and ValueError for what is no JSON."""
+    return summary_of(parse_json(text))

@@ -1,0 +1,36 @@
+"""The tables of every question, as terminal and Markdown show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from orchestrator.findings.summary import RunSummary
+from orchestrator.questions.capacity import words as capacity
+from orchestrator.questions.clients import words as clients
+from orchestrator.questions.evolution import words as evolution
+from orchestrator.questions.mix import words as mix
+from orchestrator.questions.saturation import words as saturation
+from orchestrator.questions.shares import words as shares
+from orchestrator.questions.stability import words as stability
+from orchestrator.questions.stores import words as stores
+from orchestrator.questions.streams import words as streams
+from orchestrator.questions.timing_rules import words as timing_rules
+from orchestrator.wording.table import Table
+
+TABLES: tuple[Callable[[RunSummary], tuple[Table, ...]], ...] = (
+    streams.tables,
+    mix.tables,
+    stability.tables,
+    evolution.tables,
+    timing_rules.tables,
+    stores.tables,
+    clients.tables,
+    shares.tables,
+    saturation.tables,
+    capacity.tables,
+)
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return the tables of all questions that a run answers."""
+    return tuple(table for each in TABLES for table in each(summary))

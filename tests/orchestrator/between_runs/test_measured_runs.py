@@ -1,0 +1,112 @@
+"""Which earlier runs are equal to one, so that what they differ by is chance."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.between_runs.measured_runs import equal_runs, fingerprint, read_stored, read_summaries
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.results.documents import put_label, sealed
+from orchestrator.results.folder import RunFolder, runs
+from orchestrator.summarise import summarise
+from tests.support.runs import a_plan, a_run, write_run
+
+
+def summary(run_id, **knobs):
+    return replace(summarise(a_run(**knobs)), run_id=run_id)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return summary("reference")
+
+
+def stored(run):
+    return json.loads(run.to_json())
+
+
+def ids(reference, *runs, without=()):
+    return [run.run_id for run in equal_runs(reference, [stored(run) for run in runs], without=without)]
+
+
+def test_a_repetition_is_equal_whatever_its_seed_and_name_are(reference):
+    again = summary("again", plan=replace(a_plan(seed=9), name="another name", experiment_path="other.yaml"), seed=4)
+    assert ids(reference, again) == ["again"]
+
+
+def test_neither_the_run_itself_nor_the_other_one_is_history(reference):
+    assert ids(reference, reference, summary("new"), without=["new"]) == []
+
+
+FAILED = CheckResult(
+    name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "interrupted"},
+        {"checks": (FAILED,)},
+        {"conditions": (("CPU", "Another 9000"),)},
+        {"settings": {"rest (thin)": {"responder_versions": {"thin": "2.0"}}}},
+    ],
+)
+def test_what_differs_is_not_equal(reference, change):
+    assert ids(reference, replace(summary("other"), **change)) == []
+
+
+@pytest.mark.parametrize(
+    "knobs", [{"blocks": 4}, {"stacks": ("rest", "cbor")}, {"warmup": 60}, {"connection": "per-request"}]
+)
+def test_another_experiment_is_not_equal(reference, knobs):
+    assert ids(reference, summary("other", **knobs)) == []
+
+
+def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(reference):
+    (slow,) = equal_runs(reference, [stored(summary("slow", base_us={"rest": 600.0}))], without=())
+    (same,) = equal_runs(reference, [stored(summary("same"))], without=())
+    for statistic in ("median", "p99", "throughput"):
+        key = ("rest-thin__add__local__reuse__c1", statistic)
+        assert slow.means[key] - same.means[key] == pytest.approx(0.69, abs=0.1)
+
+
+def kept(root: Path, name: str, document: dict[str, Any] | str) -> RunFolder:
+    """A run folder that was made here, with a summary in it."""
+    folder = RunFolder(write_run(a_run(blocks=3), root / name))
+    put_label(folder.path)
+    (folder.path / "summary.json").write_text(document if isinstance(document, str) else json.dumps(document))
+    return folder
+
+
+def test_unreadable_and_changed_summaries_and_folders_from_elsewhere_are_passed_over(tmp_path, reference):
+    root, document = tmp_path / "results", reference.to_dict()
+    kept(root, "damaged", "{")
+    kept(root, "older", sealed({**document, "schema_version": 0}))
+    kept(root, "unsealed", document)
+    kept(root, "edited", {**sealed(document), "question": "Another one?"})
+    kept(root, "sound", sealed(document))
+    shutil.copytree(root / "sound", root / "sound-from-elsewhere")
+    write_run(a_run(blocks=3), root / "without")
+    assert [run["run_id"] for run in read_summaries(runs(root))] == ["reference"]
+    found = read_stored(runs(root))
+    assert (found.foreign, found.changed, found.outdated) == (1, 3, 1)
+    assert "1 run in the folder was not made here (copied or moved) and is not used" in found.passed_over()
+    assert any(text.startswith("3 runs") and "changed or damaged" in text for text in found.passed_over())
+
+
+def test_a_summary_with_fields_that_this_orch_does_not_write_is_equal_to_none(reference):
+    foreign = stored(summary("foreign"))
+    for cell in foreign["cells"]:
+        for trial in cell["trials"]:
+            trial["of another orch"] = 1
+    assert equal_runs(reference, [foreign, stored(summary("same"))], without=())[0].run_id == "same"
+
+
+def test_a_plan_read_from_a_file_has_the_fingerprint_it_was_written_with():
+    plan = a_plan().to_dict()
+    assert fingerprint(json.loads(json.dumps(plan))) == fingerprint(plan)

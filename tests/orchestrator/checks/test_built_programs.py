@@ -1,0 +1,54 @@
+"""A run says of what its programs were built and with what; two runs of other programs are compared, and it is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.between_runs.across import compare_runs
+from orchestrator.between_runs.environments import are_alike
+from orchestrator.findings.summary import RunSummary
+from orchestrator.results.manifest import ProgramsRecord
+from orchestrator.results.stored_manifest import manifest_from_dict, manifest_to_dict
+from orchestrator.summarise import summarise
+from tests.support.runs import a_run
+
+RECORD = ProgramsRecord(
+    title="Tiny",
+    source="a" * 64,
+    toolchain={"tinyc": "1.26.0"},
+    platform="linux-x86_64",
+    contract=2,
+    artifacts={"build/respond": "c" * 64},
+    runtimes={"requester-1": {"tinyvm": "20.1"}, "responder-1": {"tinyvm": "20.1"}},
+)
+
+
+def summary(name: str, seed: int, **changes: str) -> RunSummary:
+    run = a_run(seed=seed)
+    run.stored = replace(run.stored, programs={"tiny": replace(RECORD, **changes)})
+    return replace(summarise(run), run_id=name)
+
+
+def test_the_conditions_of_a_run_name_its_programs() -> None:
+    told = dict(summary("one", 1).conditions)
+    assert told["Programs in Tiny"] == "built with tinyc 1.26.0, of source aaaaaaaaaaaa; run by tinyvm 20.1"
+    assert not [name for name, _ in summarise(a_run()).conditions if name.startswith("Programs")]
+
+
+def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None:
+    old, new, same = summary("old", 1), summary("new", 2, source="b" * 64), summary("same", 3)
+    found = compare_runs(new, old, "median").differences
+    told = (
+        "built with tinyc 1.26.0, of source bbbbbbbbbbbb; run by tinyvm 20.1 against built with tinyc 1.26.0, of source"
+    )
+    assert any("what was built differs (Programs in Tiny: " + told in text for text in found), found
+    assert not any("what was built" in text for text in compare_runs(same, old, "median").differences)
+    assert are_alike(same.to_dict(), old.to_dict())
+    assert not are_alike(new.to_dict(), old.to_dict())
+
+
+def test_a_manifest_keeps_what_was_built_and_one_without_it_is_as_it_was(tmp_path) -> None:
+    stored = replace(a_run().stored, programs={"tiny": RECORD})
+    document = manifest_to_dict(stored)
+    assert manifest_from_dict(document, tmp_path).programs == {"tiny": RECORD}
+    assert "programs" not in manifest_to_dict(a_run().stored)

@@ -1,0 +1,234 @@
+"""Every check that judges tasks finds its fault in them, and counts each call of a task where it counts calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.checks import CHECKS
+from orchestrator.experiment.plan import plan as p
+from services.python.contract.lines import STATUSES
+from tests.support.drafts import PART
+from tests.support.judged import of, verdicts
+from tests.support.made_up import BYTES, FAULTS, HERE, OPEN, WEST
+from tests.support.runs import MS, US, S, a_run, host_counters
+
+CALLS = 3
+
+CLEAN = {
+    "sequential": {},
+    "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
+    "a new connection per task": {"connection": "per-request"},
+    "an open loop": {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)},
+    "two placements": {"placements": [HERE, WEST]},
+    "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
+    "a payload": {"operation": BYTES},
+    "with a control": {"controls": 2},
+    "two requesters": {"requesters": 2},
+}
+
+
+@pytest.mark.parametrize("planned", CLEAN.values(), ids=CLEAN.keys())
+def test_clean_tasks_fail_nothing_and_warn_of_nothing(planned):
+    found = verdicts(a_run(task=CALLS, **planned))
+    if planned.get("load", p.Load()).rate_per_s is not None:
+        assert found.pop("Little's law") == "cannot tell"
+    assert set(found.values()) <= {"pass", "not applicable"}, found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
+)
+def test_the_check_fires_on_its_error_in_a_task(spoil, check, verdict, planned):
+    assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
+
+
+def packets_lost(draft):
+    draft.done["wire"]["retransmits"] = 12
+
+
+def requests_of_two_kinds(draft):
+    rows = draft.columns
+    wait = np.where(np.arange(rows["sequence"].size) % 10 == 0, 40 * MS, 0)
+    shift = np.concatenate([[0], np.cumsum(wait)[:-1]])
+    for name in ("sent_ns", "intended_ns"):
+        rows[name] = rows[name] + shift
+    rows["received_ns"] = rows["received_ns"] + shift + wait
+    for clock in draft.done["anchor_end"]:
+        draft.done["anchor_end"][clock] += int(wait.sum())
+
+
+def responder_saturated(draft):
+    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
+    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
+
+
+def clock_that_stops_early(draft):
+    rows = draft.columns
+    rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * 0.9).astype(np.int64)
+
+
+def second_entry_slower(draft):
+    if "-aa" in draft.cell.stack:
+        rows = draft.columns
+        shift = np.arange(rows["sent_ns"].size) * 300 * US
+        rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + 300 * US
+        rows["intended_ns"] = rows["sent_ns"]
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += 100 * S
+
+
+MORE = [
+    (packets_lost, "lost packets", "warn", {}),
+    (requests_of_two_kinds, "latency modes", "warn", {}),
+    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=16_000)}),
+    (clock_that_stops_early, "Little's law", "fail", {}),
+    (second_entry_slower, "control", "warn", {"controls": 1}),
+    (None, "between trials", "warn", {"between": 0.4}),
+    (None, "percentile support", "warn", {"load": p.Load(concurrency=1, requests=100)}),
+    (
+        None,
+        "goodput",
+        "fail",
+        {"placements": [replace(WEST, link=p.Link(rtt_ms=30.0, rate_mbit=10.0))], "operation": BYTES},
+    ),
+]
+
+
+@pytest.mark.parametrize(("spoil", "check", "verdict", "planned"), MORE, ids=[case[1] for case in MORE])
+def test_so_do_the_others(spoil, check, verdict, planned):
+    assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_trials_of_tasks_in_two_groups_are_a_warning(seed):
+    slow = np.random.default_rng(seed)
+
+    def every_other_trial_by_chance(draft):
+        if slow.integers(0, 2):
+            draft.columns["received_ns"] += (draft.columns["received_ns"] - draft.columns["sent_ns"]) * 3 // 10
+
+    run = a_run(spoil=every_other_trial_by_chance, controls=2, blocks=12, task=CALLS)
+    assert verdicts(run)["trial modes"] == "warn"
+
+
+def test_stacks_that_always_stand_in_one_order_are_told():
+    assert verdicts(a_run(blocks=10, fixed=10, task=CALLS))["order"] in ("warn", "fail")
+
+
+def test_every_check_has_a_fault_here():
+    tried = {check for _, check, verdict, _ in (*FAULTS, *MORE) if verdict in ("warn", "fail")}
+    assert {check.name for check in CHECKS if "task" in check.kinds} - tried == {"trial modes", "order", "round-trips"}
+
+
+def two_calls_instead_of_three(draft):
+    rows = draft.columns
+    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) * 2 // 3
+
+
+def test_a_task_is_no_quicker_than_the_round_trips_of_all_its_calls():
+    """Two of three round trips: far above one, which is all that a call would be held to."""
+    run = a_run(spoil=two_calls_instead_of_three, task=CALLS, placements=[HERE, WEST])
+    found = next(result for result in of(run, "floor") if result.cell and "west" in result.cell)
+    assert found.verdict == "fail"
+    assert found.evidence["bound_ms"] == pytest.approx(CALLS * 30, rel=0.05)
+    assert found.evidence["quickest_ms"] > 1.5 * 30
+    assert found.evidence["bound"].endswith(" of 3 calls")
+    assert "the fastest task took" in found.explanation
+
+
+@pytest.mark.parametrize("placement", [HERE, WEST], ids=["here", "far"])
+def test_each_call_of_a_task_is_held_to_one_round_trip(placement):
+    """All of the time in the first call, the others in 1 ns: the task's own time is as it was."""
+    run = a_run(task=CALLS, placements=[placement])
+    files = {}
+    for path, columns in run.files.items():
+        rows = {name: values.copy() for name, values in columns.items()}
+        if "kind" in rows and (rows["kind"] == PART).any():
+            calls = rows["kind"] == PART
+            ends = np.zeros_like(rows["received_ns"])
+            ends[:] = rows["received_ns"]
+            for place in range(1, CALLS + 1):
+                at = np.flatnonzero(calls & (rows["sequence"] == place))
+                last = np.flatnonzero(calls & (rows["sequence"] == CALLS))
+                rows["received_ns"][at] = ends[last] - (CALLS - place)
+                if place > 1:
+                    rows["sent_ns"][at] = ends[last] - (CALLS - place) - 1
+        files[path] = rows
+    assert {r.verdict for r in of(run, "floor")} == {"pass"}
+    found = of(replace(run, files=files), "floor")[0]
+    assert found.verdict == "fail"
+    assert "of a task took 1 ns" in found.explanation
+
+
+def test_an_exchange_on_a_new_connection_bounds_a_task_once():
+    """A task opens one connection for all its calls, the exchange one for each."""
+    found = verdicts(a_run(task=CALLS, placements=[HERE, WEST], connection="per-request"))
+    assert found["floor"] == "pass"
+
+
+def test_round_trips_are_counted_for_each_call():
+    (clean, *_) = (r for r in of(a_run(task=CALLS, placements=[HERE, WEST]), "round-trips") if r.verdict == "pass")
+    assert clean.evidence["expected"] == [CALLS, CALLS]
+
+    def one_missing(draft):
+        if draft.cell.placement == WEST.id:
+            draft.columns["received_ns"] -= 30 * MS
+
+    assert verdicts(a_run(task=CALLS, placements=[HERE, WEST], spoil=one_missing))["round-trips"] == "fail"
+
+
+@pytest.mark.parametrize("calls_made", [2, 4])
+def test_the_responder_knows_how_many_calls_a_task_had(calls_made):
+    def other_number_of_calls(draft):
+        draft.stats["answered"] = draft.columns["sequence"].size * calls_made + 2
+
+    assert verdicts(a_run(task=CALLS, spoil=other_number_of_calls))["completeness"] == "fail"
+
+
+def test_a_failed_call_of_a_task_is_not_missing_at_the_responder():
+    def closed(draft):
+        rows = draft.columns
+        rows["status"][-5:] = STATUSES.index("closed")
+        draft.done["verified"] -= 5
+        draft.stats["answered"] -= 5
+
+    assert verdicts(a_run(task=CALLS, spoil=closed))["completeness"] == "pass"
+
+
+def test_rows_of_parts_are_counted_by_the_requester_too():
+    def without_parts(draft):
+        draft.done["rows"] = int(draft.columns["sequence"].size)
+
+    assert verdicts(a_run(task=CALLS, spoil=without_parts))["completeness"] == "fail"
+
+
+def test_the_content_of_every_call_has_to_have_travelled():
+    def of_one_call(draft):
+        draft.columns["bytes_sent"][:] = BYTES.request_bytes + 20
+
+    assert verdicts(a_run(task=CALLS, spoil=of_one_call, operation=BYTES))["codec size"] == "fail"
+
+
+def test_headers_of_every_call_are_allowed_for():
+    """1,500 bytes of headers a call are within what compressed bodies leave room for; per task they are 4,500."""
+
+    def headers(draft):
+        draft.done["wire"]["bytes_received"] += 1_500 * CALLS * draft.done["requests"]
+
+    compressed = [{"connection": "reuse", "compression": "gzip"}]
+    assert verdicts(a_run(task=CALLS, calls=compressed, spoil=headers))["codec size"] == "pass"
+
+
+def test_the_load_of_an_open_loop_is_of_tasks():
+    found = verdicts(a_run(task=CALLS, **OPEN))
+    assert found["offered load"] == "pass"
+
+
+def test_a_host_that_is_noisy_under_tasks_is_told():
+    def steal(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=100)
+
+    assert verdicts(a_run(task=CALLS, spoil=steal))["noise"] == "warn"

@@ -1,0 +1,441 @@
+"""More errors in the data: connections that end, packets that are lost, clocks that stop early, requests of two kinds."""
+
+import re
+
+import numpy as np
+import pytest
+
+from orchestrator.checks import CHECKS
+from orchestrator.experiment.plan import plan as p
+from orchestrator.findings.check_result import counts, in_words
+from orchestrator.summarise import summarise
+from tests.support.judged import of, verdicts
+from tests.support.runs import MS, US, S, a_run, host_counters
+
+OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
+HERE = p.Placement(id="local", name="local", kind="local")
+WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=30.0, rate_mbit=1_000.0))
+
+
+def test_what_applies_to_nothing_is_not_counted_as_passed():
+    found = summarise(a_run()).checks
+    of = counts(found)
+    assert of["not applicable"] == 7
+    assert of["pass"] == len(CHECKS) - 7
+    assert in_words(of) == f"{len(CHECKS) - 7} passed, 7 do not apply"
+
+
+def test_what_could_not_be_looked_at_is_not_counted_as_passed():
+    found = verdicts(a_run(load=p.Load(concurrency=1, requests=60)))
+    assert {found[name] for name in ("queueing ramp", "tail shape", "steady state")} == {"cannot tell"}
+
+
+def test_bodies_of_unknown_size_are_no_goodput():
+    def spoil(draft):
+        draft.columns["bytes_sent"][:] = draft.columns["bytes_received"][:] = -1
+
+    found = verdicts(a_run(spoil=spoil))
+    assert {found[name] for name in ("goodput", "codec size")} == {"cannot tell"}
+
+
+def test_a_host_that_counts_nothing_is_not_called_quiet():
+    def spoil(draft):
+        for reading in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):
+            reading |= {"cpu_ticks": None, "pressure_us": {"cpu": None}, "throttling": None}
+
+    assert verdicts(a_run(spoil=spoil))["noise"] == "cannot tell"
+
+
+def clock_that_stops_at(share):
+    def spoil(draft):
+        rows = draft.columns
+        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    spoil.__name__ = f"clock_that_stops_at_{share}"
+    return spoil
+
+
+def longer_by(extra_ms, share):
+    """That share of the requests waits so much longer, up to a tenth more."""
+
+    def spoil(draft):
+        rows = draft.columns
+        some = np.random.default_rng(7).random(rows["sequence"].size) < share
+        extra = np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS
+        shift = np.cumsum(extra).astype(np.int64)
+        rows["sent_ns"][1:] += shift[:-1]
+        rows["intended_ns"] = rows["sent_ns"]
+        rows["received_ns"] += shift
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += int(shift[-1])
+
+    spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
+    return spoil
+
+
+def clipped_tail(draft):
+    rows = draft.columns
+    latency = rows["received_ns"] - rows["sent_ns"]
+    rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
+
+
+def packets_lost_by_the_requester(draft):
+    draft.done["wire"]["retransmits"] = 12
+
+
+def one_packet_lost(draft):
+    draft.done["wire"]["retransmits"] = 1
+
+
+def packets_lost_by_the_responder(draft):
+    draft.stats["host"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_lost_by_connections_that_overlap(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_that_nobody_counted(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"]["tcp"] = None
+
+
+def responder_saturated(draft):
+    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
+    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
+
+
+@pytest.mark.parametrize("slow", [0, 3])
+def test_a_packet_sent_again_costs_only_what_the_latencies_show(slow):
+    def again(draft):
+        draft.done["wire"]["retransmits"] += 40
+        draft.columns["received_ns"][-slow or draft.columns["sequence"].size :] += 210 * MS * bool(slow)
+
+    (result, *_) = (r for r in summarise(a_run(spoil=again)).checks if r.name == "lost packets")
+    assert result.verdict == "warn"
+    assert result.evidence["requests_200_ms_slower"] == slow
+    assert ("the 3 requests that took at least 200 ms" if slow else "No request took 200 ms longer") in result.action
+
+
+@pytest.mark.parametrize(("again", "is_named"), [(None, True), (0, False), (2, False), (60, True)])
+def test_lost_packets_explain_a_mode_only_where_as_many_were_sent_again(again, is_named):
+    """A hundred requests of a trial wait 200 ms: without a count a lost packet is a guess, with two packets it is none."""
+
+    def spoil(draft):
+        wait = np.zeros(draft.columns["sequence"].size, dtype=np.int64)
+        wait[60::10] = 205 * MS
+        shift = np.concatenate([[0], np.cumsum(wait)[:-1]])
+        for name in ("sent_ns", "intended_ns"):
+            draft.columns[name] = draft.columns[name] + shift
+        draft.columns["received_ns"] = draft.columns["received_ns"] + shift + wait
+        draft.done["wire"] = None if again is None else draft.done["wire"] | {"retransmits": again}
+
+    (result, *_) = (r for r in summarise(a_run(spoil=spoil)).checks if r.name == "latency modes")
+    assert (result.verdict == "warn") == bool(result.evidence["causes"]) == is_named
+
+
+def requester_that_works_itself(share):
+    def spoil(draft):
+        draft.done["entering_s"] = share * draft.done["measured_s"]
+
+    return spoil
+
+
+def in_grpc(spoil):
+    def only_there(draft):
+        if "grpc" in draft.cell.stack:
+            spoil(draft)
+
+    return only_there
+
+
+def in_a_block(spoil):
+    """In grpc, and in the first block alone."""
+
+    def only_there(draft):
+        if draft.block == 0:
+            in_grpc(spoil)(draft)
+
+    return only_there
+
+
+def requester_that_does_not_say_what_it_does(draft):
+    del draft.done["entering_s"]
+
+
+def responder_that_counts_nothing(draft):
+    draft.stats["cpu_s"] = None
+
+
+def a_share_of_connections_closed(every):
+    """Every so many requests the connection ends: the next request fails and the one after that opens another."""
+
+    def spoil(draft):
+        rows = draft.columns
+        n = rows["sequence"].size
+        rows["status"][rows["sequence"] % (every + 1) == 0] = 3
+        rows["connection"] = rows["sequence"] // (every + 1)
+        measured = rows["phase"] == 1
+        failed = int((rows["status"] != 0).sum())
+        draft.done["connections_opened"] = int(np.unique(rows["connection"][measured]).size) - 1
+        draft.done["verified"] = int((measured & (rows["status"] == 0)).sum())
+        draft.stats |= {"peers": n // (every + 1) + 3, "answered": n + 2 - failed}
+
+    return spoil
+
+
+@pytest.mark.parametrize(("every", "verdict"), [(1, "fail"), (2, "fail"), (10, "fail"), (100, "fail"), (700, "warn")])
+def test_connections_that_are_opened_again_count_however_many_errors_explain_them(every, verdict):
+    found = verdicts(a_run(spoil=a_share_of_connections_closed(every)))
+    assert found["connections"] == verdict
+    assert found["completeness"] == "pass"
+
+
+def test_requests_that_failed_in_the_warm_up_are_not_missing():
+    def spoil(draft):
+        draft.columns["status"][draft.columns["phase"] == 0] = 3
+        draft.stats["answered"] -= int((draft.columns["phase"] == 0).sum())
+
+    assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
+
+
+EIGHT = {"load": p.Load(concurrency=8, requests=4000)}
+SHARED = {
+    "stacks": ("grpc",),
+    "load": p.Load(concurrency=8, requests=4000),
+    "calls": [{"connection": "reuse", "connections": 4}],
+}
+
+
+def over(connections, peers):
+    """Requests carried by so many connections as the requester numbers them, while the responder sees so many peers."""
+
+    def spoil(draft):
+        draft.columns["connection"] = draft.columns["sequence"] % connections
+        draft.stats["peers"] = peers
+
+    spoil.__name__ = f"over_{connections}_with_{peers}_peers"
+    return spoil
+
+
+def a_wire_of(share, what):
+    """A requester that counts so many times the bytes or packets that its connections carried."""
+
+    def spoil(draft):
+        for name in ("sent", "received"):
+            draft.done["wire"][f"{what}_{name}"] *= share
+
+    spoil.__name__ = f"a_wire_of_{share}_times_the_{what}"
+    return spoil
+
+
+RESUMING = {
+    "calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}],
+    "load": p.Load(requests=200),
+}
+
+
+def sessions(resumed):
+    """Of 252 handshakes (the check's and the warm-up's among them) so many resumed a session; None: nobody counted."""
+
+    def spoil(draft):
+        draft.done["tls"] = {"version": "TLSv1.3", "cipher": None}
+        if resumed is not None:
+            draft.done["tls"] |= {"handshakes": 252, "resumed": resumed}
+
+    spoil.__name__ = f"sessions_{resumed}"
+    return spoil
+
+
+def warm_late(draft):
+    """A requester that says that it is warm a request later, and so leaves that one's CPU time out of the responder's."""
+    draft.stats_warm["answered"] += 1
+
+
+def warm_early(draft):
+    draft.stats_warm["answered"] -= 1
+
+
+LARGE = p.Operation(
+    id="echo-100000", name="echo", label="echo", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
+)
+
+FAULTS = [
+    (warm_late, "completeness", "fail", {}),
+    (warm_early, "completeness", "fail", {}),
+    (warm_late, "completeness", "fail", {"task": 3}),
+    (sessions(251), "connections", "pass", RESUMING),
+    (sessions(240), "connections", "pass", RESUMING),
+    (sessions(230), "connections", "warn", RESUMING),
+    (sessions(None), "connections", "cannot tell", RESUMING),
+    (a_wire_of(2, "bytes"), "codec size", "pass", {"operation": LARGE}),
+    (a_wire_of(3, "bytes"), "codec size", "warn", {"operation": LARGE}),
+    (a_wire_of(3, "bytes"), "codec size", "pass", {}),  # of small bodies, headers may be as large
+    (a_wire_of(50, "segments"), "lost packets", "warn", {}),
+    (over(4, 6), "connections", "pass", SHARED),
+    (over(4, 5), "connections", "fail", SHARED),  # a library that puts two channels on one connection
+    (over(2, 4), "connections", "fail", SHARED),  # one that opens fewer, and says so
+    (over(3, 5), "connections", "warn", SHARED),
+    (over(8, 10), "connections", "pass", EIGHT),
+    (over(8, 9), "connections", "fail", EIGHT),
+    (over(8, 3), "connections", "fail", EIGHT),  # all over one, which the requester numbers as eight
+    (over(1, 3), "connections", "fail", EIGHT),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.75), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", EIGHT),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"connection": "per-request"}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"placements": [HERE, WEST]}),
+    (packets_lost_by_the_requester, "lost packets", "warn", {}),
+    (one_packet_lost, "lost packets", "pass", {}),
+    (packets_lost_by_the_responder, "lost packets", "warn", {"placements": [HERE, WEST]}),
+    (packets_lost_by_connections_that_overlap, "lost packets", "warn", {"connection": "per-request"}),
+    (packets_that_nobody_counted, "lost packets", "cannot tell", {}),
+    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=16_000)}),
+    (responder_saturated, "responder's core", "cannot tell", EIGHT),  # for 0.2 s only
+    (responder_saturated, "responder's core", "warn", OPEN),
+    (responder_saturated, "responder's core", "pass", {}),
+    (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
+    (requester_that_works_itself(0.04), "requester's own work", "pass", EIGHT),
+    (requester_that_works_itself(0.06), "requester's own work", "warn", EIGHT),
+    (in_grpc(requester_that_works_itself(0.25)), "requester's own work", "fail", EIGHT),
+    (requester_that_works_itself(0.25), "requester's own work", "warn", EIGHT),
+    (in_a_block(requester_that_works_itself(0.25)), "requester's own work", "warn", EIGHT),
+    (requester_that_works_itself(0.25), "requester's own work", "pass", {}),
+    (requester_that_does_not_say_what_it_does, "requester's own work", "cannot tell", EIGHT),
+    (longer_by(40, 0.1), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "tail shape", "pass", {}),
+    (longer_by(1, 0.3), "latency modes", "pass", {}),
+    (longer_by(0.05, 0.3), "latency modes", "pass", {}),
+    (clipped_tail, "latency modes", "pass", {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
+)
+def test_the_check_says_what_it_should_of_the_error(spoil, check, verdict, planned):
+    run = a_run(spoil=spoil, **planned)
+    assert verdicts(run)[check] == verdict
+    assert all(r.action != "Nothing to do." for r in of(run, check) if r.verdict in ("fail", "warn", "cannot tell"))
+    texts = [text for result in of(run, check) for text in (result.explanation, result.action)]
+    assert [text for text in texts if len(re.findall(r"\.(?= [A-Z]|$)", text)) > 2] == []
+
+
+def test_trials_that_drift_either_way_are_not_called_steady():
+    """Some trials get 15 % slower after a fifth of the window, the others faster."""
+
+    def spoil(draft):
+        latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+        late = np.arange(latency.size) > latency.size // 4
+        latency[late] = (latency[late] * (1.15 if draft.block % 2 else 1 / 1.15)).astype(np.int64)
+        draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
+
+    (first, *_) = of(a_run(spoil=spoil), "steady state")
+    assert first.verdict == "cannot tell"
+    low, high = first.evidence["interval"]
+    assert low < 1 / 1.05
+    assert high > 1.05
+
+
+def test_two_trials_cannot_tell_a_drift_that_all_share():
+    assert verdicts(a_run(blocks=2))["steady state"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("extra_ms", "cause"),
+    [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
+)
+def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
+    longer = longer_by(extra_ms, 0.1)
+
+    def spoil(draft):
+        longer(draft)
+        draft.done["wire"]["retransmits"] = 100
+
+    (first, *_) = of(a_run(spoil=spoil), "latency modes")
+    assert f"Possible cause: {cause}" in first.explanation
+    assert first.evidence["shares"][1] == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("extra_ms", [200, 1000])
+def test_no_packet_is_said_to_be_lost_where_none_was_sent_again(extra_ms):
+    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
+    assert (first.verdict, first.evidence["causes"]) == ("pass", [])
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_clock_that_stops_so_many_microseconds_early_is_found_whatever_the_latency(concurrency):
+    """A timer before the reply is decoded: pauses do not grow with the latency before them, but they are there."""
+
+    def spoil(draft):
+        if "grpc" in draft.cell.stack:
+            draft.columns["received_ns"] -= 50 * US
+
+    run = a_run(load=p.Load(concurrency=concurrency, requests=2_000), spoil=spoil)
+    (first, *_) = of(run, "Little's law")
+    assert first.verdict == "fail"
+    assert "the clock stops too early" in first.explanation
+
+
+def test_an_intended_time_that_follows_the_sends_is_found():
+    """Coordinated omission: late sends that count from when they were sent."""
+
+    def spoil(draft):
+        draft.columns["sent_ns"] += np.arange(draft.columns["sent_ns"].size) // 7 * 1_000
+        draft.columns["received_ns"] += np.arange(draft.columns["sent_ns"].size) // 7 * 1_000
+        draft.columns["intended_ns"] = draft.columns["sent_ns"].copy()
+
+    run = a_run(load=p.Load(concurrency=64, requests=2_000, rate_per_s=500.0), spoil=spoil)
+    (first, *_) = of(run, "offered load")
+    assert first.verdict == "fail"
+    assert "were not due at the times that the trial's seed gives" in first.explanation
+
+
+def test_an_open_loop_beyond_capacity_has_no_latency_of_its_own():
+    def spoil(draft):
+        draft.columns["received_ns"] += np.argsort(np.argsort(draft.columns["sequence"])) * 20 * US
+
+    run = a_run(load=p.Load(concurrency=256, requests=2_000, rate_per_s=500.0), spoil=spoil)
+    assert verdicts(run)["queueing ramp"] == "fail"
+
+
+def test_replies_that_the_responder_never_gave_are_missed_from_the_first_on():
+    def spoil(draft):
+        draft.stats["answered"] -= 1
+
+    assert verdicts(a_run(spoil=spoil))["completeness"] == "fail"
+
+
+def test_a_mode_of_another_length_has_no_known_cause():
+    (first, *_) = of(a_run(spoil=longer_by(5, 0.1)), "latency modes")
+    assert first.evidence["causes"] == []
+
+
+@pytest.mark.parametrize(
+    ("compression", "extra_bytes", "verdict"),
+    [("gzip", 5_000, "fail"), ("gzip", 500, "pass"), ("none", 5_000, "warn"), ("none", 3_000, "pass")],
+)
+def test_a_wire_that_carried_much_more_than_compressed_bodies_says_that_they_were_not(
+    compression, extra_bytes, verdict
+):
+    def plain(draft):
+        draft.done["wire"]["bytes_received"] += extra_bytes * draft.done["requests"]
+
+    assert (
+        verdicts(a_run(calls=[{"connection": "reuse", "compression": compression}], spoil=plain))["codec size"]
+        == verdict
+    )
+
+
+@pytest.mark.parametrize(
+    ("tls", "connection", "verdict"),
+    [("tls1.3", "per-request", "pass"), ("tls1.3", "reuse", "fail"), ("none", "per-request", "fail")],
+)
+def test_handshakes_are_allowed_for_beside_compressed_bodies_where_each_request_has_one(tls, connection, verdict):
+    def handshaken(draft):
+        draft.done["wire"]["bytes_received"] += 5_000 * draft.done["requests"]
+
+    calls = [{"connection": connection, "compression": "gzip", "tls": tls}]
+    assert verdicts(a_run(calls=calls, spoil=handshaken))["codec size"] == verdict

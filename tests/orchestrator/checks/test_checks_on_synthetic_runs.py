@@ -1,0 +1,311 @@
+"""Every check fires on exactly its own error, and none fails on a clean run. The errors here are made up in the data;
+`test_checks_on_real_faults.py` has the harness itself commit them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestrator.checks import CHECKS
+from orchestrator.experiment.plan import plan as p
+from orchestrator.summarise import summarise
+from services.python.contract.lines import STATUSES
+from tests.support.judged import of, verdicts
+from tests.support.made_up import BYTES, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
+from tests.support.matrix import others_slow
+from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
+
+CLEAN = {
+    "sequential": {},
+    "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
+    "a new connection per request": {"connection": "per-request"},
+    "an open loop": {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)},
+    "two placements": {"placements": [HERE, WEST]},
+    "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
+    "a payload": {"operation": BYTES},
+    "with a control": {"controls": 2},
+    "two requesters": {"requesters": 2},
+}
+OF_PROCESSES = {
+    "four processes": SHARED,
+    "four processes on each of two hosts": {**SHARED, "requesters": 2},
+    "a rate of four processes": SHARED_RATE,
+    "new connections of four processes": NEW_OF_EACH,
+    "one in flight in each process": {**SHARED, "load": p.Load(concurrency=4, requests=4000)},
+}
+
+
+RUNS = [(name, seed) for name in {**CLEAN, **OF_PROCESSES} for seed in (1, 2, 3)]
+LIGHT = {("four processes", 1), ("a rate of four processes", 1)}
+
+
+@pytest.mark.parametrize(("name", "seed"), others_slow(RUNS, lambda name, seed: name in CLEAN or (name, seed) in LIGHT))
+def test_a_clean_run_fails_nothing_and_warns_of_nothing(name, seed):
+    planned = {**CLEAN, **OF_PROCESSES}[name]
+    found = verdicts(a_run(seed=seed, **planned))
+    if planned.get("load", p.Load()).rate_per_s is not None:
+        assert found.pop("Little's law") == "cannot tell"
+    assert set(found.values()) <= {"pass", "not applicable"}, found
+    idle = {name for name, verdict in found.items() if verdict == "not applicable"}
+    assert idle == expected_idle(planned)
+
+
+def expected_idle(planned):
+    """What has nothing to look at in such a run."""
+    idle = {"event stream", "mix", "referee"}
+    if "controls" not in planned:
+        idle.add("control")
+    if "placements" not in planned:
+        idle.add("round-trips")
+    if "requesters" not in planned and not any("processes" in call for call in planned.get("calls", ())):
+        idle.add("requesters together")
+    if "requesters" not in planned:
+        idle.add("hosts alike")
+    load = planned.get("load")
+    processes = max((call.get("processes", 1) for call in planned.get("calls", ())), default=1)
+    if load is not None and (load.rate_per_s or load.concurrency > processes):
+        idle.add("tail shape")  # a queue shapes it, or too few requests for each in flight
+    return idle
+
+
+def test_every_check_of_the_table_speaks_in_every_run():
+    assert {check.name for check in CHECKS} == set(verdicts(a_run()))
+
+
+def test_a_finding_gives_numbers_an_explanation_and_an_action():
+    def spoil(draft):
+        draft.columns["sent_ns"][:] = draft.columns["received_ns"] - 1_000
+
+    for result in summarise(a_run(spoil=spoil)).checks:
+        assert result.explanation.endswith(".")
+        assert result.action.endswith(".")
+        assert result.severity in ("fatal", "serious", "note")
+        if result.verdict == "fail":
+            assert result.evidence
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
+)
+def test_the_check_fires_on_its_error(spoil, check, verdict, planned):
+    assert verdicts(a_run(spoil=spoil, **planned))[check] == verdict
+
+
+def test_a_shortfall_of_a_few_per_cent_below_the_ping_cannot_be_told():
+    def spoil(draft):
+        """A path that was 5 % faster while the requests ran than while the pings did."""
+        if draft.cell.placement == "west":
+            draft.done["min_rtt_us"] = None
+            draft.columns["received_ns"] = draft.columns["received_ns"] - 2 * MS
+
+    run = a_run(spoil=spoil, placements=[HERE, WEST])
+    assert {result.cell: result.verdict for result in of(run, "floor")}[
+        "grpc-thin__add__west__reuse__c1"
+    ] == "cannot tell"
+
+
+def test_without_any_baseline_the_floor_cannot_be_told():
+    def spoil(draft):
+        draft.done["min_rtt_us"] = None
+
+    assert verdicts(a_run(spoil=spoil, baselines=False))["floor"] == "cannot tell"
+
+
+def test_more_bytes_than_the_link_carries_is_impossible():
+    narrow = replace(WEST, link=p.Link(rtt_ms=30.0, rate_mbit=10.0))
+    run = a_run(placements=[narrow], operation=BYTES)  # 100 kB each 30 ms are 26 Mbit/s
+    assert verdicts(run)["goodput"] == "fail"
+
+
+def test_too_few_trials_cannot_tell_how_they_spread():
+    assert verdicts(a_run(blocks=2))["between trials"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [("connections-busy", "all connections were busy"), ("requester-behind", "the requester could not keep up")],
+)
+def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
+    """The second half of the schedule is never sent, as the first took the whole window."""
+
+    def overload(draft):
+        rows = draft.columns
+        order = np.argsort(rows["intended_ns"], kind="stable")
+        unsent = order[order.size // 2 :]
+        first, last = int(rows["intended_ns"].min()), int(rows["intended_ns"].max())
+        stretched = first + (rows["intended_ns"] - first) * 2
+        rows["received_ns"] = stretched + 300 * US
+        rows["sent_ns"] = stretched
+        rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
+        rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
+        rows["status"][unsent] = STATUSES.index("not-sent")
+        sent = int(((rows["phase"] == 1) & (rows["status"] == 0)).sum())
+        draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": reason}
+        draft.stats["answered"] -= unsent.size
+
+    run = a_run(spoil=overload, stacks=("rest",), warmup=0, **OPEN)
+    (cell,) = summarise(run).cells
+    assert (cell.errors, cell.not_sent, cell.not_sent_reasons) == ({}, 5 * 1000, (why,))
+    (result,) = of(run, "offered load")
+    assert result.verdict == "fail"
+    assert cell.is_of_those_sent
+    assert {trial.not_sent for trial in cell.trials} == {1000}
+    assert result.evidence["block"] == cell.trials[result.evidence["trial"]].block + 1  # a single cell: trial is block
+    delivered = result.evidence["achieved_per_s"] / result.evidence["intended_per_s"]
+    assert delivered == pytest.approx(0.5, abs=0.05)  # half of the requests, but not of the time: gaps are random
+    told = f"Only {delivered:.0%}".replace("%", " %")
+    assert f"{told} of 500 requests per second were sent, 1,000 were not ({why})" in result.explanation
+    assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
+
+
+def test_trials_that_differ_more_than_requests_are_a_warning():
+    assert verdicts(a_run(between=0.4))["between trials"] == "warn"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_trials_in_two_groups_are_a_warning(seed):
+    slow = np.random.default_rng(seed)
+
+    def every_other_trial_by_chance(draft):
+        if slow.integers(0, 2):
+            latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+            draft.columns["received_ns"] += latency * 3 // 10
+
+    (result,) = of(a_run(spoil=every_other_trial_by_chance, controls=2, blocks=12), "trial modes")
+    assert result.verdict == "warn"
+    assert result.evidence["step"] == pytest.approx(0.3, abs=0.05)
+    assert "fall into two groups" in result.explanation
+
+
+def test_three_blocks_cannot_show_groups_of_trials():
+    (result,) = of(a_run(blocks=3), "trial modes")
+    assert result.verdict == "cannot tell"
+    (result,) = of(a_run(blocks=2), "trial modes")
+    assert result.verdict == "cannot tell"
+
+
+def test_few_samples_are_told():
+    few = verdicts(a_run(load=p.Load(concurrency=1, requests=100)))
+    assert few["percentile support"] == "warn"
+
+
+def test_a_control_that_differs_from_itself_is_a_warning():
+    def spoil(draft):
+        if "-aa" in draft.cell.stack:
+            rows = draft.columns
+            shift = np.arange(rows["sent_ns"].size) * 40 * US
+            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + 40 * US
+            rows["intended_ns"] = rows["sent_ns"]
+            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
+            draft.done["anchor_end"]["wall_ns"] += 100 * S
+
+    assert verdicts(a_run(spoil=spoil, controls=1))["control"] == "warn"
+
+
+def test_a_failed_trial_is_a_warning_and_the_others_count():
+    run = a_run()
+    first, *rest = run.stored.trials
+    failed = replace(first, outcome="failed", requesters=(), failure={"kind": "responder-died", "message": "it died"})
+    run.stored = replace(run.stored, trials=(failed, *rest))
+    summary = summarise(run)
+    assert [c.verdict for c in summary.checks if c.name == "completeness" and c.cell == failed.cell] == ["warn"]
+    assert summary.failed_trials[0]["failure"]["kind"] == "responder-died"
+    assert [len(cell.trials) for cell in summary.cells if cell.id == failed.cell] == [4]
+
+
+def test_the_cell_that_suffers_most_comes_first():
+    def spoil(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=200 if draft.cell.stack == "grpc-thin" else 50)
+
+    assert [result.cell for result in of(a_run(spoil=spoil), "noise")] == [
+        "grpc-thin__add__local__reuse__c1",
+        "rest-thin__add__local__reuse__c1",
+    ]
+
+
+@pytest.mark.parametrize(("loud", "share"), [(1, 0.0), (2, 0.2)])
+def test_noise_says_what_a_third_of_the_trials_reach(loud, share):
+    """Of five trials two are a third or more; the loudest alone is what the verdict goes by."""
+
+    def spoil(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=200 if draft.block < loud else 0)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.evidence["steal"] == pytest.approx(0.2)
+    assert result.evidence["in_a_third"]["steal"] == pytest.approx(share)
+
+
+def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
+    def spoil(draft):
+        """One stall holds up a twentieth of an open loop's requests until the same moment."""
+        rows = draft.columns
+        place = np.argsort(rows["sent_ns"])[-100:]
+        rows["received_ns"][place] = rows["sent_ns"][place].max() + 500 * MS
+
+    assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "not applicable"
+
+
+@pytest.mark.parametrize(("foreign_ticks", "verdict"), [(0, "pass"), (240, "warn")])
+def test_processes_that_wait_for_each_other_are_no_busy_machine(foreign_ticks, verdict):
+    """Four requesters on one CPU: something waits nearly always, but for others at most as long as they run."""
+
+    def spoil(draft):
+        draft.stats["cpu_s"], draft.stats_warm["cpu_s"], draft.done["cpu_s"] = 5.0, 0.0, 9.0
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, pressure_us=9_000_000, busy=1400 + foreign_ticks)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.verdict == verdict
+    assert result.evidence["pressure"] == pytest.approx(foreign_ticks / 1000)
+
+
+def test_what_the_responder_did_in_the_warm_up_hides_no_foreign_work():
+    """The requester's host is read when the warm-up is over: only what the responder used since is its own there."""
+
+    def spoil(draft):
+        for name, cpu_s in (("stats_before", 0.2), ("stats_warm", 8.2), ("stats", 10.2)):
+            draft.__dict__[name]["cpu_s"] = cpu_s
+        draft.done["cpu_s"], draft.done["host_before"] = 3.0, host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=500 + 300)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.verdict == "warn"
+    assert result.evidence["foreign"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("store", "steal", "asked_s", "verdict"),
+    [
+        ("postgresql", 0, None, "cannot tell"),
+        ("postgresql", 0, 14.5, "cannot tell"),
+        ("postgresql", 0, 2.0, "warn"),
+        ("postgresql", 200, None, "warn"),
+        ("sqlite", 0, 14.5, "warn"),
+        ("none", 0, None, "warn"),
+    ],
+)
+def test_the_work_of_a_database_here_is_not_told_from_that_of_others(store, steal, asked_s, verdict):
+    """Its server is part of what is measured, and used no more than connections were lent; SQLite is in the responder."""
+
+    def spoil(draft):
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000, steal=steal)
+        if asked_s is not None:
+            none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+            draft.stats_warm["store"] = {"requests": 0, **none}
+            draft.stats["store"] = {**none, "requests": 1_000, "handling_s": asked_s, "database_s": asked_s}
+
+    plan = a_plan(calls=[{"connection": "reuse", "store": store}])
+    assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
+
+
+@pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
+def test_in_a_lab_the_other_end_of_the_wire_is_no_foreign_work(provider, verdict):
+    def spoil(draft):
+        """The responder was busy for six seconds of ten, which both ends' counters hold only on one machine."""
+        draft.stats["cpu_s"], draft.done["cpu_s"] = 6.2, 0.3
+        draft.done["host_before"], draft.done["host_after"] = host_counters(0), host_counters(10 * S, busy=630)
+        draft.stats["host"] = host_counters(10 * S, busy=630)
+
+    plan = replace(a_plan(placements=[WEST]), provider=provider)
+    assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict

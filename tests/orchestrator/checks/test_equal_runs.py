@@ -1,0 +1,131 @@
+"""Equal runs are called changed in at most 5 % of pairs, whatever the load does; and true changes are found."""
+
+import json
+
+import pytest
+
+from orchestrator.between_runs.across import compare_runs
+from orchestrator.between_runs.measured_runs import equal_runs
+from orchestrator.errors import Regression, Undecided
+from orchestrator.findings.blocks import by_block
+from orchestrator.statistics import intervals
+from orchestrator.wording.gate import require_not_slower
+from tests.support.machine import LOADS, Machine
+
+PAIRS = 200
+MOST = 0.05
+STATISTICS = ("median", "p99", "throughput")
+
+
+def days(load="steady", excess=1.3, trial_sd=0.03):
+    """Twenty runs a day on one machine, whose load takes the same course every day."""
+    for day in range(PAIRS // 10):
+        machine = Machine(load=LOADS[load], excess=excess, trial_sd=trial_sd, seed=day)
+        yield [machine.run() for _ in range(20)]
+
+
+def consecutive(*machine):
+    """Pairs (new, old) of equal runs, one made just after the other."""
+    return [(runs[i + 1], runs[i]) for runs in days(*machine) for i in range(0, 20, 2)]
+
+
+def far_apart(*machine):
+    """Pairs of equal runs with nine others made between them."""
+    return [(runs[i + 10], runs[i]) for runs in days(*machine) for i in range(10)]
+
+
+def changed(machine, **slower):
+    """Pairs of which the new run has some protocols slower, the old one not."""
+    return [(machine.run(slower=slower), old) for old in (machine.run() for _ in range(PAIRS))]
+
+
+def share_changed(pairs, statistic, history=()):
+    called = [
+        any(row.verdict in ("improved", "regressed") for row in compare_runs(new, old, statistic, history).rows)
+        for new, old in pairs
+    ]
+    return sum(called) / len(called)
+
+
+def share_found(pairs, statistic, verdict, history=()):
+    rows = [compare_runs(new, old, statistic, history).rows for new, old in pairs]
+    return sum(row.verdict == verdict for found in rows for row in found if row.label.startswith("grpc")) / len(rows)
+
+
+@pytest.mark.parametrize("excess", [pytest.param(1.3, marks=pytest.mark.slow), 3.0])
+@pytest.mark.parametrize(
+    "load", ["falling", *(pytest.param(of, marks=pytest.mark.slow) for of in LOADS if of != "falling")]
+)
+@pytest.mark.parametrize("chosen", [consecutive, pytest.param(far_apart, marks=pytest.mark.slow)])
+def test_equal_runs_are_rarely_called_changed(chosen, load, excess):
+    pairs = chosen(load, excess)
+    assert {s: share for s in STATISTICS if (share := share_changed(pairs, s)) > MOST} == {}
+
+
+def test_trials_alone_would_call_many_more_changed():
+    """The simulation is hard enough: Welch's test on the trials, as it once was, fails on it."""
+    pairs = far_apart("falling", 1.3) + consecutive("steady", 3.0)
+    called = 0
+    for new, old in pairs:
+        tests = [
+            intervals.unpaired(*(list(by_block(cell.trials, "median").values()) for cell in cells))
+            for cells in zip(new.cells, old.cells, strict=True)
+        ]
+        called += min(intervals.holm([intervals.two_sided_p(t[0] / t[1], t[2]) for t in tests])) < intervals.ALPHA
+    assert called / len(pairs) > 0.25
+
+
+def with_history(runs, excess, load="steady", seed=5):
+    machine = Machine(load=LOADS[load], excess=excess, seed=seed)
+    stored = [json.loads(machine.run().to_json()) for _ in range(runs)]
+    new = machine.run()
+    found = equal_runs(new, stored, without=())
+    assert len(found) == runs
+    return machine, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("excess", [1.3, 3.0])
+def test_with_a_history_equal_runs_are_rarely_called_changed(excess):
+    """Each history is one draw of six runs: the rate is over many histories, with few pairs each."""
+    rates = []
+    for seed in range(50):
+        machine, history = with_history(6, excess, seed=seed)
+        rates.append(share_changed([(machine.run(), machine.run()) for _ in range(5)], "median", history))
+    assert sum(rates) / len(rates) <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slower", "at_least"), [(1.2, 0.8), (1.5, 0.98)])
+def test_true_changes_are_found(slower, at_least):
+    pairs = changed(Machine(trial_sd=0.015), grpc=slower)
+    assert share_found(pairs, "median", "regressed") >= at_least
+    assert share_found(pairs, "throughput", "regressed") >= at_least
+
+
+@pytest.mark.slow
+def test_a_history_finds_changes_where_trials_are_noisy():
+    machine, history = with_history(12, 1.3)
+    pairs = changed(machine, grpc=1.2)
+    with_it, without = share_found(pairs, "median", "regressed", history), share_found(pairs, "median", "regressed")
+    assert with_it >= 0.8
+    assert without < 0.8
+
+
+def test_a_true_gain_is_found():
+    pairs = changed(Machine(trial_sd=0.015), grpc=1 / 1.5)
+    assert share_found(pairs, "median", "improved") >= 0.98
+
+
+def test_the_gate_fails_equal_runs_rarely_and_never_passes_slower_ones():
+    def ended(new, old):
+        try:
+            require_not_slower(compare_runs(new, old, "median"), 0.05)
+        except (Regression, Undecided) as end:
+            return type(end)
+        return None
+
+    equal = [ended(*pair) for pair in consecutive("falling", 2.0)]
+    assert equal.count(Regression) / PAIRS <= MOST / 2
+    slower = [ended(*pair) for pair in changed(Machine(excess=3.0), grpc=1.1)]
+    assert slower.count(None) / PAIRS <= MOST / 2

@@ -1,0 +1,219 @@
+"""A responder that orch did not start tells it nothing: what would rest on its word is not known, and never a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.between_runs.environments import are_alike, changes
+from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
+from orchestrator.report.groups import groups
+from orchestrator.report.render import render
+from orchestrator.summarise import summarise
+from tests.support.judged import of, verdicts
+from tests.support.pages import Document
+from tests.support.runs import Draft, MemoryRun, S, a_plan, a_run, host_counters
+
+GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
+FAR = Placement(id="external", name="external", kind="external", link=Link(rtt_ms=20.0))
+
+
+def planned(external: External | None = GIVEN, **changes) -> Plan:
+    plan = a_plan(**changes)
+    return replace(plan, stacks=(replace(plan.stacks[0], external=external), *plan.stacks[1:]))
+
+
+def run_of(plan: Plan, **made) -> MemoryRun:
+    """A clean run; who answers the first stack ran already and says nothing, so that no floor stands there either."""
+    run = a_run(plan, **made)
+    given = {cell.id for cell in plan.cells if cell.stack == plan.stacks[0].id} if plan.stacks[0].external else set()
+    trials = [
+        replace(trial, ready=None, stats=None, stats_before=None, stats_warm=None) if trial.cell in given else trial
+        for trial in run.stored.trials
+    ]
+    baselines = [replace(b, cells=tuple(c for c in b.cells if c not in given)) for b in run.stored.baselines]
+    kept = tuple(b for b in baselines if b.kind == "ping" or b.cells)
+    return replace(run, stored=replace(run.stored, trials=tuple(trials), baselines=kept))
+
+
+def alone(external: External | None = GIVEN, *, spoil=None, **changes) -> MemoryRun:
+    return run_of(planned(external, stacks=("rest",), **changes), spoil=spoil)
+
+
+def far(**changes) -> MemoryRun:
+    return alone(External(given="there", host="198.18.0.9", port=80), placements=[FAR], **changes)
+
+
+BY_THE_RESPONDERS_WORD = ("completeness", "connections", "responder's core", "noise")
+
+
+@pytest.mark.parametrize("check", BY_THE_RESPONDERS_WORD)
+@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+def test_what_rests_on_the_responders_word_passes_with_ours_and_cannot_be_told_with_another(check, connection):
+    launched, given = (alone(external, connection=connection) for external in (None, GIVEN))
+    assert verdicts(launched)[check] == "pass"
+    assert verdicts(given)[check] == "cannot tell"
+    assert any("orch did not start the responder" in result.explanation for result in of(given, check))
+
+
+@pytest.mark.parametrize("check", BY_THE_RESPONDERS_WORD)
+def test_that_holds_with_several_in_flight_and_over_a_distance(check):
+    assert verdicts(alone(load=Load(concurrency=4, requests=1000)))[check] == "cannot tell"
+    assert verdicts(far())[check] == "cannot tell"
+
+
+def test_beside_a_responder_of_ours_the_given_one_is_still_not_known():
+    plan = planned()
+    run = run_of(plan)
+    for check in BY_THE_RESPONDERS_WORD:
+        by_stack = {result.cell.split("-")[0]: result.verdict for result in of(run, check) if result.cell}
+        assert by_stack == {"rest": "cannot tell", "grpc": "pass"}, check
+
+
+@pytest.mark.parametrize("made", [far, alone])
+def test_packets_of_the_way_back_are_not_known(made):
+    """Behind a loopback address may be a tunnel: what this machine counts is not all of the way."""
+    assert verdicts(made())["lost packets"] == "cannot tell"
+    assert verdicts(alone(None))["lost packets"] == "pass"
+
+
+def test_many_packets_sent_again_on_the_way_there_are_told_all_the_same():
+    def lossy(draft: Draft) -> None:
+        draft.done["wire"]["retransmits"] = 50
+
+    assert verdicts(far(spoil=lossy))["lost packets"] == "warn"
+
+
+def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():
+    (result,) = of(far(), "round-trips")
+    assert result.verdict == "cannot tell"
+    assert "cannot measure it on one host" in result.explanation
+
+
+def quicker_than_the_ping(draft: Draft) -> None:
+    """A front that answers in 5 ms, where pings take 20."""
+    draft.columns["received_ns"] -= 15_000_000
+    draft.done["min_rtt_us"] = 5_000
+
+
+def test_a_reply_quicker_than_a_ping_of_somebody_elses_address_is_not_called_impossible():
+    (result,) = of(far(spoil=quicker_than_the_ping, load=Load(requests=1000)), "floor")
+    assert result.verdict == "cannot tell"
+    assert "may be another" in result.explanation
+
+
+@pytest.mark.parametrize("made", [far, alone])
+def test_the_floor_passes_by_the_sockets_own_round_trip_and_never_by_a_ping(made):
+    def no_socket(draft: Draft) -> None:
+        draft.done["min_rtt_us"] = None
+
+    (with_socket,), (without,) = of(made(), "floor"), of(made(spoil=no_socket), "floor")
+    assert (with_socket.verdict, with_socket.evidence["bound"]) == ("pass", "TCP_INFO min_rtt")
+    assert without.verdict == "cannot tell"
+    assert without.explanation.startswith("No socket round trip was measured with this cell")
+    (ours,) = of(alone(None, spoil=no_socket), "floor")
+    assert ours.verdict == "pass"
+
+
+def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_responder():
+    def impossible(draft: Draft) -> None:
+        draft.done["min_rtt_us"] = 60_000
+
+    assert verdicts(far(spoil=impossible))["floor"] == "fail"
+
+
+def test_one_and_the_same_responder_in_all_trials_passes_by_its_name():
+    (result,) = of(alone(), "reply")
+    assert result.verdict == "pass"
+    assert result.explanation.endswith("verified, from the one that called itself 'nonce'.")
+
+
+@pytest.mark.parametrize("stacks", [("rest",), ("rest", "grpc")])
+def test_a_responder_that_calls_itself_differently_in_one_trial_is_told(stacks):
+    def restarted(draft: Draft) -> None:
+        if draft.block == 3:
+            draft.done["identity"] = "another"
+
+    run = run_of(planned(stacks=stacks), spoil=restarted)
+    result = of(run, "reply")[0]
+    if len(stacks) > 1:  # with a responder of ours another name is a failure by itself
+        assert result.verdict == "fail"
+        result = next(r for r in of(run, "reply") if r.cell is None)
+    assert result.verdict == "warn"
+    assert result.explanation == (
+        "At localhost:8001 answered 2 that call themselves differently: 'nonce' in"
+        f" {result.explanation.split(' in ', 1)[1]}"
+    )
+    assert "'another' in block 4" in result.explanation
+
+
+def test_who_answered_is_not_known_of_one_that_does_not_say():
+    def nameless(draft: Draft) -> None:
+        draft.done["identity"] = None
+
+    (result,) = of(alone(replace(GIVEN, is_anonymous=True), spoil=nameless), "reply")
+    assert result.verdict == "cannot tell"
+    assert "does not answer `identity`" in result.explanation
+
+
+def test_wrong_replies_fail_with_any_responder():
+    def wrong(draft: Draft) -> None:
+        draft.columns["status"][draft.columns["phase"] == 1] = 1
+        draft.done["errors"] = {"wrong-reply": draft.done["requests"]}
+
+    assert verdicts(run_of(planned(), spoil=wrong))["reply"] == "fail"
+
+
+def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there():
+    summary = summarise(run_of(planned()))
+    told = dict(summary.conditions)
+    label = summary.plan["stacks"][0]["label"]
+    assert told[f"Not started by orch: {label}"] == (
+        "localhost:8001, called itself 'nonce'; version, CPU and settings are not known"
+    )
+    assert told["Exchange floor"] == f"none for {label}: orch cannot start its own responder there"
+    assert told["CPU pinning"].endswith("where orch starts both")
+    behind = f"{label} at a loopback address; who answers behind it is not known"
+    assert told["Placement local"] == f"one host; {behind}"
+    assert dict(summarise(alone()).conditions)["Placement local"].endswith("who answers behind it is not known")
+    assert "one host" not in dict(summarise(alone()).conditions)["Placement local"]
+
+
+def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
+    new, old = summarise(run_of(planned())), summarise(run_of(planned(), seed=2))
+    ours = summarise(a_run())
+    assert are_alike(ours.to_dict(), ours.to_dict())
+    assert not are_alike(new.to_dict(), old.to_dict())
+    assert changes(ours, ours) == []
+    assert changes(new, old) == [
+        "what answered was not started by orch, and may have changed (localhost:8001, called itself 'nonce';"
+        " version, CPU and settings are not known)"
+    ]
+
+
+@pytest.mark.parametrize("external", [GIVEN, None])
+def test_the_report_explains_a_value_below_a_floor_that_is_not_the_given_responders(external):
+    summary = summarise(run_of(planned(external), base_us={"rest": 20.0}))
+    (group,) = groups(summary)
+    assert any(floor.kind == "tcp" for floor in group.floors)
+    given = next(cell for cell in group.cells if cell.protocol == "rest")
+    assert (given.tcp_floor is None) == (external is not None)
+    page = " ".join(Document(render(summary)).text.split())
+    said = f"For {given.stack_label}, which it did not start, there is none"
+    assert (said in page) == (external is not None)
+
+
+def test_where_no_floor_is_shown_there_is_nothing_to_explain():
+    page = " ".join(Document(render(summarise(alone()))).text.split())
+    assert "which it did not start, there is none" not in page
+
+
+def test_a_given_responder_at_work_here_is_no_foreign_work_and_who_waits_for_it_is_not_known():
+    def spoil(draft: Draft) -> None:
+        draft.done["host_before"] = host_counters(0)
+        draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000)
+
+    (result,) = of(alone(spoil=spoil), "noise")
+    assert result.verdict == "cannot tell"
+    assert result.evidence["foreign"] is result.evidence["pressure"] is None

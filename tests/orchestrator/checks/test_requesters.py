@@ -1,0 +1,156 @@
+"""Several requester hosts: whose clocks nobody compares, whose rows are pooled exactly, and of which one may be slow."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from math import log
+
+import numpy as np
+import pytest
+
+from orchestrator.checks.latency.alike import ALPHA, MATTERS, compared
+from orchestrator.evidence.collect import collect
+from orchestrator.evidence.one_clock import from_its_begin
+from orchestrator.evidence.run_evidence import Samples
+from orchestrator.experiment.plan import plan as p
+from orchestrator.questions.capacity.observe import observe
+from orchestrator.results.manifest import Heard
+from orchestrator.summarise import summarise
+from tests.support.judged import of, verdicts
+from tests.support.runs import S, a_run
+
+HOURS = 7 * 3600 * S
+RATE = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
+STAMPS = ("sent_ns", "intended_ns", "received_ns")
+
+
+def hours_ahead(draft) -> None:
+    """The clocks of the second host stand elsewhere: booted later, and its wall clock is wrong."""
+    if draft.requester != 1:
+        return
+    for name in STAMPS:
+        draft.columns[name] += HOURS
+    draft.done["begin_ns"] = None if draft.done.get("begin_ns") is None else draft.done["begin_ns"] + HOURS
+    for name in ("anchor", "anchor_end"):
+        draft.done[name] = {
+            "wall_ns": draft.done[name]["wall_ns"] - 3 * HOURS,
+            "monotonic_ns": draft.done[name]["monotonic_ns"] + HOURS,
+        }
+
+
+@pytest.mark.parametrize("planned", [{}, RATE, {"calls": [{"connection": "reuse", "processes": 2}], **RATE}])
+def test_no_figure_and_no_verdict_changes_where_hosts_clocks_differ_by_hours(planned) -> None:
+    agreeing, differing = (a_run(requesters=2, spoil=spoil, **planned) for spoil in (None, hours_ahead))
+    one, other = summarise(agreeing), summarise(differing)
+    assert [asdict(cell) | {"strip": None} for cell in other.cells] == [
+        asdict(cell) | {"strip": None} for cell in one.cells
+    ]
+    assert [(c.name, c.cell, c.verdict, c.explanation) for c in other.checks] == [
+        (c.name, c.cell, c.verdict, c.explanation) for c in one.checks
+    ]
+    assert verdicts(differing)["requesters together"] in ("pass", "warn")  # Poisson arrivals by number end apart
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_quantiles_of_a_cell_are_those_of_all_hosts_rows_to_the_nanosecond(seed: int) -> None:
+    run = a_run(requesters=3, seed=seed, blocks=1, stacks=("rest",), spoil=hours_ahead)
+    (trial,) = run.stored.trials
+    rows = [run.files[of.samples] for of in trial.requesters]
+    latencies = np.concatenate([r["received_ns"][r["phase"] == 1] - r["sent_ns"][r["phase"] == 1] for r in rows])
+    (cell,) = summarise(run).cells
+    found = cell.distribution
+    assert found.n == latencies.size == 3000
+    for name, share in (("median", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        expected = float(np.quantile(latencies, share))
+        assert getattr(found, name) * 1e6 == pytest.approx(expected, abs=1e-3), name
+    assert round(found.maximum * 1e6) == latencies.max()
+
+
+def test_req_per_second_is_the_sum_of_each_hosts_own_rate() -> None:
+    run = a_run(requesters=2, blocks=1, stacks=("rest",), spoil=hours_ahead)
+    (trial,) = run.stored.trials
+    rates = []
+    for requester in trial.requesters:
+        rows = run.files[requester.samples]
+        measured = rows["phase"] == 1
+        window_s = (rows["received_ns"][measured].max() - rows["sent_ns"][measured].min()) / 1e9
+        rates.append(1000 / (window_s - (requester.done.paused_s or 0.0)))
+    assert summarise(run).cells[0].trials[0].throughput_per_s == pytest.approx(sum(rates), rel=1e-12)
+
+
+def test_a_goal_is_asked_of_all_hosts_requests_whatever_their_clocks() -> None:
+    def reading(spoil):
+        run = a_run(requesters=2, blocks=1, stacks=("rest",), spoil=spoil, **RATE)
+        rows = [run.files[of.samples] for of in run.stored.trials[0].requesters]
+        return observe(from_its_begin([Samples(r, is_open_loop=True, in_flight=32) for r in rows]))
+
+    assert reading(hours_ahead) == reading(None)
+    assert reading(None).requests == 2000
+    assert reading(None).is_offered
+
+
+def test_a_host_that_begins_late_is_known_by_what_passed_here_and_not_by_its_clock() -> None:
+    def late(draft) -> None:
+        hours_ahead(draft)
+        if draft.requester == 1:
+            rows, heard = draft.columns, draft.heard
+            later = int(rows["received_ns"].max() - rows["sent_ns"][rows["phase"] == 1].min()) * 7 // 10
+            draft.heard = Heard(
+                warm_ns=heard.warm_ns + later, told_ns=heard.told_ns + later, done_ns=heard.done_ns + later
+            )
+
+    found = of(a_run(requesters=2, spoil=late), "requesters together")[0]
+    assert found.verdict == "fail"
+    assert 0.2 < found.evidence["overlap_at_most"] < 0.4
+
+
+def test_an_overlap_that_is_not_known_well_enough_does_not_pass() -> None:
+    def slow_to_tell(draft) -> None:
+        if draft.requester == 1:
+            heard = draft.heard
+            draft.heard = replace(
+                heard, told_ns=heard.told_ns - S, warm_ns=heard.warm_ns + S, done_ns=heard.done_ns + S
+            )
+
+    found = of(a_run(requesters=2, spoil=slow_to_tell), "requesters together")[0]
+    assert (found.verdict, "is not known better than that" in found.explanation) == ("cannot tell", True)
+
+
+def test_a_slow_host_is_named() -> None:
+    def slow(draft) -> None:
+        if draft.requester == 2:
+            draft.columns["received_ns"] += (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 4
+
+    found = of(a_run(requesters=3, spoil=slow), "hosts alike")[0]
+    assert (found.verdict, found.evidence["host"]) == ("warn", "requester-2")
+    assert "25 % slower than those from the other hosts" in found.explanation
+
+
+def test_two_trials_do_not_tell_a_slow_host_from_chance() -> None:
+    assert of(a_run(requesters=2, blocks=2), "hosts alike")[0].verdict == "cannot tell"
+
+
+def warns(rng: np.random.Generator, hosts: int, trials: int, noise: float, slower: float) -> bool:
+    """Whether the rule finds any host in one cell, whose hosts' ratios vary by `noise` (SD)."""
+    logs = rng.normal(0, noise / 2**0.5, size=(trials, hosts)) + rng.normal(0, 0.2, size=(trials, 1))
+    logs[:, 0] += log(slower)
+    found = compared([{f"h{number}": value for number, value in enumerate(row)} for row in logs])
+    tests = 1 if hosts == 2 else hosts
+    return any(abs(log(odd.ratio)) >= MATTERS and odd.p * tests <= ALPHA for odd in found)
+
+
+@pytest.mark.parametrize(("hosts", "trials"), [(2, 5), (4, 5), (4, 10)])
+def test_a_host_slower_by_a_fifth_is_found_nine_times_in_ten_and_chance_rarely(hosts, trials) -> None:
+    rng, cells = np.random.default_rng(1), 300
+    assert sum(warns(rng, hosts, trials, 0.05, 1.2) for _ in range(cells)) >= 0.9 * cells
+    assert sum(warns(rng, hosts, trials, 0.05, 1.0) for _ in range(cells)) <= 0.01 * cells
+    assert sum(warns(rng, hosts, trials, 0.15, 1.0) for _ in range(cells)) <= 0.08 * cells
+
+
+def test_each_requester_is_judged_by_its_own_share() -> None:
+    evidence = collect(a_run(requesters=2, load=p.Load(concurrency=3, requests=3000)), {})
+    parts = evidence.cells[0].trials[0].parts
+    assert [(part.host, part.load.concurrency, part.load.requests) for part in parts] == [
+        ("localhost", 2, 2000),
+        ("requester-1", 1, 1000),
+    ]

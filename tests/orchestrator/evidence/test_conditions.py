@@ -1,0 +1,76 @@
+"""Which congestion control was in force: what the conditions say, and when a run warns of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.experiment.plan import plan as p
+from orchestrator.findings.summary import RunSummary
+from orchestrator.summarise import summarise
+from tests.support.drafts import Draft
+from tests.support.runs import a_plan, a_run
+
+FAR = p.Placement(id="far", name="far", kind="cross-region", from_zone="a-a", to_zone="b-b", link=p.Link(rtt_ms=20.0))
+HERE = p.Placement(id="local", name="local", kind="local")
+NAME = "congestion control"
+
+
+def summary(place: p.Placement, responder: str | None, requester: str | None, **call: str) -> RunSummary:
+    def spoil(draft: Draft) -> None:
+        draft.ready["settings"] = {} if responder is None else {NAME: responder}
+        draft.done["settings"] = {} if requester is None else {NAME: requester}
+
+    calls = [{"connection": "reuse", **call}]
+    return summarise(a_run(a_plan(placements=[place], calls=calls, blocks=3), spoil=spoil))
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        (("cubic", "cubic"), "cubic at both ends"),
+        (("bbr", "cubic"), "bbr at the responder, cubic at the requester"),
+        ((None, "cubic"), "not told at the responder, cubic at the requester"),
+        (("\x1b[31mbbr\n# x", "c" * 1000), "no name of a congestion control at both ends"),
+    ],
+)
+def test_the_conditions_say_which_was_in_force_at_either_end(ends: tuple[str | None, str | None], words: str) -> None:
+    assert dict(summary(HERE, *ends).conditions)["Congestion control"] == words
+
+
+def test_where_nobody_tells_nothing_is_said() -> None:
+    assert "Congestion control" not in dict(summary(HERE, None, None).conditions)
+
+
+def test_what_was_asked_for_has_a_line_of_its_own() -> None:
+    found = dict(summary(FAR, "bbr", "bbr", congestion="bbr").conditions)
+    assert found["Congestion control where bbr was asked for"] == "bbr at both ends"
+    assert "Congestion control" not in found
+
+
+@pytest.mark.parametrize(
+    ("place", "ends", "call", "is_warned"),
+    [
+        (FAR, ("cubic", "cubic"), {}, False),
+        (FAR, ("bbr", "bbr"), {}, True),
+        (FAR, ("cubic", "bbr"), {}, True),
+        (FAR, ("bbr", "bbr"), {"congestion": "bbr"}, False),
+        (HERE, ("bbr", "bbr"), {}, False),
+        (FAR, (None, None), {}, False),
+    ],
+)
+def test_a_run_over_a_distance_warns_of_another_than_cubic_that_nobody_asked_for(
+    place: p.Placement, ends: tuple[str | None, str | None], call: dict[str, str], is_warned: bool
+) -> None:
+    warned = [text for text in summary(place, *ends, **call).warnings if "congestion control" in text]
+    assert bool(warned) is is_warned
+    if warned:
+        assert "and not cubic at both ends" in warned[0]
+        assert "`congestion: cubic` asks for it" in warned[0]
+
+
+def test_a_run_warns_where_another_was_in_force_than_was_asked_for() -> None:
+    found = [text for text in summary(HERE, "bbr", "cubic", congestion="bbr").warnings if "congestion" in text]
+    assert found == [
+        "`congestion: bbr` was asked for, and was not in force at both ends: bbr at the responder, cubic at the requester."
+    ]
+    assert not [text for text in summary(HERE, None, "bbr", congestion="bbr").warnings if "congestion" in text]

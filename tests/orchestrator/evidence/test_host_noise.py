@@ -1,0 +1,144 @@
+"""What others took of a trial: what the machine type intends is not in it, what runs inside a host or beside it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.checks.latency import noise
+from orchestrator.evidence.collect import collect
+from orchestrator.evidence.conditions import conditions
+from orchestrator.evidence.host_noise import MOST, held_up, noises
+from orchestrator.evidence.run_evidence import CellEvidence
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.topology import MACHINES, limit_of
+from orchestrator.findings.check_result import CheckResult
+from orchestrator.quantities import of_cores
+from tests.support.lines import host_counters
+from tests.support.made_up import HERE, WEST
+from tests.support.runs import Draft, S, a_plan, a_run
+
+OWN_S = 1.0  # of each end, in ten seconds
+
+
+def quiet(draft: Draft, *, inside_s: float = 0.0, beside_s: float = 0.0, **of_host: int) -> None:
+    """Ten seconds in which each end used one of CPU time, and others so much in the requester's group and beside it."""
+    draft.done["cpu_s"] = OWN_S
+    for stats, cpu_s in ((draft.stats_before, 0.0), (draft.stats_warm, 0.0), (draft.stats, OWN_S)):
+        stats["cpu_s"] = cpu_s
+    is_here = draft.cell.placement == "local"
+    requester_s = OWN_S * (2 if is_here else 1) + inside_s
+    busy = round(100 * (2 * OWN_S + inside_s + beside_s)) + of_host.get("steal", 0)
+    draft.done["host_before"] = host_counters(0, cgroup_s=0.0)
+    draft.done["host_after"] = host_counters(10 * S, busy=busy, cgroup_s=requester_s, **of_host)
+    draft.stats_before["host"] = draft.stats_warm["host"] = host_counters(0, cgroup_s=0.0)
+    draft.stats["host"] = host_counters(10 * S, cgroup_s=2 * OWN_S if is_here else OWN_S, **of_host)
+
+
+def cell_of(
+    spoil: Callable[[Draft], None],
+    *,
+    provider: str = "lab",
+    machine: str | None = "f1-micro",
+    placement: p.Placement = WEST,
+    beside_s: float | None = None,
+) -> CellEvidence:
+    """One cell of a run; `beside_s` is what orch and its link's program say that they used."""
+    plan = replace(a_plan(stacks=["rest"], placements=[placement]), provider=provider, machine=machine)
+    run = a_run(plan, spoil=spoil)
+    run.stored = replace(run.stored, trials=tuple(replace(t, beside_cpu_s=beside_s) for t in run.stored.trials))
+    return collect(run, {}).cells[0]
+
+
+def judged(cell: CellEvidence) -> CheckResult | noise.Finding:
+    result = noise.judge(cell)
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize("machine", [name for name in MACHINES if name in ("f1-micro", "g1-small", "n1-standard-1")])
+def test_throttling_by_the_quota_that_a_machine_type_has_in_the_lab_is_no_noise(machine: str) -> None:
+    cell = cell_of(lambda draft: quiet(draft, throttled=150), machine=machine)
+    assert judged(cell).verdict == "pass"
+    assert [held_up(cell, trial) for trial in cell.trials] == [0.0] * 5
+    assert max(seen.throttled or 0.0 for seen in noises(cell, cell.trials[0])) == pytest.approx(0.75)
+
+
+def test_a_machine_types_size_is_a_condition_of_the_run() -> None:
+    plan = replace(a_plan(placements=[WEST]), provider="lab", machine="f1-micro")
+    assert ("Machine", f"{of_cores(0.2)}: f1-micro") in conditions(collect(a_run(plan), {}))
+
+
+def test_a_quota_that_nobody_asked_for_is() -> None:
+    cell = cell_of(lambda draft: quiet(draft, throttled=50), provider="local", machine=None, placement=HERE)
+    assert judged(cell).verdict == "warn"
+    assert held_up(cell, cell.trials[0]) == pytest.approx(0.5)  # both readings are of one machine
+
+
+@pytest.mark.parametrize(
+    ("machine", "busy", "verdict", "taken"),
+    [
+        ("f1-micro", 40, "pass", 0.0),  # it has more than its fifth of a core
+        ("f1-micro", 10, "warn", 0.1),  # half of it
+        ("n1-standard-1", 40, "warn", 0.3),  # a core of its own
+    ],
+)
+def test_in_a_cloud_steal_counts_below_the_share_of_a_shared_core(
+    machine: str, busy: int, verdict: str, taken: float
+) -> None:
+    def spoil(draft: Draft) -> None:
+        quiet(draft)
+        draft.done["cpu_s"] = busy / 10
+        draft.done["host_after"] = host_counters(10 * S, busy=10 * busy + 300, steal=300)
+
+    cell = cell_of(spoil, provider="gcp", machine=machine)
+    assert judged(cell).verdict == verdict
+    assert held_up(cell, cell.trials[0]) == pytest.approx(taken)
+
+
+@pytest.mark.parametrize("placement", [WEST, HERE])
+@pytest.mark.parametrize(("inside_s", "verdict"), [(0.0, "pass"), (0.3, "pass"), (0.8, "warn")])
+def test_a_neighbour_inside_a_hosts_quota_is_found_by_its_group(
+    placement: p.Placement, inside_s: float, verdict: str
+) -> None:
+    """Two tenths of a core are all that the host may use in ten seconds: 0.8 s are two fifths of them."""
+    result = judged(cell_of(lambda draft: quiet(draft, inside_s=inside_s), placement=placement))
+    assert result.verdict == verdict
+    assert result.evidence["inside"] == pytest.approx(inside_s / 2)
+    assert result.evidence["foreign"] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("told_s", "verdict", "foreign"), [(5.0, "pass", 0.0), (2.0, "warn", 0.3), (None, "warn", 0.5)]
+)
+def test_the_program_that_emulates_the_distance_is_no_neighbour(
+    told_s: float | None, verdict: str, foreign: float
+) -> None:
+    result = judged(cell_of(lambda draft: quiet(draft, beside_s=5.0), beside_s=told_s))
+    assert result.verdict == verdict
+    assert result.evidence["foreign"] == pytest.approx(foreign)
+    assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
+
+
+def test_what_others_took_is_never_all_of_a_trial() -> None:
+    cell = cell_of(lambda draft: quiet(draft, steal=1_500), provider="local", machine=None, placement=HERE)
+    assert held_up(cell, cell.trials[0]) == MOST
+
+
+@pytest.mark.parametrize(
+    ("provider", "machine", "by"),
+    [
+        ("lab", "f1-micro", "quota"),
+        ("lab", "n1-standard-1", "quota"),
+        ("lab", "lab", None),
+        ("gcp", "e2-medium", "hypervisor"),
+        ("gcp", "n1-standard-1", None),
+        ("local", None, None),
+    ],
+)
+def test_who_holds_a_host_to_its_size(provider: str, machine: str | None, by: str | None) -> None:
+    limit = limit_of(provider, machine)
+    assert (limit and limit.by) == by
+    assert limit is None or limit.cores == MACHINES[machine or ""].cores

@@ -1,0 +1,122 @@
+"""A run's summary is read back as it was written, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from orchestrator.errors import UsageError
+from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
+from orchestrator.questions.registry import QUESTIONS
+from orchestrator.results.documents import read_sealed
+from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise, summary_of, summary_of_json
+from tests.support import summaries
+from tests.support.runs import a_run, write_run
+
+_PLAIN: dict[Any, some.SearchStrategy[Any]] = {
+    str: some.text(some.characters(exclude_categories=["Cs"]), max_size=5),
+    int: some.integers(-(2**63), 2**63 - 1),
+    float: some.floats(allow_nan=False, allow_infinity=False),
+    bool: some.booleans(),
+    NoneType: some.none(),
+}
+_PLAIN[Any] = some.recursive(
+    some.one_of(*_PLAIN.values()),
+    lambda inner: some.lists(inner, max_size=2) | some.dictionaries(_PLAIN[str], inner, max_size=2),
+    max_leaves=3,
+)
+
+
+def of(hint: Any) -> some.SearchStrategy[Any]:
+    """Any value of a type that a summary's fields have."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        hints = get_type_hints(hint)
+        parts = {field.name: of(hints[field.name]) for field in fields(hint) if field.name != "schema_version"}
+        return some.builds(hint, **parts)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return some.sampled_from(inner)
+    if origin in (Union, UnionType):
+        return some.one_of(*map(of, inner))
+    if origin is tuple:
+        is_long = inner[-1] is Ellipsis
+        return some.lists(of(inner[0]), max_size=1).map(tuple) if is_long else some.tuples(*map(of, inner))
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return some.sampled_from(list(hint))
+    if origin in (dict, Mapping):
+        return some.dictionaries(of(inner[0]), of(inner[1]), max_size=1)
+    return _PLAIN[hint]
+
+
+FINDINGS = some.fixed_dictionaries({}, optional={question.name: of(question.type) for question in QUESTIONS})
+
+
+@given(of(RunSummary), FINDINGS)
+@settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+def test_any_summary_is_read_back_as_it_was(summary: RunSummary, findings: dict[str, Any]) -> None:
+    summary = replace(summary, findings=findings)
+    assert summary_of_json(summary.to_json()) == summary
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunSummary, Path]:
+    """The summary of a run on disk with every check, and where it was written."""
+    root = tmp_path_factory.mktemp("workspace") / "results"
+    folder = RunFolder(write_run(a_run(controls=1), root / "a-run"))
+    summary = summarise(folder)
+    for name, document in summary.documents().items():
+        folder.write_json(name, document)
+    return summary, folder.path / "summary.json"
+
+
+def test_the_summary_of_a_run_is_read_back_from_its_file(stored: tuple[RunSummary, Path]) -> None:
+    summary, path = stored
+    read = summary_of(read_sealed(path))
+    assert read == summary
+    assert read.to_json() == summary.to_json()
+
+
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1])
+def test_another_version_is_refused_by_its_number(version: int) -> None:
+    other = replace(summaries.a_run(), schema_version=version)
+    with pytest.raises(UsageError, match=f"of version {version}; this orch reads version {SCHEMA_VERSION}"):
+        summary_of_json(other.to_json())
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"matters": "0.05"}, "matters"),
+        ({"state": None}, "state"),
+        ({"cells": {}}, "cells"),
+        ({"of another orch": 1}, "of another orch"),
+        ({"schema_version": "1"}, "schema_version"),
+        ({"schema_version": True}, "schema_version"),
+    ],
+)
+def test_what_is_of_another_shape_is_refused_where_it_differs(change: dict[str, Any], place: str) -> None:
+    with pytest.raises(ValueError, match=place):
+        summary_of({**json.loads(summaries.a_run().to_json()), **change})
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", '{"schema_version": NaN}'])
+def test_what_is_no_summary_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - each says something else
+        summary_of_json(text)
+
+
+def test_a_key_that_is_missing_is_named() -> None:
+    document = json.loads(summaries.a_run().to_json())
+    del document["run_id"]
+    with pytest.raises(ValueError, match="run_id"):
+        summary_of(document)
