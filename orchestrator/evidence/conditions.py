@@ -204,7 +204,7 @@ def remarks(run: RunEvidence) -> Iterator[str]:
     if other := sorted(ends for ends in _told(own) if any(end not in ("", USUAL) for end in ends)):
         yield (
             f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both ends, "
-            f"where no"
+            "where no"
             f" cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where their"
             " kernel has it."
         )

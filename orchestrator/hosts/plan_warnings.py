@@ -32,7 +32,7 @@ def warnings(plan: Plan, expected_s: float) -> list[str]:
     late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
     if late:
         found.append(
-            f"more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
+            "more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
             f" {'; '.join(late)}; raise its concurrency"
         )
     for stack, facts in plan.resolved.items():

@@ -38,7 +38,7 @@ def _in_itself(stats: Stats, workers: int) -> Iterator[str]:
     if not max(peers) <= stats.peers <= sum(peers):
         yield (
             f"the responder met {quantities.count(stats.peers, 'peer')}, which its workers' {sum(peers):,} do not add "
-            f"up to"
+            "up to"
         )
 
 

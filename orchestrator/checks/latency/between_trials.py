@@ -29,7 +29,7 @@ def judge_between(cell: CellEvidence) -> Finding | None:
             verdict="cannot tell",
             evidence={"trials": len(medians)},
             explanation=f"{quantities.count(len(medians), 'trial')}: at least {FEWEST_BLOCKS} are needed to estimate the "
-            f"spread.",
+            "spread.",
             action="Raise `repeats`.",
         )
     between, inside, middle = stdev(medians), median(within), median(medians)

@@ -92,7 +92,7 @@ def _drift(drifts: list[float]) -> Finding:
             verdict="cannot tell",
             evidence=evidence,
             explanation=f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a "
-            f"drift "
+            "drift "
             "that all share.",
             action="Raise `repeats`.",
         )
@@ -122,7 +122,7 @@ def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
             evidence={"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
             weight=abs(seen.jump),
             explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, and "
-            f"stays "
+            "stays "
             f"there; {len(jumps)} of {len(courses)} trials jump.",
             action="Lengthen the warm-up (`warmup`) until this disappears.",
         )

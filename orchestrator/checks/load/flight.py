@@ -178,7 +178,7 @@ def _stops_early(
             evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
             weight=unknown_s,
             explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
-            f"are not"
+            "are not"
             " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
             action="See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
         )
@@ -218,7 +218,7 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
         },
         weight=typical,
         explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of it: "
-        f"the "
+        "the "
         f"clock stops at about {quantities.percent(share)} of the wait.",
         action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
@@ -288,7 +288,7 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
             evidence=evidence,
             explanation=(
                 f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
-                f"window's ends."
+                "window's ends."
             ),
             action="Plan at least ten requests for each one in flight.",
         )

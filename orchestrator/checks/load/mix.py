@@ -79,7 +79,7 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             evidence=evidence,
             weight=wrong,
             explanation=f"{quantities.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed "
-            f"draws.",
+            "draws.",
             action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
     if seen.passed_over > seen.others:
@@ -89,7 +89,7 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             weight=seen.passed_over,
             explanation=f"{quantities.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
             f" {quantities.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order "
-            f"drawn.",
+            "drawn.",
             action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
     off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))

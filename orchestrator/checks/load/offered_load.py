@@ -200,7 +200,7 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
         weight=load.duration_s - took_s,
         explanation=(
             f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the {quantities.ns(load.duration_s * 1e9)} "
-            f"declared."
+            "declared."
         ),
         action=_FIND_THE_END,
     )

@@ -85,7 +85,7 @@ def _rates(cell: CellEvidence) -> Finding | None:
         evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
         weight=abs(typical),
         explanation=f"In {len(alike)} of {quantities.count(len(shares), *of_what)} the wall clock ran {1 + typical:.3g} "
-        f"times as "
+        "times as "
         "fast as the timestamp clock: one of the two does not count seconds.",
         action="Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
     )
@@ -104,7 +104,7 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
             verdict="fail",
             evidence=evidence,
             explanation=f"{quantities.count(seen.backwards, 'reply was', 'replies were')} received before the request was "
-            f"sent.",
+            "sent.",
             action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
         )
     begin, end = (

@@ -95,7 +95,7 @@ def _cold(cell: CellEvidence) -> Iterator[Finding]:
         explanation=(
             f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
             f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand "
-            f"in "
+            "in "
             "it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
@@ -158,7 +158,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
             evidence=evidence,
             explanation=(
                 f"{quantities.count(requests, 'request')} used {quantities.count(fewest, 'connection')}{met}: not one for "
-                f"each."
+                "each."
             ),
             action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )

@@ -12,6 +12,7 @@ a few requests there may hold a stall.
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil, log2
 
 from orchestrator import quantities
@@ -55,7 +56,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             verdict="cannot tell",
             evidence={"rtt_ms": rtt},
             explanation=f"The round trip of {quantities.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work "
-            f"outweighs it.",
+            "outweighs it.",
             action="Add a placement over a longer distance.",
         )
     return _count(cell, rtt)
@@ -89,49 +90,43 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
         "expected": [low, high],
         "slack": round(slack, 2),
     }
+    finding = partial(Finding, evidence=evidence)
     measured = f"The distance accounts for {trips:.2f} round trips of {quantities.ms(rtt_ms)}"
     implied = f"{low}" if low == high else f"{low} to {high}"
     most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
     if cell.is_external:
-        return Finding(
+        return finding(
             verdict="cannot tell",
-            evidence=evidence,
             explanation=f"{measured}, its own work included; orch did not start the responder and cannot measure it on one"
             " host, and who answers a ping to its address may be another.",
         )
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
-        return Finding(
+        return finding(
             verdict="fail",
-            evidence=evidence,
             explanation=f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
             action="Check whether connections were reused where they should be new, and whether the right host answered.",
         )
     if here is None:
-        return Finding(
+        return finding(
             verdict="cannot tell",
-            evidence=evidence,
             explanation=f"{measured}, including the hosts' own work: this stack was not measured on one host.",
             action="Add the placement `local` to tell the network's share from the hosts'.",
         )
     if trips < low - slack:
-        return Finding(
+        return finding(
             verdict="cannot tell",
-            evidence=evidence,
             explanation=f"On one host, requests took from {quantities.ms(least)} to over {quantities.ms(here)}: too much "
-            f"spread.",
+            "spread.",
             action="Plan more requests per trial and more `repeats`.",
         )
     if trips > high + 0.5 + slack:
-        return Finding(
+        return finding(
             verdict="warn",
             weight=trips - high,
-            evidence=evidence,
             explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.",
             action="Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue.",
         )
-    return Finding(
-        verdict="pass", evidence=evidence, explanation=f"{measured}; `{cell.cell.connection}` implies {implied}."
-    )
+    return finding(verdict="pass", explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.")
 
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:

@@ -9,6 +9,7 @@ are not, twice as much is worth a warning: bytes per request are then not those 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import inf
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
@@ -67,70 +68,9 @@ def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
-    findings = [*_of_mix(cell)]
     contents = [size * cell.operation.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
-    for way, content in zip(("sent", "received"), contents, strict=True):
-        bodies, wires, requests = _bodies(cell, way)
-        if not requests or bodies is None:
-            continue
-        body = bodies / requests
-        evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
-        incompressible = (
-            cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES * cell.cell.calls
-        )
-        if incompressible and body < 0.99 * content:
-            findings.append(
-                Finding(
-                    verdict="fail",
-                    evidence=evidence,
-                    explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
-                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
-                )
-            )
-        elif wires is not None and wires < 0.95 * bodies:
-            findings.append(
-                Finding(
-                    verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
-                    evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
-                    action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
-                )
-            )
-        elif (
-            wires is not None
-            and cell.cell.factors["compression"] != "none"
-            and wires > _most_on_the_wire(cell, bodies, requests)
-        ):
-            findings.append(
-                Finding(
-                    verdict="fail",
-                    evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than "
-                    f"compressed bodies of {body:,.0f} account for.",
-                    action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
-                )
-            )
-        elif wires is not None and wires > _most_of_plain(cell, bodies, requests):
-            findings.append(
-                Finding(
-                    verdict="warn",
-                    evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than bodies of "
-                    f"{body:,.0f} and their headers account for.",
-                    action="Do not rely on bytes per request here; find out what else the connections carry.",
-                )
-            )
-        elif not incompressible and wires is None and cell.cell.kind != "codec":
-            findings.append(
-                Finding(
-                    verdict="cannot tell",
-                    evidence=evidence,
-                    explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
-                    action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
-                )
-            )
-        else:
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=_enough(cell, body, way)))
+    ways = (_of_way(cell, way, content) for way, content in zip(("sent", "received"), contents, strict=True))
+    findings = [*_of_mix(cell), *(finding for finding in ways if finding is not None)]
     if not findings:
         return Finding(
             verdict="cannot tell",
@@ -138,6 +78,52 @@ def judge(cell: CellEvidence) -> Finding | None:
             action="Use a client that reports body sizes.",
         )
     return worst(findings)
+
+
+def _of_way(cell: CellEvidence, way: str, content: int) -> Finding | None:
+    """Judge the bytes in one direction; None where no body was counted."""
+    bodies, wires, requests = _bodies(cell, way)
+    if not requests or bodies is None:
+        return None
+    body = bodies / requests
+    evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
+    finding = partial(Finding, evidence=evidence)
+    is_framed = content >= _FRAMED_BYTES * cell.cell.calls
+    incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and is_framed
+    if incompressible and body < 0.99 * content:
+        return finding(
+            verdict="fail",
+            explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
+            action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+        )
+    if wires is None:
+        if incompressible or cell.cell.kind == "codec":
+            return finding(verdict="pass", explanation=_enough(cell, body, way))
+        return finding(
+            verdict="cannot tell",
+            explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
+            action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
+        )
+    carried = f"The wire carried {wires / requests:,.0f} bytes {way} per request"
+    if wires < 0.95 * bodies:
+        return finding(
+            verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
+            explanation=f"{carried}, bodies {body:,.0f}.",
+            action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
+        )
+    if cell.cell.factors["compression"] != "none" and wires > _most_on_the_wire(cell, bodies, requests):
+        return finding(
+            verdict="fail",
+            explanation=f"{carried}, more than compressed bodies of {body:,.0f} account for.",
+            action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
+        )
+    if wires > _most_of_plain(cell, bodies, requests):
+        return finding(
+            verdict="warn",
+            explanation=f"{carried}, more than bodies of {body:,.0f} and their headers account for.",
+            action="Do not rely on bytes per request here; find out what else the connections carry.",
+        )
+    return finding(verdict="pass", explanation=_enough(cell, body, way))
 
 
 def _enough(cell: CellEvidence, body: float, way: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
@@ -94,53 +95,46 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
         "identity_met": met,
         "errors": dict(trial.errors),
     }
+    finding = partial(Finding, evidence=evidence)
     if met is not None and expected is not None and met != expected:
-        return Finding(
+        return finding(
             verdict="fail",
-            evidence=evidence,
             explanation=f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
             action="Find out what else listens at that address, on the responder's host or between the hosts.",
         )
     if verified is not None and verified < ok:
-        return Finding(
+        return finding(
             verdict="fail",
-            evidence=evidence,
             explanation=f"{ok - verified:,} of {ok:,} counted replies were never verified.",
             action="Verify every reply in the requester: the latency of an unread reply means nothing.",
         )
     if wrong:
-        return Finding(
+        return finding(
             verdict="fail",
-            evidence=evidence,
             explanation=f"{quantities.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is "
-            f"faulty.",
+            "faulty.",
             action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
         )
     if cell.stack.external is not None and cell.stack.external.is_anonymous:
-        return Finding(
+        return finding(
             verdict="cannot tell",
-            evidence=evidence,
             explanation=f"{quantities.count(ok, 'reply', 'replies')} verified; who answered is not known, as the service "
-            f"does not"
-            " answer `identity`.",
+            "does not answer `identity`.",
             action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
         )
     if cell.cell.kind == "codec" and verified is not None:
-        return Finding(
+        return finding(
             verdict="pass",
-            evidence=evidence,
             explanation=f"{quantities.count(ok, 'message')}, each decoded to what had been encoded.",
         )
     if met is None or verified is None:
-        return Finding(
+        return finding(
             verdict="cannot tell",
-            evidence=evidence,
             explanation="The requester did not report which responder answered or how many replies it verified.",
             action="Use a requester that prints `identity` and `verified` in its `done` line.",
         )
-    return Finding(
+    return finding(
         verdict="pass",
-        evidence=evidence,
         explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from "
         + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
     )

@@ -51,7 +51,7 @@ def _unaccounted(times: StoreTimes, a_sample: str) -> str:
         return ""
     return (
         f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, database, "
-        f"service)"
+        "service)"
         f" add up to {quantities.percent(times.accounted)} of that: {off}."
     )
 
@@ -77,7 +77,7 @@ def _impossible(cell: CellEvidence, trial: TrialEvidence, times: StoreTimes) -> 
     if waited is not None and times.queries <= 1 and times.handling > _LONGER * waited + _LONGER_MS:
         yield (
             f"The responder tells of {quantities.ms(times.handling)} to handle a request, on average, and who asked had "
-            f"waited"
+            "waited"
             f" {quantities.ms(waited)} for the reply."
         )
 
