@@ -205,9 +205,9 @@ def test_what_comes_while_nobody_asks_does_not_keep_the_event_loop_busy(loop: as
         (with_server,) = server.connections
         with_server.sendall(b"HTTP/1.1 100")
         replied = len(looks)
-        while len(looks) == replied:
+        # on a busy machine one of libcurl's time-outs may have ended the watch before anything came
+        while len(looks) - replied < 2 and not all(map(is_no_socket, transfers._read)):
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.2)
         looked = len(looks) - replied
         with pytest.raises(CallFailed):
             await ask(connection)
@@ -215,7 +215,7 @@ def test_what_comes_while_nobody_asks_does_not_keep_the_event_loop_busy(loop: as
         return looked
 
     with serving(same) as server:
-        assert run(loop, work(server)) == 1
+        assert run(loop, work(server)) <= 1
 
 
 def test_a_time_out_comes_after_many_requests_that_were_in_time(loop: asyncio.AbstractEventLoop) -> None:
