@@ -21,13 +21,6 @@ def trial_effects(kind, rng, shape):
     raise ValueError(kind)
 
 
-def t_intervals(logs):
-    """`intervals.log_mean(row).interval()` for every row at once; `test_rows_at_once` shows that it is the same."""
-    n = logs.shape[1]
-    half = intervals.t_quantile(0.975, n - 1) * logs.std(axis=1, ddof=1) / np.sqrt(n)
-    return logs.mean(axis=1) - half, logs.mean(axis=1) + half
-
-
 def test_rows_at_once():
     rows = np.random.default_rng(1).normal(0.1, 0.05, (5, 4))
     low, high = t_intervals(rows)
@@ -66,11 +59,6 @@ def test_fewer_than_three_blocks_give_no_interval(blocks):
     assert result.interval() is None
     assert result.p_value is None
     assert result.ratio == pytest.approx(np.exp(0.1))
-
-
-def test_blocks_that_agree_exactly_give_a_point():
-    assert intervals.log_mean([0.0, 0.0, 0.0]).p_value == 1.0
-    assert intervals.log_mean([0.5, 0.5, 0.5]).interval() == pytest.approx((np.exp(0.5), np.exp(0.5)))
 
 
 @pytest.mark.parametrize("blocks", [3, 5, 10])
