@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.load.client import CallFailed
 from services.python.operations.events import text_of
-from services.python.protocols.websocket import frames
 from tests.support.ends import make_trial
 from tests.support.wire import misbehaving
 
@@ -80,9 +78,3 @@ def test_what_is_no_stream_of_events_ends_the_trial_with_its_kind_and_a_short_li
     assert words in line["message"]
     assert len(line["message"]) < 1_000
     assert line["message"].isprintable()
-
-
-def test_a_nesting_without_end_is_undecodable_over_websocket_too() -> None:
-    with pytest.raises(CallFailed) as caught:
-        frames.event("[" * 200_000)
-    assert caught.value.status == "undecodable"

@@ -121,19 +121,3 @@ def test_a_table_that_is_gone_amidst_ends_the_stream_with_an_error_that_names_it
         assert len(came) % 100 == 10  # those of the pages that had been read by then
         with pytest.raises(CallFailed, match="after must be from 0 to 99,999"):
             with_connection(protocol, ready["port"], refused, "activity")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["socketio", "graphqlws"])
-def test_a_responder_that_dies_ends_the_stream_as_closed(protocol: str) -> None:
-    async def outlive(connection: AsyncSubscriber) -> None:
-        await connection.subscribe(LONG)
-        await connection.next_event()
-        running.kill()
-        while await connection.next_event() is not None:
-            pass
-
-    implementation = find_protocol(protocol).responders[0].name
-    with wire.responding(protocol, implementation) as running, pytest.raises(CallFailed) as failed:
-        with_connection(protocol, running.port, outlive)
-    assert failed.value.status == "closed"

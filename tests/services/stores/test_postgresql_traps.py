@@ -140,13 +140,6 @@ def test_connections_to_another_server_than_the_verified_one_are_refused(
         open_and_ask()
 
 
-def test_settings_that_make_payments_faster_and_less_safe_are_told(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("ALTER DATABASE mine SET synchronous_commit = off")
-    with opened(settings(database)) as held:
-        assert held.settings["store"].endswith(", synchronous_commit=off")
-
-
 def test_a_server_of_ours_has_no_secrets_and_the_environment_leads_nobody_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

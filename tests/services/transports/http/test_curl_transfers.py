@@ -157,21 +157,6 @@ def test_a_request_is_sent_before_the_event_loop_runs_again(loop: asyncio.Abstra
         run(loop, work(server))
 
 
-def test_fifty_in_flight_get_each_their_own_replies(loop: asyncio.AbstractEventLoop) -> None:
-    async def worker(server: Server, number: int) -> list[Any]:
-        connection = connect(server)
-        found = [await ask(connection, number + turn) for turn in range(4)]
-        await connection.close()
-        return found
-
-    async def work(server: Server) -> list[list[Any]]:
-        return await asyncio.gather(*[worker(server, 10 * place) for place in range(50)])
-
-    with serving(same) as server:
-        found = run(loop, work(server))
-    assert found == [[{"n": 10 * place + turn} for turn in range(4)] for place in range(50)]
-
-
 def test_a_socket_that_libcurl_closed_is_watched_no_more(loop: asyncio.AbstractEventLoop) -> None:
     """Its number is the next connection's: an event loop that believes to watch it already would never look."""
 

@@ -17,9 +17,8 @@ import pytest
 import uvloop
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import protocols
-from services.python.load.client import CallFailed, CallSpec
+from services.python.load.client import CallSpec
 from services.python.operations import OPERATIONS
 from services.python.operations.picture import picture
 from tests.support.matrix import is_default_responder, others_slow
@@ -193,35 +192,3 @@ def test_a_trial_of_the_process_contract_succeeds(
     assert [line["type"] for line in lines if line["type"] != "progress"] == ["checked", "start", "done"], lines
     assert lines[-1]["requests"] == 20
     assert not any(lines[-1]["errors"].values())
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_what_a_protocol_cannot_carry_is_said_before_a_connection_is_opened(protocol: str) -> None:
-    unspeakable = {"document": "\ud800"}  # half a surrogate pair, which JSON can name but UTF-8 cannot write
-    with pytest.raises(CallFailed, match=r"echo cannot be encoded|cannot carry this echo") as failure:
-        Asker(protocol, "pycurl", 1, "echo", unspeakable)
-    assert failure.value.status == "protocol"
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_a_request_that_cannot_be_answered_is_an_error_in_the_protocols_own_words(
-    answering: Callable[..., Any], protocol: str
-) -> None:
-    responder = answering(protocol, protocols()[protocol].responders[0].name)
-    no_picture = {"data": b"not a picture", "full_decode": False}
-    with pytest.raises(CallFailed, match="not a picture that Pillow can open") as failure:
-        Asker(protocol, "pycurl", responder.port, "image", no_picture).ask(no_picture, times=1)
-    assert failure.value.status == "protocol"
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_every_protocol_says_what_it_carries_and_how(protocol: str) -> None:
-    said = protocols()[protocol]
-    coded = {"evolution"} if any(client.kind == "codec" for client in said.clients) else set()
-    assert said.operations == {"timestamp", "add", "echo", "image", "transfer"} | OF_THE_STORE | coded
-    assert said.default_client(1).name == "pycurl"
-    assert said.default_client(50).name == "pycurl"
-    assert said.round_trips_to_open == 1
-    for responder in said.responders:
-        assert responder.settings["TCP_NODELAY"] == "on"
-        assert responder.settings["compression"] == "off"
