@@ -18,6 +18,7 @@ from orchestrator.experiment.model.host_rules import (
     MOST_RTT_S,
     MOST_TTL_S,
     ZONE_PATTERN,
+    controller_refusal,
 )
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -135,6 +136,11 @@ def allowed(folder: Path, line: str) -> bool:
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.line.strip())
 def test_a_plan_is_refused_on_the_far_side_of_each_bound(tmp_path: Path, bound: Bound) -> None:
     assert allowed(tmp_path, bound.line) is bound.is_fit
+
+
+@pytest.mark.parametrize(("cidr", "is_fit"), CIDRS.items())
+def test_a_controller_is_not_much_of_the_internet(cidr: str, is_fit: bool) -> None:
+    assert (controller_refusal(cidr) is None) is is_fit
 
 
 def test_the_modules_state_the_same_numbers_and_patterns(infra: Path) -> None:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from orchestrator.between_runs.across import compare_runs
+from orchestrator.between_runs.across import compare_runs, compare_within
 from orchestrator.between_runs.environments import are_alike
+from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
@@ -41,6 +43,12 @@ def test_a_stack_that_got_slower_regressed_and_the_other_did_not(old):
     assert slower.ratio == pytest.approx(1.5, abs=0.05)
     assert slower.interval[0] > 1
     assert slower.value / slower.reference_value == pytest.approx(slower.ratio)
+
+
+def test_fewer_requests_per_second_is_slower(old):
+    found = row_of(compare_runs(summary(seed=2, base_us={"grpc": 300.0}), old, "throughput"), "grpc")
+    assert found.verdict == "regressed"
+    assert found.ratio > 1 > found.value / found.reference_value
 
 
 def test_equal_is_said_only_where_the_whole_interval_lies_within_what_matters(old):
@@ -104,6 +112,41 @@ def test_over_a_distance_the_overhead_shows_what_the_whole_hides():
     assert found.verdict == "unchanged"
     assert found.overhead.ratio > 2
     assert found.overhead.verdict == "regressed"
+
+
+def equal_to(run, rng, cells):
+    """Another run of the same: 3 % between runs, 2 % between trials, its floors looked at anew."""
+
+    def drawn(cell):
+        mean = np.log(cell.tcp_floor * 10) + rng.normal(0, 0.03)
+        return [replace(t, median=float(np.exp(rng.normal(mean, 0.02)))) for t in cell.trials]
+
+    twelve = tuple(replace(c, trials=tuple(drawn(c))) for c in run.cells[:cells])
+    floors = tuple(
+        replace(f, medians=tuple(np.exp(rng.normal(np.log(np.mean(f.medians)), 0.01, len(f.medians)))))
+        for f in run.floors
+    )
+    return replace(run, cells=twelve, floors=floors)
+
+
+def test_of_equal_runs_hardly_any_is_called_changed_in_the_whole_or_above_the_floor():
+    """One family: a derived row of its own level would be called changed in half of the comparisons of twelve cells."""
+    places = [p.Placement(id=f"p{i}", name=f"p{i}", kind="local") for i in range(3)]
+    run = summary("old", placements=places, stacks=("rest", "grpc", "websocket", "graphql"))
+    rng = np.random.default_rng(1)
+    called, seen = 0, 0
+    for _ in range(60):
+        history = [
+            EqualRun(run_id=f"h{i}", means={(c.id, "median"): rng.normal(0, 0.031) for c in run.cells})
+            for i in range(10)
+        ]
+        new, before = replace(equal_to(run, rng, 12), run_id="new"), equal_to(run, rng, 12)
+        rows = compare_runs(new, before, "median", history).rows
+        seen += sum(row.overhead is not None for row in rows)
+        words = {row.verdict for row in rows} | {row.overhead.verdict for row in rows if row.overhead}
+        called += bool(words & {"improved", "regressed"})
+    assert seen == 60 * 12
+    assert called <= 7  # 3 are promised; of the derived rows alone it was 30
 
 
 def with_check(run, verdict, cell=None):
@@ -180,12 +223,35 @@ def test_runs_without_a_cell_in_common_are_refused_and_just_the_factor_that_diff
         compare_runs(summary("new", **mine), summary("old", **theirs), "median")
 
 
+def test_unrelated_experiments_are_said_to_be_that_once_with_each_difference_once():
+    new = replace(summary("new", operation=BYTES), name="records")
+    with pytest.raises(UsageError) as refused:
+        compare_runs(new, replace(summary("old"), name="quickstart"), "median")
+    assert refused.value.message == (
+        "the experiments are different: records, quickstart; no cell of one measures what a cell of the other does"
+        " (payload kind: bytes against none; payload size: 9 against none)"
+    )
+
+
+def test_a_floor_with_too_few_readings_is_not_called_missing(old):
+    few = summary(seed=2)
+    few = replace(few, floors=tuple(replace(floor, medians=floor.medians[:1]) for floor in few.floors))
+    notes = compare_runs(few, old, "median").rows[0].notes
+    assert any("too few readings to compare the floors (1 reading of tcp in new" in note for note in notes)
+    assert not any("no floor was measured" in note for note in notes)
+
+
 def test_cells_that_measure_the_same_within_a_run_are_each_compared_once():
     twice = [p.Placement(id=name, name=name, kind="local") for name in ("here", "there")]
     found = compare_runs(summary("new", placements=twice), summary("old", placements=twice[::-1], seed=2), "median")
     assert [(row.cell, row.reference) for row in found.rows] == [
         (f"{stack}-thin__add__{name}__reuse__c1",) * 2 for name in ("here", "there") for stack in ("rest", "grpc")
     ]
+
+
+def test_a_single_stack_has_nothing_to_be_compared_with():
+    with pytest.raises(UsageError, match="single stack"):
+        compare_within(summary(stacks=("rest",)), "median")
 
 
 # What the sceptic of a comparison asks: was it the same code, did it run at all, what was left out.
@@ -201,3 +267,24 @@ def test_other_code_of_both_ends_is_named_and_makes_runs_unequal(old):
     assert any(text.startswith("the code of both ends differs") for text in found.differences)
     assert not are_alike(with_code(new, "SHA-256 aaa").to_dict(), with_code(old, "SHA-256 bbb").to_dict())
     assert are_alike(with_code(new, "SHA-256 aaa").to_dict(), with_code(old, "SHA-256 aaa").to_dict())
+
+
+def all_failed(run, protocol):
+    cells = tuple(
+        replace(cell, trials=(), failed_trials=5, distribution=None) if cell.protocol == protocol else cell
+        for cell in run.cells
+    )
+    label = next(cell.stack_label for cell in cells if cell.protocol == protocol)
+    settings = {**run.settings, label: {}}
+    return replace(run, cells=cells, settings=settings)
+
+
+@pytest.mark.parametrize("which", ["new", "old"])
+def test_a_stack_whose_trials_all_failed_is_said_to_have_failed(old, which):
+    new, reference = summary(seed=2), old
+    new, reference = (all_failed(new, "rest"), old) if which == "new" else (new, all_failed(old, "rest"))
+    found = compare_runs(new, reference, "median")
+    row = row_of(found, "rest")
+    assert (row.verdict, row.ratio) == ("cannot tell", None)
+    assert (row.reason.kind, row.reason.numbers) == (ReasonKind.NO_TRIAL, {"failed": 5})
+    assert not any("absent" in text for text in found.differences)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from orchestrator.experiment.plan import plan as p
+from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
 from services.python.load.phases import rests
 from tests.support import shapes
 from tests.support.judged import of, verdicts
-from tests.support.runs import US, a_run
+from tests.support.runs import MS, US, a_run
 
 LITTLE, OFFERED, FLIGHT, OWN = "Little's law", "offered load", "in flight", "requester's own work"
 
@@ -126,6 +127,27 @@ def test_a_send_stamp_that_is_the_end_of_the_rest_is_found() -> None:
     found = of(a_run(load=load(), spoil=copies), OFFERED)
     assert {result.verdict for result in found} == {"fail"}
     assert "no send stamp" in found[0].explanation
+
+
+def test_requests_that_are_sent_late_are_less_load_and_no_latency() -> None:
+    def late(draft: Any) -> None:
+        """Timers that oversleep by half a millisecond: each worker's round takes so much longer."""
+        rows = draft.columns
+        measured = np.flatnonzero(rows["phase"] == 1)
+        for worker in np.unique(rows["connection"]):
+            mine = measured[rows["connection"][measured] == worker]
+            mine = mine[np.argsort(rows["sent_ns"][mine])]
+            for name, more in (("intended_ns", 0), ("sent_ns", 1), ("received_ns", 1)):
+                rows[name][mine] += (np.arange(mine.size) + more) * MS // 2
+        order = np.argsort(rows["received_ns"], kind="stable")
+        draft.columns = {name: values[order] for name, values in rows.items()}
+        for clock in ("wall_ns", "monotonic_ns"):
+            draft.done["anchor_end"][clock] += int(1e9)
+
+    run = a_run(load=load(8, "constant"), spoil=late)
+    found = verdicts(run)
+    assert (found[OFFERED], found[LITTLE]) == ("warn", "pass")
+    assert all((cell.distribution.median or 9) < 1 for cell in summarise(run).cells if cell.distribution)
 
 
 def test_workers_that_never_ask_are_missed() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.checks.load.offered_load import Schedule, cut
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.one_clock import busiest, put_together
-from orchestrator.evidence.run_evidence import Samples
+from orchestrator.evidence.run_evidence import Part, Samples
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find, read_plan
@@ -17,6 +18,7 @@ from orchestrator.questions.capacity.observe import verdict
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.summarise import summarise
 from services.python.contract.description import Description
+from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
 from services.python.load.record import Record
 from tests.support.drafts import Draft
@@ -131,6 +133,22 @@ def test_a_closed_loop_that_ends_before_its_duration_is_found(duration_s: float,
     found = of(a_run(load=p.Load(concurrency=1, duration_s=duration_s)), "offered load")[0]
     assert found.verdict == expected
     assert (" of the 2 s declared." in found.explanation) is (expected == "warn")
+
+
+def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
+    part = Part(host="h", done=None, seen={}, load=Load(rate_per_s=10_000.0, duration_s=2.0), connections=1)  # type: ignore[arg-type]
+    seen = Schedule(
+        intended=0, never_sent=0, intended_per_s=0, achieved_per_s=0, lag_p99_ns=0, median_ns=0, first_due="",
+        first_due_ns=0, early=0, earliest_ns=0,
+    )  # fmt: skip
+    assert cut(replace(seen, intended=20_300), part) == ""
+    assert "ends before its load does, with 19,000 requests due in it, not 19,292 to 20,707." in cut(
+        replace(seen, intended=19_000), part
+    )
+    assert "goes on beyond its load" in cut(replace(seen, intended=21_000), part)
+    limited = replace(part, load=replace(part.load, requests=15_000))
+    assert cut(replace(seen, intended=15_000), limited) == ""
+    assert "not 15,000" in cut(replace(seen, intended=14_999), limited)
 
 
 LIGHT = {

@@ -108,6 +108,18 @@ def test_a_client_that_is_not_the_default_may_be_slower_by_its_own_work_but_not_
     assert {r.verdict for r in found(beside(sound, median=0.6, rate=1.5), client="requests")} == {"fail"}
 
 
+def test_turns_without_figures_cannot_tell(sound: RunEvidence) -> None:
+    results = found(beside(sound, lost=True))
+    assert {result.verdict for result in results} == {"cannot tell"}
+    assert "wrk gave no figures" in results[0].explanation
+
+
+def test_a_cell_that_none_can_ask_says_why(sound: RunEvidence) -> None:
+    results = found(beside(sound, tools=False))
+    assert {result.verdict for result in results} == {"not applicable"}
+    assert "a good reason" in results[0].explanation
+
+
 def test_two_rounds_are_too_few() -> None:
     results = found(beside(collect(a_run(a_plan(blocks=2)), {})))
     assert {result.verdict for result in results} == {"cannot tell"}

@@ -20,6 +20,20 @@ def test_one_round_trip_where_a_new_connection_needs_two_is_impossible():
     assert verdicts(run)["round-trips"] == "fail"
 
 
+def test_a_stall_on_one_host_makes_no_round_trips_impossible():
+    def spoil(draft):
+        if draft.cell.placement == "local":
+            rows = draft.columns
+            late = np.arange(rows["sent_ns"].size) % 3 != 0  # two in three, so that the median is a stall
+            delay = np.cumsum(late) * 60 * MS
+            rows["sent_ns"] = rows["sent_ns"] + delay - late * 60 * MS
+            rows["received_ns"] = rows["received_ns"] + delay
+            rows["intended_ns"] = rows["sent_ns"]
+            draft.done["anchor_end"]["monotonic_ns"] += 1_000 * S
+
+    assert verdicts(a_run(spoil=spoil, placements=[HERE, WEST]))["round-trips"] == "cannot tell"
+
+
 def test_a_round_trip_too_many_is_a_warning():
     def spoil(draft):
         if draft.cell.placement == "west":

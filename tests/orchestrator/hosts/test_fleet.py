@@ -95,6 +95,14 @@ def test_a_host_that_says_it_is_elsewhere_is_not_measured() -> None:
         prove_placement({"a": Description(cloud={"zone": "us-west1-a", "machine": "e2-micro"})}, wanted)
 
 
+def test_what_is_gone_is_told_by_name() -> None:
+    assert fleet().fault() is None
+    status = {"hosts": {"requester-1": {"alive": False, "why": "the machine was rebooted"}}, "link": ALL_THERE["link"]}
+    assert fleet(status).fault() == "host requester-1: the machine was rebooted; host responder-1: it is gone"
+    dead = {**ALL_THERE, "link": {"alive": False, "why": "its emulator has ended"}}
+    assert fleet(dead).fault() == "the link between the hosts: its emulator has ended"
+
+
 @pytest.mark.parametrize(("kind", "warned"), [("local", True), ("cross-region", False)])
 def test_one_cpu_is_warned_of_only_where_both_ends_share_a_host(
     monkeypatch: pytest.MonkeyPatch, kind: Any, warned: bool

@@ -70,6 +70,13 @@ def test_the_lock_goes_with_its_process():
         assert part.others() == []
 
 
+def test_both_know_that_the_machine_was_shared():
+    with machine("local") as part, another("lab", "share") as other:
+        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+    with another("local") as other, machine("local", share=True) as part:
+        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+
+
 @pytest.mark.parametrize("content", [b"my notes\n", b"\0", b"{}\n", b'{"pid": 1}\n'])
 def test_a_file_that_holds_something_else_is_refused_and_left_as_it_is(lock, content):
     lock.write_bytes(content)

@@ -109,6 +109,14 @@ def test_what_could_not_be_seen_is_in_the_receipt_and_it_is_not_down(monkeypatch
     assert state() == "up"
 
 
+def test_a_provider_that_does_not_answer_leaves_everything_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, sweep=ProvisionError("gcp: sweep had no answer"), status=ProvisionError("no answer"))
+    receipt = take_down(REGISTRY, written(state="intended"))
+    assert (receipt.created, receipt.destroyed, receipt.left) == (("a", "b"), (), ())
+    assert "sweep had no answer" in receipt.open[0]
+    assert state() == "intended"
+
+
 def test_a_failed_destroy_is_never_down_though_the_sweep_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_terraform: Terraform) -> None:
         raise ProvisionError("terraform init failed: 503")

@@ -39,6 +39,14 @@ def test_a_run_that_is_not_there_is_an_error_that_names_those_that_are(root):
     assert first.id in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("word", ["Latest", "LATEST", "lastest"])
+def test_a_mistyped_latest_is_understood(root, word):
+    begun(root)
+    with pytest.raises(UsageError, match="no run") as caught:
+        RunFolder.open(word, root=root)
+    assert caught.value.hint == "Did you mean latest?"
+
+
 def test_a_finished_run_reads_back_whole(root):
     folder = begun(root)
     folder.append(

@@ -6,6 +6,7 @@ import pytest
 from benchmarks import coverage
 from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.findings.compare import compare_cells
+from orchestrator.statistics import intervals
 from tests.support.matrix import others_slow
 
 RUNS = 200
@@ -44,6 +45,17 @@ def test_intervals_of_a_run_are_wider_the_more_is_compared():
     assert of_run.ratio == alone.ratio
     assert of_run.interval[1] / of_run.interval[0] > alone.interval[1] / alone.interval[0]
     assert of_run.p_value > alone.p_value
+
+
+def test_no_error_is_less_than_half_the_median_of_the_group():
+    steady = intervals.log_mean([0.1, 0.1001, 0.0999])
+    loud = [intervals.log_mean([0.0, 0.1, 0.2]), intervals.log_mean([-0.1, 0.1, 0.3])]
+    lone = intervals.log_mean([0.5, 0.6])
+    result = intervals.with_shared_error([steady, None, *loud, lone])
+    assert result[1:] == [None, *loud, lone]
+    assert result[0].se == loud[0].se / 2
+    assert result[0].mean == steady.mean
+    assert result[0].p_value == pytest.approx(intervals.two_sided_p(steady.mean / result[0].se, 2))
 
 
 @pytest.mark.parametrize("noise", ["quiet", "drift", "sawtooth", "position"])

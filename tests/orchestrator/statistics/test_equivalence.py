@@ -77,6 +77,12 @@ def told(true_ratio, *, sd, blocks, margin=0.05, seed=1):
 
 
 @pytest.mark.parametrize("blocks", [3, 5, 10])
+@pytest.mark.parametrize("sd", [0.01, 0.05, 0.15, 0.40])
+def test_stacks_that_are_a_fifth_slower_are_hardly_ever_called_a_tie(sd, blocks):
+    assert told(1.2, sd=sd, blocks=blocks)["tie"] <= 0.005
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 10])
 @pytest.mark.parametrize("sd", [0.002, 0.01, 0.03, 0.10])
 @pytest.mark.parametrize("margin", [0.05, pytest.param(0.20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("side", [1, -1])
@@ -98,6 +104,19 @@ def test_with_several_stacks_each_is_a_false_tie_in_at_most_one_run_of_twenty(st
         levels = intervals.holm_levels([r.p_value for r in results])
         ties += [standing(r.interval(a), 0.05) == "tie" for r, a in zip(results, levels, strict=True)]
     assert (ties / 1_000).max() <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("interval", "by_block", "compared", "kind"),
+    [
+        ((0.0001, 9_000.0), (1.0, 1.02, 1.01), 42, ReasonKind.CORRECTED),
+        ((0.0001, 9_000.0), (1.0, 1.02, 1.01), 1, ReasonKind.NOISY),
+        ((0.0001, 9_000.0), (0.1, 1.0, 9.0), 42, ReasonKind.NOISY),
+        ((0.9, 1.2), (0.9, 1.0, 1.2), 42, ReasonKind.OPEN),
+    ],
+)
+def test_an_open_interval_is_put_down_to_what_makes_it_wide(interval, by_block, compared, kind):
+    assert reason(interval, by_block=by_block, compared=compared).kind is kind
 
 
 @given(INTERVALS, some.floats(min_value=0.001, max_value=1.0), some.floats(min_value=0.0, max_value=1.0))

@@ -9,6 +9,7 @@ import pytest
 from services.python.contract.lines import Payload
 from services.python.contract.streams import schedule
 from services.python.operations import OPERATIONS
+from services.python.operations.base import PayloadError
 from services.python.operations.events import text_of
 
 OPERATION = OPERATIONS["events"]
@@ -77,3 +78,11 @@ def test_a_subscription_that_cannot_be_met_is_refused(changes: dict[str, Any]) -
     assert STREAM is not None
     with pytest.raises(ValueError, match="must be"):
         STREAM.schedule({**subscription(), **changes})
+
+
+def test_a_payload_that_does_not_fit_is_refused() -> None:
+    assert STREAM is not None
+    with pytest.raises(PayloadError, match="kind events"):
+        STREAM.subscription(Payload(), 1, 1.0)
+    with pytest.raises(PayloadError, match="above 0"):
+        STREAM.subscription(Payload(kind="events", size=5), 1, 1.0)

@@ -121,6 +121,12 @@ def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:
     assert worst.explanation.startswith("echo 1 kB: 600 bytes received per request cannot hold the 1,000 bytes")
 
 
+def test_round_trips_of_several_sizes_are_not_counted() -> None:
+    far = p.Placement(id="far", name="far", kind="cross-region", link=p.Link(rtt_ms=30.0))
+    found = of(mixed_run(placements=[far]), "round-trips")
+    assert {result.verdict for result in found} == {"not applicable"}
+
+
 @pytest.mark.parametrize("at_once", [10, 1000])
 @pytest.mark.parametrize("workers", [1, 4])
 def test_requests_that_were_put_off_to_ask_one_operation_after_the_other_fail(at_once: int, workers: int) -> None:

@@ -66,6 +66,20 @@ def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -
     assert "the link of distance-30ms did not deliver what was asked: a round trip of 30" in said
 
 
+def test_lost_packets_are_outside_of_the_model() -> None:
+    run = a_mapped_run()
+    run.stored.plan["placements"][1]["link"]["loss"] = 0.01
+    assert "distance-10ms loses 1.0 % of its packets" in refused(run)
+
+
+def test_a_throttled_host_is_refused_and_not_bent() -> None:
+    def stop(draft: Any) -> None:
+        draft.done["host_before"]["throttling"] = {"periods": 0, "throttled": 0, "throttled_us": 0}
+        draft.done["host_after"]["throttling"] = {"periods": 10, "throttled": 5, "throttled_us": 10_000_000}
+
+    assert "was stopped by its CPU quota for up to" in refused(a_mapped_run(spoil=stop))
+
+
 def test_links_with_different_initial_windows_are_not_fitted_together() -> None:
     links = distances()
     links[2] = replace(links[2], link=replace(links[2].link, initial_window=4))

@@ -210,6 +210,12 @@ def test_what_was_sent_late_or_not_at_all_is_not_kept_up_with() -> None:
     assert load_at(series, series.keeps_up_to) == 500
 
 
+def test_a_stack_that_answers_no_rate_is_said_so() -> None:
+    series = only([a_cell([100.0] * 3, rate=rate, not_sent=9) for rate in (500.0, 1000.0, 2000.0)])
+    assert series.keeps_up_to is None
+    assert "does not keep up even with 500/s" in (*saturation_words.sentences(series),)[0]
+
+
 def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_the_load_out() -> None:
     cells = a_ladder()
     over = [failed(cell, "offered load", OVERLOAD) for cell in cells[3:]]

@@ -150,6 +150,17 @@ def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
     assert "measured nothing: the requester's CPU time instead of wall time (rest (thin) and grpc (thin))" in sentence
 
 
+def test_a_record_that_ends_before_it_begins_is_refused_as_from_any_requester() -> None:
+    run = a_run_with_rules()
+    for columns in run.files.values():
+        if "parent" in columns and (columns["kind"] == MISLEADING).any():
+            of = (columns["kind"] == MISLEADING) & (columns["sequence"] == NUMBER["server-minus-client"])
+            columns["received_ns"] = np.where(of, columns["sent_ns"] - 5, columns["received_ns"])
+    found = of_rule(summarise(run), "server-minus-client")
+    assert all("before it begins" in figure.refused for figure in found)
+    assert [(figure.published, figure.ratio, figure.is_caught) for figure in found] == 2 * [(None, None, True)]
+
+
 def test_a_failed_request_keeps_its_own_stamps_under_every_rule() -> None:
     columns = {
         "sequence": np.array([1, 1, 2]),
