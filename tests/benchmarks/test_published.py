@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.published import page as pages
 from benchmarks.published.held import Figures, hold
-from benchmarks.published.kept import Cell, Events, Kept, Trial, cut, read, text_of
+from benchmarks.published.kept import Cell, Kept, Trial, cut, read
 from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Table
 from orchestrator.audit.claim_forms import (
     Connections,
@@ -60,14 +60,6 @@ def test_every_row_that_was_published_has_ours_or_a_reason() -> None:
         assert stated - columns <= {"batch", "request_bytes", "concurrency"}, table.slug
 
 
-def test_what_is_said_of_sentences_is_said_of_sentences_that_are_there() -> None:
-    for table in TABLES:
-        sentences = {claim.text for claim in read_audit(ROOT / table.audit).claims}
-        assert {*table.asked, *table.why, *table.without} <= sentences, table.slug
-        unasked = {c.text for c in read_audit(ROOT / table.audit).claims if not c.tests} - table.asked.keys()
-        assert unasked <= table.without.keys(), table.slug
-
-
 def test_every_publication_that_is_audited_has_its_table() -> None:
     shipped = {path.name for path in (ROOT / "experiments" / "audits").glob("*.yaml")}
     assert {Path(table.audit).name for table in TABLES} == shipped
@@ -89,15 +81,6 @@ def test_each_row_of_ours_is_a_cell_that_its_run_plans(planned: dict[str, Plan])
 def one() -> Kept:
     summary = summarise(a_run(blocks=4))
     return cut(summary, name="x", command="c", experiment="e", overrides=("a=1",), orch="abc", machine="m")
-
-
-def test_what_is_kept_is_read_back(one: Kept, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text_of(one), encoding="utf-8")
-    again = read(path)
-    assert again.cells[0].mean == pytest.approx(one.cells[0].mean)
-    assert replace(again, cells=(), pings={}) == replace(one, cells=(), pings={})
-    assert text_of(again) == text_of(one)
 
 
 def test_it_holds_the_figures_of_the_summary_and_each_block(one: Kept) -> None:
@@ -215,26 +198,6 @@ def test_a_sentence_is_held_against_our_intervals(test: Any, verdict: str) -> No
         a_cell("slow", SLOW, sd=0.2), a_cell("quick", QUICK), a_cell("near", NEAR), a_cell("wild", WILD), ping=0.5
     )
     assert hold(of, "said", (test,)).verdict == verdict
-
-
-def test_events_that_were_dropped_are_not_all_delivered() -> None:
-    whole = Events(offered=100, delivered=100, dropped=0, gap_p99=1.0, per_s=10.0)
-    test = DeliversAll(kind="delivers-all", rows=("a",))
-    assert hold(figures(a_cell("a", SLOW, events=whole)), "said", (test,)).verdict == "agrees"
-    lossy = replace(whole, delivered=99, dropped=1)
-    found = hold(figures(a_cell("a", SLOW, events=lossy)), "said", (test,))
-    assert (found.verdict, found.text) == ("does not agree", "a: 99 of 100 events, 1 dropped")
-
-
-def test_what_is_invalid_decides_nothing() -> None:
-    of = figures(a_cell("slow", SLOW, invalid=("floor",)), a_cell("quick", QUICK))
-    found = hold(of, "said", (Faster(kind="faster", pairs=(("quick", "slow"),)),))
-    assert (found.verdict, found.text) == ("not resolved", "slow: floor failed, its figures are invalid")
-
-
-def test_with_fewer_than_three_blocks_nothing_is_resolved() -> None:
-    of = figures(a_cell("slow", SLOW[:2]), a_cell("quick", QUICK[:2]))
-    assert hold(of, "said", (Faster(kind="faster", pairs=(("quick", "slow"),)),)).verdict == "not resolved"
 
 
 def test_committed_summaries_are_of_declared_runs_of_a_commit() -> None:

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.kit import IDENTITY, Implementation
-from tests.conformance.reference.contract import ROOT
 from tests.conformance.reference.server import Asked, Close, Error, Garbage, Script, Server, Silence
 from tests.conformance.reference.wire import WIRES
 from tests.languages.bad_input import (
@@ -97,20 +95,6 @@ def test_a_requester_tells_what_becomes_of_its_check(language: Implementation, c
         came = answer(language, "request", text_of(trial(language, port, tmp_path / "record", timeout_s=0.5)))
     failed(came, kind, "before measuring")
     assert came.types == ["failed"]
-
-
-@pytest.mark.parametrize("protocol", ["tcp", "rest", "grpc"])
-def test_a_requester_tells_that_nobody_is_there(language: Implementation, protocol: str, tmp_path: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        line = trial(language, unused.getsockname()[1], tmp_path / "record", protocol)
-        failed(answer(language, "request", text_of(line)), "refused", "before measuring", protocol=protocol)
-
-
-def test_a_requester_tells_who_else_is_there(language: Implementation, tmp_path: Path) -> None:
-    with Server(WIRES["tcp"], "somebody else") as server:
-        came = answer(language, "request", text_of(trial(language, server.port, tmp_path / "record")))
-    failed(came, "wrong-reply", "somebody else", IDENTITY, f"127.0.0.1:{server.port}")
 
 
 AMID: dict[str, tuple[Script, str]] = {
@@ -308,10 +292,3 @@ def test_a_responder_without_descriptors_goes_on(language: Implementation) -> No
     assert came == IDENTITY.encode()
     program.stdin.close()
     assert ended(program).status == 0
-
-
-def test_arguments_are_no_input(language: Implementation) -> None:
-    for role in ("respond", "request"):
-        command = [*language.commands[role], "--port", "1"]
-        program = subprocess.run(command, cwd=ROOT, input=b"", capture_output=True, timeout=PATIENCE_S, check=False)
-        assert program.returncode != 0

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.messages import ADD, ECHO, IMAGE, TIMESTAMP
 from services.python.contract.offers import ANY, find_protocol, protocols
 from services.python.load.client import CallFailed, CallSpec
 from services.python.load.stream_load import ask_event
-from services.python.operations import forms
 from services.python.operations.events import text_of
 from tests.support import added_operations, wire
 from tests.support.matrix import is_default_responder, others_slow
@@ -68,20 +66,6 @@ def _added() -> Iterator[None]:
 
 def asked_of(protocol: str) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     return ASKED + (ASKED_WITHOUT_SCHEMA if protocol in WITHOUT_SCHEMA else [])
-
-
-def test_some_protocols_need_no_schema_and_others_have_one() -> None:
-    assert {"json", "cbor", "msgpack", "rest", "websocket", "socketio"} == WITHOUT_SCHEMA
-    for name, protocol in CALLING.items():
-        assert protocol.operations >= {"subtract", "double_sum", "say_again"}, name
-        assert ("seal" in protocol.operations) is (name in WITHOUT_SCHEMA), name
-
-
-def test_a_stream_is_carried_where_streams_are_and_nowhere_else() -> None:
-    assert STREAMING.keys() >= {"websocket", "sse", "grpc"}
-    for name, protocol in protocols().items():
-        assert ("ticks" in protocol.operations) is (name in STREAMING), name
-        assert (protocol.operations == {"events", "activity", "ticks"}) is (protocol.streams == "alone"), name
 
 
 def _first_tick(protocol: str, client: str, port: int) -> Any:
@@ -177,10 +161,3 @@ def test_an_operation_that_is_not_there_is_an_error_and_not_the_end(port_of: Any
     finally:
         del every["absent"]  # type: ignore[attr-defined]
     assert wire.ask(protocol, client, port_of(protocol), "add", {"a": 1, "b": 2})[0][0] == {"sum": 3}
-
-
-def test_messages_of_one_name_are_one_message() -> None:
-    shared = {message.name: message for message in (ADD, ECHO, IMAGE, TIMESTAMP)}
-    for operation in added_operations.OPERATIONS.values():
-        assert shared.setdefault(operation.message.name, operation.message) == operation.message
-    assert {"add", "echo/data", "echo/records", "echo/document", "seal", "identity"} <= forms().keys()

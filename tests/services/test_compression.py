@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.codecs.zstd import Contexts
@@ -93,21 +91,6 @@ def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(cli
         sizes("rest", client, ready["port"], {})
 
 
-def test_a_plan_has_both_and_only_the_compressed_cells_say_so(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text(QUESTION + "stacks: [rest, {protocol: grpc, compression: gzip}]\n")
-    plan = make_plan(path)
-    assert [cell.id for cell in plan.cells] == [
-        "rest-fastapi-pycurl__echo-10-records__local__reuse__c1",
-        "rest-fastapi-pycurl__echo-10-records__local__reuse__gzip__c1",
-        "grpc-grpcio-grpcio__echo-10-records__local__reuse__gzip__c1",
-    ]
-    assert [knobs(cell.factors) for cell in plan.cells] == [{}, GZIP, GZIP]
-    assert len({cell.exchange for cell in plan.cells}) == 3  # each has body sizes, and with them a floor, of its own
-    path.write_text(QUESTION + "stacks: rest\nexclude: {compression: gzip}\n")
-    assert [cell.factors["compression"] for cell in make_plan(path).cells] == ["none"]
-
-
 @pytest.mark.parametrize("protocol", ["tcp", "websocket", "socketio"])
 def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
     path = tmp_path / "x.yaml"
@@ -150,18 +133,6 @@ def test_both_bodies_are_zstd_on_the_wire_and_counted_as_they_are_there(protocol
             sizes(protocol, "pycurl", ready["port"], GZIP)
 
 
-def test_who_has_no_zstd_says_why(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    for stack, reason in (
-        ("grpc", "grpc cannot do compression: zstd: gRPC's core compresses with gzip, and has no zstd"),
-        ("{protocol: rest, client: requests}", "rest's client requests cannot do compression: zstd: "),
-    ):
-        path.write_text(f"name: x\nquestion: Why?\noperations: add\ncompression: [none, zstd]\nstacks: [{stack}]\n")
-        with pytest.raises(ExperimentError) as refused:
-            make_plan(path)
-        assert reason in str(refused.value)
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -176,12 +147,3 @@ def test_who_has_no_zstd_says_why(tmp_path: Path) -> None:
 def test_what_is_not_one_whole_frame_of_a_message_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError, match="zstd frame"):
         Contexts().unpack(body)
-
-
-def test_every_thread_has_contexts_of_its_own() -> None:
-    """One of libzstd's contexts at work in two threads at once corrupts both bodies, or ends the process."""
-    contexts, bodies = Contexts(), [bytes([n]) * 300_000 for n in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        for _ in range(20):
-            back = pool.map(lambda body: contexts.unpack(contexts.pack(body)), bodies)
-            assert list(back) == bodies

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.offers import Client, find_protocol, protocols
+from services.python.contract.offers import Client, find_protocol
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import OPERATIONS
 from tests.support import wire
@@ -142,20 +142,3 @@ def test_a_codec_alone_reads_every_field_of_both_messages_within_its_call(protoc
         assert bool([part for part in made_by_value if not named or not isinstance(part, dict)]) is bool(
             client.omits
         ), case
-
-
-def test_only_those_that_say_so_leave_fields_unread() -> None:
-    every = [part for p in protocols().values() for part in (*p.responders, *p.clients)]
-    omitting = {part.name for part in every if part.omits}
-    assert omitting == {part.name for part in every if part.name.endswith("parse-only")}
-    assert omitting
-
-
-def test_what_a_responder_adds_and_its_way_out_are_of_the_catalogue() -> None:
-    for protocol in protocols().values():
-        for responder in protocol.responders:
-            if responder.without:
-                assert responder.adds != protocol.responder(responder.without).adds
-        for part in (*protocol.responders, *protocol.clients):
-            assert len(part.adds) < 90
-            assert not part.adds.endswith(".")

@@ -5,8 +5,6 @@ All goes through the responder's own process and the dialer that a requester loa
 
 from __future__ import annotations
 
-import importlib
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -16,15 +14,12 @@ import pytest
 
 from services.python.contract.limits import POLICIES, Policy
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.offers import Client, find_protocol
-from services.python.contract.responder_lines import Serve
-from services.python.load.client import CallFailed, CallSpec
+from services.python.contract.offers import find_protocol
+from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from tests.support import wire
-from tests.support.ends import program
 
 PROTOCOLS = [find_protocol(name) for name in wire.FRAMED]
-RESPONDERS = [(p.name, r.name) for p in PROTOCOLS for r in p.responders]
 CLIENTS = [(p.name, p.responders[0].name, c.name) for p in PROTOCOLS for c in p.clients]
 PAIRS = [(p.name, r.name, c.name) for p in PROTOCOLS for r in p.responders for c in p.clients]
 PORTS_MAY_COME_ROUND = 10
@@ -66,26 +61,6 @@ def test_there_are_as_many_connections_as_the_policy_says(
     pytest.fail(f"three requests under {policy} were {seen} new peers, {PORTS_MAY_COME_ROUND} times over")
 
 
-@pytest.mark.parametrize("case", wire.FIVE_MB)
-@pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
-def test_five_megabytes_pass_and_are_counted(
-    responder: Get, protocol: str, implementation: str, client: str, case: str
-) -> None:
-    operation, request = wire.FIVE_MB[case]
-    [(value, (sent, received))] = wire.ask(
-        protocol, client, responder(protocol, implementation).port, operation, request
-    )
-    assert OPERATIONS[operation].verify(request, value) is None
-    assert 5_000_000 <= sent < 5_000_200
-    assert received >= 5_000_000 if case == "echo" else 1 <= received < 200
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
-def test_the_responder_says_who_it_is(responder: Get, protocol: str, implementation: str, client: str) -> None:
-    [(value, _)] = wire.ask(protocol, client, responder(protocol, implementation).port, "identity", {})
-    assert value == {"identity": wire.NONCE}
-
-
 @pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
 def test_a_request_that_the_operation_refuses_is_an_error_in_the_protocols_own_words(
     responder: Get, protocol: str, implementation: str, client: str
@@ -121,52 +96,6 @@ def test_where_nobody_listens_the_connection_is_refused(protocol: str, _implemen
     assert failed.value.status == "refused"
 
 
-@pytest.mark.parametrize(("protocol", "implementation", "client"), CLIENTS)
-def test_a_responder_that_dies_fails_the_request_at_once(protocol: str, implementation: str, client: str) -> None:
-    """At once: the time-out is an hour."""
-    with wire.responding(protocol, implementation) as running, pytest.raises(CallFailed) as failed:
-        _two_calls(find_protocol(protocol).client(client), running)
-    assert failed.value.status in {"closed", "refused"}
-
-
-def _two_calls(client: Client, running: wire.Running) -> None:
-    request = {"a": 1, "b": 2}
-    call = CallSpec(host=wire.HOST, port=running.port, operation="add", timeout_s=3600, example=request)
-    dialer = importlib.import_module(client.module).dialer(call, client)
-    if client.style == "sync":
-        connection = dialer.dial()
-        connection.call(request)
-        running.kill()
-        try:
-            connection.call(request)
-        finally:
-            connection.close()
-        return
-
-    async def two_calls() -> None:
-        connection = await dialer.dial()
-        await connection.call(request)
-        running.kill()
-        try:
-            await connection.call(request)
-        finally:
-            await connection.close()
-
-    wire.run_awaiting(two_calls())
-
-
-@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
-def test_a_port_that_is_taken_is_one_line_and_status_1(protocol: str, implementation: str) -> None:
-    with socket.create_server((wire.HOST, 0)) as taken:
-        port = taken.getsockname()[1]
-        with program("services.python.programs.respond") as refused:
-            serve = Serve(protocol=protocol, implementation=implementation, host=wire.HOST, port=port, identity="x")
-            refused.send(serve.to_json())
-            status, lines, stderr = refused.ended_by_itself()
-        assert (status, lines) == (1, [])
-        assert f"cannot listen on {wire.HOST}:{port}" in stderr.splitlines()[-1]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
@@ -199,23 +128,6 @@ def test_a_whole_trial_through_the_requester_has_no_errors(
         assert peers <= concurrency + 2
     else:  # a port may come round again
         assert 24 < peers <= 48 + 2
-
-
-@pytest.mark.parametrize("protocol", wire.FRAMED)
-def test_reading_what_a_protocol_says_of_itself_loads_no_library(protocol: str) -> None:
-    loaded = wire.modules_after(
-        f"from services.python.contract.offers import find_protocol; find_protocol({protocol!r})"
-    )
-    assert not loaded & {
-        "grpc",
-        "google.protobuf",
-        "aiohttp",
-        "websocket",
-        "websockets",
-        "socketio",
-        "uvicorn",
-        "uvloop",
-    }
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,6 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
     assert min(secured["tls_s"], secured["connect_s"]) > 0
 
 
-@pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
-def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client: str, tmp_path: Path) -> None:
-    kept = told(protocol, client, None, tmp_path, connection="reuse", load=Load(requests=REQUESTS))
-    assert kept is not None
-    assert kept["connections"] == 1
-    assert kept["connect_s"] > 0
-
-
 def test_kept_connections_are_noted_where_several_requests_are_in_flight(tmp_path: Path) -> None:
     load = Load(requests=REQUESTS, concurrency=2)
     kept = told("json", "pycurl", None, tmp_path, connection="reuse", load=load)
@@ -81,8 +73,3 @@ def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, 
     assert secured is not None
     assert (secured["connections"], secured["connect_s"]) == (REQUESTS, None)
     assert secured["tls_s"] > 0
-
-
-def test_grpc_tells_nothing_and_several_opened_at_once_are_not_asked(tmp_path: Path) -> None:
-    assert told("grpc", "grpcio", None, tmp_path) is None
-    assert told("tcp", "socket", None, tmp_path, load=Load(requests=REQUESTS, concurrency=3)) is None

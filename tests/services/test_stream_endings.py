@@ -6,11 +6,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sqlite3
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
@@ -50,45 +49,6 @@ def with_connection(
     return asyncio.run(run())
 
 
-def is_light(protocol: str, _implementation: str) -> bool:
-    return protocol in ("socketio", "graphqlws")
-
-
-def numbers_of(**changes: Any) -> Callable[[AsyncSubscriber], Awaitable[list[int]]]:
-    """All events of a subscription, by their numbers."""
-
-    async def read(connection: AsyncSubscriber) -> list[int]:
-        await connection.subscribe({**LONG, **changes})
-        found = []
-        while (event := await connection.next_event()) is not None:
-            assert event[1] > 0
-            found.append(event[0]["sequence"])
-        return found
-
-    return read
-
-
-@pytest.mark.parametrize(("protocol", "implementation"), others_slow(SENDERS, is_light))
-def test_a_refused_subscription_is_an_error_that_names_the_cause_and_a_client_that_leaves_ends_its_stream(
-    protocol: str, implementation: str
-) -> None:
-    async def leave(connection: AsyncSubscriber) -> None:
-        await connection.subscribe(LONG)
-        assert await connection.next_event() is not None
-
-    with wire.responding(protocol, implementation) as running:
-        with pytest.raises(CallFailed, match="there must be one to") as refused:
-            with_connection(protocol, running.port, numbers_of(count=0))
-        assert refused.value.status == "protocol"
-        with_connection(protocol, running.port, leave)
-        until = time.monotonic() + PATIENCE_S
-        while not (events := running.stats()["events"]):
-            assert time.monotonic() < until, "its stream goes on"
-            time.sleep(0.02)
-        assert events["sent"] <= events["offered"] < LONG["count"]
-        assert with_connection(protocol, running.port, numbers_of(count=3)) == [1, 2, 3]
-
-
 def is_light_of_rows(_protocol: str, implementation: str) -> bool:
     return implementation == "starlette"
 
@@ -121,19 +81,3 @@ def test_a_table_that_is_gone_amidst_ends_the_stream_with_an_error_that_names_it
         assert len(came) % 100 == 10  # those of the pages that had been read by then
         with pytest.raises(CallFailed, match="after must be from 0 to 99,999"):
             with_connection(protocol, ready["port"], refused, "activity")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["socketio", "graphqlws"])
-def test_a_responder_that_dies_ends_the_stream_as_closed(protocol: str) -> None:
-    async def outlive(connection: AsyncSubscriber) -> None:
-        await connection.subscribe(LONG)
-        await connection.next_event()
-        running.kill()
-        while await connection.next_event() is not None:
-            pass
-
-    implementation = find_protocol(protocol).responders[0].name
-    with wire.responding(protocol, implementation) as running, pytest.raises(CallFailed) as failed:
-        with_connection(protocol, running.port, outlive)
-    assert failed.value.status == "closed"

@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.record import CLOCKS, KINDS, Row, read_record
-from tests.support.ends import Program, make_trial, program, responder
+from tests.support.ends import Program, make_trial, responder
 from tests.support.event_relay import CHUNKS, FRAMES, GRPC, Faults, Framing, event_relay
 
 pytestmark = pytest.mark.busy
@@ -166,18 +166,6 @@ def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
     assert is_as_scheduled(measured, 5_000_000)
 
 
-def test_a_client_that_leaves_ends_its_stream_and_no_other(tmp_path: Path) -> None:
-    with responder("sse") as (started, ready):
-        with socket.create_connection(("127.0.0.1", ready["port"])) as client:
-            query = "interval_ns=1000000&count=1000000&size=10&seed=1"
-            client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\n\r\n".encode())
-            assert client.recv(12) == b"HTTP/1.1 200"
-        events = stats_of_the_end(started)
-        assert events["sent"] <= events["offered"] < 1_000_000
-        done = make_trial(trial("sse", "aiohttp", ready["port"], tmp_path / "record"))[-1]
-        assert done["events"]["delivered"] == 40
-
-
 @pytest.mark.parametrize("implementation", ["uvicorn", "starlette"])
 def test_a_reader_that_is_slow_holds_its_sender_back(implementation: str) -> None:
     with responder("sse", implementation=implementation) as (started, ready):
@@ -189,36 +177,6 @@ def test_a_reader_that_is_slow_holds_its_sender_back(implementation: str) -> Non
             time.sleep(0.3)
         events = stats_of_the_end(started)
         assert events["sent"] < events["offered"] == 2000
-
-
-SLOW = [
-    pytest.param("sse", "uvicorn", "aiohttp"),
-    pytest.param("websocket", "uvicorn", "aiohttp", marks=pytest.mark.slow),
-    pytest.param("grpc", "grpc-aio", "grpc-aio", marks=pytest.mark.slow),
-    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client"), SLOW)
-def test_a_client_told_to_read_slowly_does_and_holds_its_sender_back(
-    protocol: str, implementation: str, client: str, tmp_path: Path
-) -> None:
-    record = tmp_path / "record"
-    slow = {
-        "payload": Payload(kind="events", size=500_000, per_second=1000.0),
-        "load": Load(concurrency=1, duration_s=0.08),  # 40 MB: beyond what sockets and libraries hold
-        "knobs": {"read_rate": "100"},
-    }
-    with responder(protocol, implementation=implementation, knobs={"read_rate": "100"}) as (started, ready):
-        lines = make_trial(trial(protocol, client, ready["port"], record, **slow))
-        said = stats(started)
-    assert lines[-1]["type"] == "done", lines
-    counts = {"offered": 80, "delivered": 80, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
-    assert lines[-1]["events"] == counts
-    rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
-    assert all(came - rows[0][0] >= place * 10_000_000 for place, (came, _) in enumerate(rows))
-    assert rows[-1][1] - rows[0][1] > 2 * 80_000_000  # twice as long as its schedule
-    assert said["events"]["worst_late_ns"] > 80_000_000
 
 
 @pytest.mark.slow
@@ -248,59 +206,3 @@ def test_what_a_reader_does_not_take_by_socketio_is_queued_in_its_senders_memory
             events = stats_of_the_end(started)  # its stream is over, and hardly anything of it was read
             assert (events["sent"], events["offered"]) == (200, 200)
             assert stats(started)["memory_bytes"] - before > 50_000_000
-
-
-def test_a_responder_that_dies_in_the_middle_ends_the_trial_in_clear_words(tmp_path: Path) -> None:
-    record = tmp_path / "record"
-    with responder("websocket") as (started, ready), program("services.python.programs.request") as requester:
-        asked = trial("websocket", "aiohttp", ready["port"], record, load=Load(concurrency=2, duration_s=60.0))
-        requester.send(asked.to_json())
-        while (line := requester.read()) and line.get("phase") != "measured":
-            pass
-        assert line["requests"] > 0
-        started.process.kill()
-        status, lines, _ = requester.ended_by_itself()
-    assert status == 1
-    assert (lines[-1]["type"], lines[-1]["kind"]) == ("failed", "closed")
-    assert "every stream ended before it was over" in lines[-1]["message"]
-    rows = [row for row in read_record(record) if row.kind == EVENT and row.phase == 1]
-    assert rows
-    assert all(row.status == 0 for row in rows)  # what had come is kept
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"load": Load(concurrency=1, requests=10)}, "duration_s"),
-        ({"load": Load(concurrency=1, duration_s=1.0, rate_per_s=5.0)}, "rate of its own"),
-        ({"connection": "per-request"}, "reuse"),
-        ({"payload": Payload(kind="events", size=5)}, "a rate above 0"),
-    ],
-)
-def test_a_load_that_streams_do_not_have_is_refused(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
-    (line,) = make_trial(trial("websocket", "aiohttp", 9, tmp_path / "record", **changes))
-    assert (line["type"], line["kind"]) == ("failed", "trial")
-    assert words in line["message"]
-
-
-def test_a_blocking_client_refuses_streams(tmp_path: Path) -> None:
-    (line,) = make_trial(trial("grpc", "grpcio", 9, tmp_path / "record"))
-    assert line["kind"] == "trial"
-    assert "awaiting clients" in line["message"]
-
-
-@pytest.mark.parametrize("query", ["count=1", "interval_ns=1&count=1&size=1&seed=1", "interval_ns=x", "count=-1"])
-def test_a_subscription_that_cannot_be_met_is_an_error_in_the_protocols_words(query: str) -> None:
-    with responder("sse") as (_, ready), socket.create_connection(("127.0.0.1", ready["port"])) as client:
-        client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\n\r\n".encode())
-        assert client.recv(12) == b"HTTP/1.1 400"
-
-
-def test_the_text_of_an_event_is_that_of_the_generator() -> None:
-    with responder("sse") as (_, ready), socket.create_connection(("127.0.0.1", ready["port"])) as client:
-        query = "interval_ns=1000&count=1&size=24&seed=42"
-        client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\nConnection: close\r\n\r\n".encode())
-        answer = b"".join(iter(lambda: client.recv(65_536), b""))
-    event = json.loads(answer.partition(b"data: ")[2].partition(b"\n\n")[0])
-    assert list(event) == ["sequence", "sent_ns", "data"]
-    assert len(event["data"]) == 24

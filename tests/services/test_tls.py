@@ -11,7 +11,7 @@ from services.python.contract.lines import Authority, Load, Payload, Target, Tri
 from services.python.contract.offers import Client, protocols
 from services.python.trial.parts import CannotTry, Parts, check, load_parts
 from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
-from tests.support.ends import make_trial, program, responder
+from tests.support.ends import make_trial, responder
 from tests.support.matrix import others_slow
 from tests.support.tap import tapped
 
@@ -29,8 +29,6 @@ SERVERS = [
     ("grpc", "grpcio"),
     ("grpc", "grpc-aio"),
 ]
-TELLS = [protocol for protocol in protocols().values() if "tls" in protocol.knobs]
-OTHERS = [(p.name, r.name) for p in TELLS for r in p.responders if (p.name, r.name) not in SERVERS]
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +94,6 @@ def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority
     ask_all(protocol, implementation, made, certificates(tmp_path / "others").authority)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("protocol", "implementation"), OTHERS)
-def test_so_does_every_other_responder(protocol: str, implementation: str, made: Made, tmp_path: Path) -> None:
-    ask_all(protocol, implementation, made, certificates(tmp_path / "others").authority)
-
-
 TWO = {"http": "2"}
 VERSIONS = [client.name for client in clients("json") if "http: 2" not in client.refuses]
 H2, OLDER = (bytes((len(name),)) + name for name in (b"h2", b"http/1.1"))  # as ALPN writes them (RFC 7301, 3.1)
@@ -157,14 +149,6 @@ def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(clie
         pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
     ):
         checked("json", client, ready["port"], made.authority, {**TLS, **TWO})
-
-
-@pytest.mark.parametrize(("protocol", "client"), [("tcp", "socket"), ("cbor", "pycurl"), ("grpc", "grpcio")])
-def test_without_tls_what_passes_can_be_read(protocol: str, client: str) -> None:
-    with responder(protocol, NONCE) as (_, ready), tapped(ready["port"]) as tap:
-        parts = checked(protocol, client, tap.port, None, {})
-        assert parts.who()["tls"] is None
-    assert NONCE.encode() in tap.received
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -238,21 +222,3 @@ def test_a_requester_refuses_what_does_not_go_together(
     with pytest.raises(CannotTry, match=words) as refused:
         load_parts(trial)
     assert refused.value.kind == "trial"
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"tls": None}, "tls: tls1.3, but no files for it"),
-        ({"knobs": {}}, "tls: none, and files for it"),
-        ({"knobs": {"tls": "tls1.2"}}, "tcp cannot do tls: tls1.2"),
-    ],
-)
-def test_a_responder_refuses_what_does_not_go_together(changes: dict[str, Any], words: str, made: Made) -> None:
-    from services.python.contract.responder_lines import Serve
-
-    with program("services.python.programs.respond") as started:
-        started.send(Serve(protocol="tcp", identity=NONCE, **{**made.serving, **changes}).to_json())
-        status, lines, said = started.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert words in said

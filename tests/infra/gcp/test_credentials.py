@@ -84,16 +84,6 @@ def test_a_file_that_gives_none_is_said(ask: Ask, tmp_path: Path, content: str |
     assert answer["missing"][0]["what"].startswith(said)
 
 
-def test_without_any_credentials_the_hint_names_three_ways(ask: Ask, compute: FakeCompute) -> None:
-    code, answer, _ = ask("check", python=WITH_GOOGLE_AUTH, GOOGLE_OAUTH_ACCESS_TOKEN=None, PATH="/nowhere")
-    assert code == 3
-    hint = answer["missing"][0]["hint"]
-    assert "application-default login" in hint
-    assert "GOOGLE_APPLICATION_CREDENTIALS" in hint
-    assert "GOOGLE_OAUTH_ACCESS_TOKEN" in hint
-    assert compute.requests == []
-
-
 def test_the_project_is_looked_for_where_terraform_does_in_the_same_order(ask: Ask, compute: FakeCompute) -> None:
     names = ["CLOUDSDK_CORE_PROJECT", "GCLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT", "GOOGLE_PROJECT", "TF_VAR_project"]
     given: dict[str, str | None] = {"GOOGLE_PROJECT": ""}  # an empty one counts as none
@@ -102,14 +92,3 @@ def test_the_project_is_looked_for_where_terraform_does_in_the_same_order(ask: A
         compute.requests.clear()
         assert ask("list", **given)[0] == 0
         assert {path.split("/")[1] for _, path in compute.requests} == {given[name]}
-
-
-def test_a_project_that_only_the_key_names_is_no_project_but_a_hint(ask: Ask, key_file: Path) -> None:
-    """Terraform's provider does not look there: orch would look for hosts in one project, and Terraform fail."""
-    given = {"GOOGLE_PROJECT": None, "GOOGLE_OAUTH_ACCESS_TOKEN": None}
-    code, answer, _ = ask(
-        "check", python=WITH_GOOGLE_AUTH, PATH="/nowhere", GOOGLE_APPLICATION_CREDENTIALS=str(key_file), **given
-    )
-    assert code == 3
-    assert answer["missing"][0]["what"] == "no project is named"
-    assert answer["missing"][0]["hint"].startswith("export GOOGLE_PROJECT=of-the-key (")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fake_compute import NO_ANSWER, FakeCompute
@@ -18,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "infra" / "gcp"))
 
 from retrying import TRIES, Retrier
 
-Ask = Callable[..., tuple[int, Any, str]]
 LIST = "projects/demo/global/networks"
 
 
@@ -112,17 +109,3 @@ def test_only_what_may_be_sent_twice_is(compute: FakeCompute, method: str, path:
     except urllib.error.HTTPError as error:
         error.close()
     assert len(waits) == (2 if is_repeated else 0)
-
-
-def test_an_end_point_where_nobody_listens_is_soon_given_up() -> None:
-    waits = Waits()
-    with pytest.raises(urllib.error.URLError):
-        waits.retrier().fetch(urllib.request.Request("http://127.0.0.1:1/"), timeout_s=5)
-    assert len(waits) == 2
-
-
-@pytest.mark.parametrize("trouble", [(429, "0"), (503, "0"), (NO_ANSWER, None)])
-def test_a_sweep_goes_on_after_one_of_each(ask: Ask, compute: FakeCompute, trouble: tuple[int, str | None]) -> None:
-    compute.troubles = [trouble]
-    code, _, words = ask("list")
-    assert (code, words) == (0, "")

@@ -74,11 +74,6 @@ def test_the_word_null_is_refused_wherever_it_comes_from(evaluate: Evaluate) -> 
         assert words in " ".join(done.stderr.split())
 
 
-def test_an_empty_variable_of_the_environment_counts_as_null(evaluate: Evaluate) -> None:
-    found = seen(evaluate(file={"controller_cidr": None}, TF_VAR_project="", TF_VAR_compute_endpoint=""))
-    assert found == {"controller": "null", "project": "null", "endpoint": "null"}
-
-
 def test_values_arrive_as_they_are(evaluate: Evaluate) -> None:
     given = {"TF_VAR_project": "example.com:my-project-1", "TF_VAR_compute_endpoint": "http://127.0.0.1:1/compute/v1/"}
     assert seen(evaluate(file={"controller_cidr": "203.0.113.7/32"}, **given)) == {
@@ -86,10 +81,3 @@ def test_values_arrive_as_they_are(evaluate: Evaluate) -> None:
         "project": "text example.com:my-project-1",
         "endpoint": "text http://127.0.0.1:1/compute/v1/",
     }
-
-
-def test_a_host_may_be_a_store(evaluate: Evaluate) -> None:
-    for role, is_one in {"store": True, "database": False}.items():
-        done = evaluate(file={"hosts": {"a": {"role": role, "zone": "us-west1-a", "machine": "e2-micro"}}})
-        assert (done.returncode == 0) is is_one, done.stderr
-        assert ("both or store" in done.stderr) is not is_one

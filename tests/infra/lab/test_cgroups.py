@@ -71,21 +71,6 @@ def test_an_f1_micro_in_version_2(tmp_path: Path) -> None:
     assert (group.memory / "memory.swap.max").read_text() == "0"
 
 
-def test_no_limit_in_version_2(tmp_path: Path) -> None:
-    group = cgroups.create(cgroups.find_tree(version_2(tmp_path)), "host", UNLIMITED)
-    assert (group.cpu / "cpu.max").read_text() == "max 100000"
-    assert (group.memory / "memory.max").read_text() == "max"
-    assert not (group.memory / "memory.swap.max").exists()
-
-
-def test_controllers_that_are_on_are_left_alone(tmp_path: Path) -> None:
-    """On a machine run by systemd they are on already, and the file is its to write."""
-    tree = cgroups.find_tree(version_2(tmp_path))
-    (tmp_path / "cgroup.subtree_control").write_text("cpuset cpu io memory pids\n")
-    cgroups.create(tree, "host", F1_MICRO)
-    assert (tmp_path / "cgroup.subtree_control").read_text() == "cpuset cpu io memory pids\n"
-
-
 def test_a_container_that_may_not_divide_its_group_is_told_so(tmp_path: Path) -> None:
     tree = cgroups.find_tree(version_2(tmp_path))
     busy = OSError(errno.EBUSY, "Device or resource busy")
@@ -105,18 +90,6 @@ def test_an_f1_micro_in_version_1(tmp_path: Path) -> None:
     assert not (group.memory / "memory.memsw.limit_in_bytes").exists()
 
 
-def test_no_limit_in_version_1(tmp_path: Path) -> None:
-    group = cgroups.create(cgroups.find_tree(version_1(tmp_path)), "host", UNLIMITED)
-    assert (group.cpu / "cpu.cfs_quota_us").read_text() == "-1"
-    assert not (group.memory / "memory.limit_in_bytes").exists()
-
-
-def test_joining_writes_to_every_folder_of_the_group(tmp_path: Path) -> None:
-    group = cgroups.create(cgroups.find_tree(version_1(tmp_path)), "host", UNLIMITED)
-    cgroups.join(group)
-    assert [(folder / "cgroup.procs").read_text() for folder in group.folders] == ["0", "0"]
-
-
 def test_what_systemd_delegated_is_used_below_a_leaf_for_the_keeper(tmp_path: Path) -> None:
     scope = tmp_path / "system.slice" / "orch-x-a.scope"
     (scope / "keeper").mkdir(parents=True)
@@ -124,18 +97,6 @@ def test_what_systemd_delegated_is_used_below_a_leaf_for_the_keeper(tmp_path: Pa
     tree = cgroups.delegated(Tree(version=2, cpu=tmp_path, memory=tmp_path), "0::/system.slice/orch-x-a.scope\n")
     assert tree == Tree(version=2, cpu=scope, memory=scope)
     assert (scope / "keeper" / "cgroup.procs").read_text() == str(os.getpid())
-
-
-def test_the_members_of_a_group_that_is_gone_are_none(tmp_path: Path) -> None:
-    assert cgroups.members(Tree(version=2, cpu=tmp_path, memory=tmp_path).group("gone")) == []
-
-
-def test_removing_twice_is_fine(tmp_path: Path) -> None:
-    group = Tree(version=2, cpu=tmp_path, memory=tmp_path).group("host")
-    group.cpu.mkdir()
-    cgroups.remove(group)
-    cgroups.remove(group)
-    assert not group.cpu.exists()
 
 
 def test_a_record_gives_the_group_back(tmp_path: Path) -> None:

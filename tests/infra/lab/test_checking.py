@@ -21,13 +21,6 @@ def test_each_missing_program_names_its_package(tmp_path: Path) -> None:
     ]
 
 
-def test_another_system_is_told_to_use_linux(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    (lack,) = checking.missing()
-    assert "needs Linux" in lack["what"]
-    assert "gcp" in lack["hint"]
-
-
 def test_an_ordinary_user_is_told_to_use_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -57,10 +50,3 @@ def test_check_answers_in_json(infra: Path) -> None:
     answer = json.loads(done.stdout)
     assert answer["ok"] is (done.returncode == 0)
     assert answer["ok"] is (answer["missing"] == [])
-
-
-def test_sweep_wants_to_know_what(infra: Path) -> None:
-    program = [sys.executable, "-ES", str(infra / "lab" / "provider.py"), "sweep"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "--run-id ID, or --all" in done.stderr

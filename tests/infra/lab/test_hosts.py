@@ -90,12 +90,6 @@ def test_an_f1_micro_has_a_fifth_of_a_core(lab: Deployment) -> None:
     assert lab.record("a")["period_us"] == 100_000
 
 
-def test_a_lab_machine_is_unlimited(lab: Deployment) -> None:
-    version, cpu, _ = group(lab, "b")
-    quota = (cpu / ("cpu.max" if version == 2 else "cpu.cfs_quota_us")).read_text().split()[0]
-    assert quota == ("max" if version == 2 else "-1")
-
-
 def test_what_ssh_starts_counts_against_the_host(lab: Deployment) -> None:
     _, cpu, memory = group(lab, "a")
     cgroups = lab.ssh("a", "cat /proc/self/cgroup").stdout
@@ -133,12 +127,6 @@ def test_jitter_varies_the_round_trip_within_its_bounds(lab: Deployment) -> None
     times_ms = [float(word.removeprefix("time=")) for word in achieved.split() if word.startswith("time=")]
     assert max(times_ms) - min(times_ms) > 1.0
     assert min(times_ms) > 35 - 4 - 1
-
-
-def test_ping_is_answered_at_the_full_packet_size(lab: Deployment) -> None:
-    payload_bytes = paths.MTU_BYTES - 28  # less the IPv4 and ICMP headers
-    done = lab.ssh("b", f"ping -M do -s {payload_bytes} -c 1 {lab.hosts['a']['address']}")
-    assert "0% packet loss" in done.stdout, done.stdout
 
 
 def test_tcp_begins_with_the_window_that_was_asked_for(lab: Deployment) -> None:

@@ -50,11 +50,6 @@ def throttled(lab: Deployment, name: str) -> int:
     return int(re.findall(r"^nr_throttled (\d+)$", stat, re.MULTILINE)[0])
 
 
-def test_the_link_is_of_the_kind_that_was_asked_for(lab: Deployment) -> None:
-    assert lab.output("link")["kind"] == lab.variables["link_kind"]
-    assert lab.status()["link"] == {"kind": lab.variables["link_kind"], "alive": True, "why": None}
-
-
 def test_netem_delays_each_direction_by_half_the_round_trip(netem_lab: Deployment) -> None:
     [path] = netem_lab.output("link")["paths"]
     shown = subprocess.run(

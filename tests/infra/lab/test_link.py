@@ -49,13 +49,6 @@ def test_the_links_own_share_is_measured_and_taken_off() -> None:
     assert path["achieved"] == {"rtt_ms": {"min": 35.0, "median": 35.0, "p95": 35.0, "max": 35.0}, "count": 15}
 
 
-def test_nothing_is_taken_off_a_distance_of_zero() -> None:
-    fake = FakeLink(own_ms=0.2)
-    path = calibrated(fake, {}, [NEAR, BESIDE])["a", "a"]
-    assert path["bias_ms"] == 0.0
-    assert fake.ping(NEAR, BESIDE)[0] == pytest.approx(0.2)
-
-
 def test_chance_is_switched_on_after_calibrating() -> None:
     fake = FakeLink(own_ms=0.2)
     calibrated(fake, {("a", "b"): Wanted(rtt_ms=35, jitter_ms=4, loss=0.1)}, [NEAR, FAR])
@@ -91,10 +84,6 @@ def test_a_spoiled_measurement_is_repeated() -> None:
 
     (path,) = link.calibrate(fake, [NEAR, FAR], {("a", "b"): Wanted(rtt_ms=35)}, ping)
     assert path["bias_ms"] == pytest.approx(0.3)
-
-
-def test_the_summary_is_in_order() -> None:
-    assert link.summary([3.0, 1.0, 2.0]) == {"min": 1.0, "median": 2.0, "p95": 3.0, "max": 3.0}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"run_id": "x"}', '{"unknown": 1}'])

@@ -60,13 +60,6 @@ def test_claims_at_the_same_time_differ(own_root: Path) -> None:
     assert len(set(claimed)) == 20
 
 
-@pytest.mark.parametrize("run_id", ["", "A", "a-b", "../etc", "x" * 21])
-def test_a_run_id_that_is_no_name_is_refused(run_id: str) -> None:
-    with pytest.raises(LabError, match="run id") as caught:
-        layout.checked_run_id(run_id)
-    assert caught.value.exit_code == 2
-
-
 @pytest.mark.parametrize(
     ("name", "parts"),
     [

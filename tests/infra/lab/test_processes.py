@@ -32,24 +32,12 @@ def test_ending_waits_until_the_process_is_gone(sleeper: subprocess.Popen[bytes]
     processes.end(handle)
 
 
-def test_a_grace_lets_it_end_by_itself(sleeper: subprocess.Popen[bytes]) -> None:
-    processes.end(processes.handle(sleeper.pid), grace_s=30)
-    assert sleeper.wait() == -signal.SIGTERM
-
-
 @pytest.mark.parametrize("change", [{"start_ticks": 1}, {"boot_id": "another boot"}])
 def test_a_pid_that_was_used_again_is_left_alone(sleeper: subprocess.Popen[bytes], change: dict[str, object]) -> None:
     stranger = replace(processes.handle(sleeper.pid), **change)  # type: ignore[arg-type]
     assert not processes.is_alive(stranger)
     processes.end(stranger)
     assert sleeper.poll() is None
-
-
-def test_a_process_that_ended_has_no_handle(sleeper: subprocess.Popen[bytes]) -> None:
-    sleeper.kill()
-    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)  # now a zombie
-    with pytest.raises(ProcessLookupError):
-        processes.handle(sleeper.pid)
 
 
 def test_a_record_gives_the_handle_back() -> None:

@@ -73,17 +73,6 @@ def test_a_strangers_namespace_and_cgroup_are_not_listed_and_not_swept(infra: Pa
     assert stranger.is_whole
 
 
-def test_a_strangers_link_is_left_alone(infra: Path) -> None:
-    run_id = f"t{secrets.token_hex(5)}"
-    instance = layout.instance_name(run_id, layout.LINK)
-    subprocess.run(["ip", "netns", "add", instance], check=True)
-    try:
-        assert provider(infra, "link-down", "--run-id", run_id).returncode == 0
-        assert (ownership.NETNS / instance).exists()
-    finally:
-        subprocess.run(["ip", "netns", "del", instance], check=True)
-
-
 def test_no_host_takes_the_place_of_a_stranger(infra: Path, stranger: Stranger, tmp_path: Path) -> None:
     spec = {
         "run_id": stranger.run_id,

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.between_runs.across import RunComparison, compare_runs, compare_within
+from orchestrator.between_runs.across import RunComparison, compare_runs
 from orchestrator.between_runs.cost_changes import CostChange
-from orchestrator.between_runs.measured_runs import equal_runs
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.cost import COST_NAMES
 from orchestrator.findings.summary import RunSummary
@@ -57,29 +56,6 @@ def test_each_row_says_what_its_requests_cost(old: RunSummary) -> None:
     assert sent.ratio == pytest.approx(155 / 200)
 
 
-def test_what_is_alike_is_unchanged_where_it_is_counted_and_otherwise_not_resolved(old: RunSummary) -> None:
-    found = costs(compare_runs(a_summary("new", seed=2), old, "median"))
-    assert (found[BYTES].verdict, found[BYTES].interval) == ("unchanged", (1.0, 1.0))
-    assert found[CPU].verdict == "not resolved"  # 3 % are assumed to lie between equal runs
-
-
-def test_equal_runs_take_the_place_of_the_assumption(old: RunSummary) -> None:
-    others = [a_summary(f"h{number}", cpu=1 + number / 500, seed=number + 5) for number in range(6)]
-    history = equal_runs(old, [other.to_dict() for other in others], without=["new"])
-    assert len(history) == 6
-    found = costs(compare_runs(a_summary("new", seed=2), old, "median", history))
-    assert found[CPU].verdict == "unchanged"
-
-
-def test_a_floor_that_moved_widens_cpu_times_alone(old: RunSummary) -> None:
-    new = a_summary("new", cpu=1.3, sent=60, seed=2)
-    before = costs(compare_runs(new, old, "median"))
-    floors = tuple(replace(floor, medians=tuple(m * 1.2 for m in floor.medians)) for floor in new.floors)
-    after = costs(compare_runs(replace(new, floors=floors), old, "median"))
-    assert (before[CPU].verdict, after[CPU].verdict) == ("more", "not resolved")
-    assert before[BYTES].interval == after[BYTES].interval
-
-
 def test_what_forbids_a_verdict_on_time_forbids_one_on_costs(old: RunSummary) -> None:
     failed = CheckResult(
         name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
@@ -101,20 +77,3 @@ def test_without_an_interval_the_figures_stand_alone(old: RunSummary, few: str) 
     assert (found[CPU].verdict, found[CPU].ratio, found[CPU].interval) == ("cannot tell", None, None)
     assert found[CPU].reference_value == pytest.approx(0.4, rel=0.01)
     assert (found[CPU].value is None) == (few == "a trial without")
-
-
-def test_what_neither_run_has_counted_is_left_out(old: RunSummary) -> None:
-    def uncounted(draft: Any) -> None:
-        draft.done["wire"] = None
-
-    new, other = (a_summary(name, spoil=uncounted) for name in ("new", "other"))
-    assert not {BYTES, "packets"} & costs(compare_runs(new, other, "median")).keys()
-
-
-def test_the_stacks_of_one_run_are_compared_as_its_report_does(old: RunSummary) -> None:
-    found = compare_within(old, "throughput")
-    of_summary = {c.statistic: c for c in old.costs}
-    assert {name: (cost.ratio, cost.interval, cost.verdict) for name, cost in costs(found).items()} == {
-        name: (c.ratio, c.interval, c.standing) for name, c in of_summary.items()
-    }
-    assert found.to_dict()["rows"][0]["costs"][0]["quantity"] == COST_NAMES[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.between_runs.measured_runs import equal_runs, fingerprint, read_stored, read_summaries
+from orchestrator.between_runs.measured_runs import equal_runs, read_stored, read_summaries
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.results.documents import put_label, sealed
 from orchestrator.results.folder import RunFolder, runs
@@ -38,10 +38,6 @@ def test_a_repetition_is_equal_whatever_its_seed_and_name_are(reference):
     assert ids(reference, again) == ["again"]
 
 
-def test_neither_the_run_itself_nor_the_other_one_is_history(reference):
-    assert ids(reference, reference, summary("new"), without=["new"]) == []
-
-
 FAILED = CheckResult(
     name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
 )
@@ -58,13 +54,6 @@ FAILED = CheckResult(
 )
 def test_what_differs_is_not_equal(reference, change):
     assert ids(reference, replace(summary("other"), **change)) == []
-
-
-@pytest.mark.parametrize(
-    "knobs", [{"blocks": 4}, {"stacks": ("rest", "cbor")}, {"warmup": 60}, {"connection": "per-request"}]
-)
-def test_another_experiment_is_not_equal(reference, knobs):
-    assert ids(reference, summary("other", **knobs)) == []
 
 
 def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(reference):
@@ -97,16 +86,3 @@ def test_unreadable_and_changed_summaries_and_folders_from_elsewhere_are_passed_
     assert (found.foreign, found.changed, found.outdated) == (1, 3, 1)
     assert "1 run in the folder was not made here (copied or moved) and is not used" in found.passed_over()
     assert any(text.startswith("3 runs") and "changed or damaged" in text for text in found.passed_over())
-
-
-def test_a_summary_with_fields_that_this_orch_does_not_write_is_equal_to_none(reference):
-    foreign = stored(summary("foreign"))
-    for cell in foreign["cells"]:
-        for trial in cell["trials"]:
-            trial["of another orch"] = 1
-    assert equal_runs(reference, [foreign, stored(summary("same"))], without=())[0].run_id == "same"
-
-
-def test_a_plan_read_from_a_file_has_the_fingerprint_it_was_written_with():
-    plan = a_plan().to_dict()
-    assert fingerprint(json.loads(json.dumps(plan))) == fingerprint(plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -57,30 +56,12 @@ def test_versions_of_packages_are_those_that_the_build_tells(tmp_path: Path) -> 
     assert builds.packages_in_words(result.built, ["other", "fastify", "fastify"]) == "fastify 5.1.2, other"
 
 
-def test_versions_that_an_earlier_build_told_are_not_those_of_this_one(tmp_path: Path) -> None:
-    folder = write_tiny(tmp_path)
-    (folder / "build").mkdir()
-    (folder / "build" / "packages.json").write_text('{"fastify": "5.1.2"}')
-    result, _ = built(tmp_path)
-    assert result.built is not None
-    assert result.built.packages == {}
-
-
 @pytest.mark.parametrize("told", ["[]", "{", '{"fastify": 5}'])
 def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, told: str) -> None:
     write_tiny(tmp_path, make=f"{MAKE}echo '{told}' > build/packages.json\n")
     result, _ = built(tmp_path)
     assert result.kind == "failed"
     assert "build/packages.json" in result.why
-
-
-def test_another_toolchain_builds_anew(tmp_path: Path) -> None:
-    folder = write_tiny(tmp_path, toolchain=[{**TOOL, "version": ["cat", "../of-shell"]}])
-    (tmp_path / "of-shell").write_text("7.1")
-    assert built(tmp_path)[0].versions == {"sh": "7.1"}
-    (tmp_path / "of-shell").write_text("7.2")
-    assert built(tmp_path)[0].kind == "built"
-    assert json.loads((folder / "build" / "built.json").read_text())["toolchain"] == {"sh": "7.2"}
 
 
 def test_a_build_that_fails_shows_its_command_and_the_compilers_last_lines(tmp_path: Path) -> None:
@@ -109,13 +90,6 @@ def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path, m
     result, _ = built(tmp_path)
     assert result.kind == "failed"
     assert re.search(why, result.why), result.why
-
-
-def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
-    write_tiny(tmp_path, build=[["no-such-compiler", "-o", "build/respond"]])
-    result, _ = built(tmp_path)
-    assert result.command == ("no-such-compiler", "-o", "build/respond")
-    assert result.why == "it cannot be started: No such file or directory"
 
 
 @pytest.mark.parametrize(
@@ -207,28 +181,3 @@ def test_a_build_knows_no_secret_of_who_starts_it(tmp_path: Path, monkeypatch: p
     seen = (folder / "build" / "environment").read_text()
     assert "GOFLAGS=-x" in seen
     assert [name for name in secrets if name in seen] == []
-
-
-def test_what_a_build_leaves_running_is_ended_and_holds_nobody_up(tmp_path: Path) -> None:
-    folder = write_tiny(tmp_path, make=f"{MAKE}sleep 600 &\necho $! > build/left\n")
-    assert built(tmp_path)[0].kind == "built"
-    left = int((folder / "build" / "left").read_text())
-    state = Path(f"/proc/{left}/stat")
-    assert not state.exists() or state.read_text().rpartition(") ")[2].startswith("Z")
-
-
-def test_a_build_that_prints_without_end_is_shown_by_its_last_lines(tmp_path: Path) -> None:
-    make = "head -c 9000000 /dev/zero | tr '\\0' x\necho\necho the last line\nexit 3\n"
-    folder = write_tiny(tmp_path, make=make)
-    result, _ = built(tmp_path)
-    assert (result.kind, result.words[-1]) == ("failed", "the last line")
-    assert sum(map(len, result.words)) < 2 << 20
-    assert (folder / "build" / "failed.log").stat().st_size > 9_000_000
-
-
-def test_source_names_that_are_no_text_are_hashed_all_the_same(tmp_path: Path) -> None:
-    folder = write_tiny(tmp_path)
-    before = builds.source_digest(tiny(tmp_path), folder)
-    Path(os.fsdecode(os.fsencode(folder) + b"/source/\xff")).write_text("x")
-    assert builds.source_digest(tiny(tmp_path), folder) != before
-    assert built(tmp_path)[0].kind == "built"

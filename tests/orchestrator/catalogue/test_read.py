@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.catalogue.offers import Catalogue
-from orchestrator.catalogue.read import SERVICES, read_catalogue
+from orchestrator.catalogue.read import read_catalogue
 from orchestrator.errors import UsageError
 from tests.support.hosts import FakeHost, FakeTime
 
@@ -48,10 +48,6 @@ def merged(folder: Path, *manifests: dict[str, Any]) -> Catalogue:
     return read_catalogue(folder)
 
 
-def test_this_installation_has_every_language_that_has_a_folder() -> None:
-    assert read_catalogue(SERVICES).languages.keys() == {path.parent.name for path in SERVICES.glob("*/manifest.json")}
-
-
 def test_a_protocol_has_the_ends_of_all_languages_and_the_defaults_of_the_first(tmp_path: Path) -> None:
     one, two = manifest("alpha", 2, "a", "ask-a"), manifest("beta", 1, "b", "ask-b")
     one["protocols"][0]["operations"] = ["add", "echo"]
@@ -87,15 +83,6 @@ def test_programs_are_started_as_their_manifest_says(tmp_path: Path) -> None:
         found.of_role("describe")
 
 
-def test_native_clients_stand_in_the_order_of_their_own_places_and_then_of_languages(tmp_path: Path) -> None:
-    raws = [manifest(*of) for of in (("alpha", 3, "a", "ask-a"), ("beta", 2, "b", "ask-b"), ("gamma", 1, "c", "ask-c"))]
-    for raw, place in zip(raws, (1, 2, 2), strict=True):
-        raw["protocols"][0]["clients"][0]["native"] = place
-    tcp = merged(tmp_path, *raws, manifest("delta", 0, "d", "ask-d")).protocols["tcp"]
-    assert [client.name for client in tcp.natives] == ["ask-a", "ask-c", "ask-b"]
-    assert tcp.default_client(1).name == "ask-d"
-
-
 @pytest.mark.parametrize(("responder", "client", "what"), [("a", "x", "responder"), ("x", "ask-a", "client")])
 def test_a_name_that_two_languages_have_is_refused_with_both(
     tmp_path: Path, responder: str, client: str, what: str
@@ -129,26 +116,11 @@ def test_operations_are_those_of_all_languages_with_their_kind_and_message(tmp_p
     assert (found["stock"].message, found["stock"].resources) == ("add", ("database",))
 
 
-@pytest.mark.parametrize("change", [{"kind": "task"}, {"message": "sum"}, {"reply": {"sum": "number"}}])
-def test_an_operation_is_the_same_in_every_language(tmp_path: Path, change: dict[str, Any]) -> None:
-    one, two = manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, "b", "ask-b")
-    one["operations"], two["operations"] = _adding({"name": "add"}), _adding({"name": "add", **change})
-    with pytest.raises(UsageError, match=r"operation add is not the same for both: alpha/.* and beta/"):
-        merged(tmp_path, one, two)
-
-
 def test_a_manifest_has_an_operation_once(tmp_path: Path) -> None:
     one = manifest("alpha", 1, "a", "ask-a")
     one["operations"] = _adding({"name": "add"}, {"name": "add"})
     with pytest.raises(UsageError, match="it has two operations of one name"):
         merged(tmp_path, one)
-
-
-def test_what_every_protocol_lists_here_is_described() -> None:
-    found = read_catalogue(SERVICES)
-    listed = {operation for protocol in found.protocols.values() for operation in protocol.operations}
-    assert listed == found.operations.keys()
-    assert {operation.kind for operation in found.operations.values()} <= {"call", "task", "stream", "codec"}
 
 
 def _drop(*path: str | int) -> Change:

@@ -58,14 +58,6 @@ def test_own_files_are_those_that_no_other_protocol_has(tmp_path: Path) -> None:
     assert (asks.own, asks.shared, asks.generated) == (0, 20, 0)
 
 
-def test_who_has_not_counted_says_nothing(tmp_path: Path) -> None:
-    assert counted(tmp_path, protocol(), ANSWERS, asks=False) is None
-    folder = written(tmp_path, LINES)
-    assert counted(folder / "nowhere", protocol(), ANSWERS, asks=False) is None
-    assert counted(folder, protocol("third"), ANSWERS, asks=False) is None
-    assert counted(folder, protocol("else"), ASKS, asks=True) is None
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -80,8 +72,3 @@ def test_a_file_that_is_none_is_refused_by_name(tmp_path: Path, change: dict[str
     with pytest.raises(UsageError, match=complaint) as refused:
         counted(folder, protocol(), ANSWERS, asks=False)
     assert refused.value.message.startswith("alpha/lines.json cannot be used: ")
-
-
-def test_what_is_no_object_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a JSON object"):
-        counted(written(tmp_path, []), protocol(), ANSWERS, asks=False)

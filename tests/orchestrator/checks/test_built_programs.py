@@ -29,12 +29,6 @@ def summary(name: str, seed: int, **changes: str) -> RunSummary:
     return replace(summarise(run), run_id=name)
 
 
-def test_the_conditions_of_a_run_name_its_programs() -> None:
-    told = dict(summary("one", 1).conditions)
-    assert told["Programs in Tiny"] == "built with tinyc 1.26.0, of source aaaaaaaaaaaa; run by tinyvm 20.1"
-    assert not [name for name, _ in summarise(a_run()).conditions if name.startswith("Programs")]
-
-
 def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None:
     old, new, same = summary("old", 1), summary("new", 2, source="b" * 64), summary("same", 3)
     found = compare_runs(new, old, "median").differences

@@ -12,8 +12,8 @@ from orchestrator.experiment.plan import plan as p
 from services.python.contract.lines import STATUSES
 from tests.support.drafts import PART
 from tests.support.judged import of, verdicts
-from tests.support.made_up import BYTES, FAULTS, HERE, OPEN, WEST
-from tests.support.runs import MS, US, S, a_run, host_counters
+from tests.support.made_up import BYTES, FAULTS, HERE, WEST
+from tests.support.runs import MS, US, S, a_run
 
 CALLS = 3
 
@@ -97,27 +97,6 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "check", "verdict", "planned"), MORE, ids=[case[1] for case in MORE])
-def test_so_do_the_others(spoil, check, verdict, planned):
-    assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_trials_of_tasks_in_two_groups_are_a_warning(seed):
-    slow = np.random.default_rng(seed)
-
-    def every_other_trial_by_chance(draft):
-        if slow.integers(0, 2):
-            draft.columns["received_ns"] += (draft.columns["received_ns"] - draft.columns["sent_ns"]) * 3 // 10
-
-    run = a_run(spoil=every_other_trial_by_chance, controls=2, blocks=12, task=CALLS)
-    assert verdicts(run)["trial modes"] == "warn"
-
-
-def test_stacks_that_always_stand_in_one_order_are_told():
-    assert verdicts(a_run(blocks=10, fixed=10, task=CALLS))["order"] in ("warn", "fail")
-
-
 def test_every_check_has_a_fault_here():
     tried = {check for _, check, verdict, _ in (*FAULTS, *MORE) if verdict in ("warn", "fail")}
     assert {check.name for check in CHECKS if "task" in check.kinds} - tried == {"trial modes", "order", "round-trips"}
@@ -163,12 +142,6 @@ def test_each_call_of_a_task_is_held_to_one_round_trip(placement):
     assert "of a task took 1 ns" in found.explanation
 
 
-def test_an_exchange_on_a_new_connection_bounds_a_task_once():
-    """A task opens one connection for all its calls, the exchange one for each."""
-    found = verdicts(a_run(task=CALLS, placements=[HERE, WEST], connection="per-request"))
-    assert found["floor"] == "pass"
-
-
 def test_round_trips_are_counted_for_each_call():
     (clean, *_) = (r for r in of(a_run(task=CALLS, placements=[HERE, WEST]), "round-trips") if r.verdict == "pass")
     assert clean.evidence["expected"] == [CALLS, CALLS]
@@ -180,14 +153,6 @@ def test_round_trips_are_counted_for_each_call():
     assert verdicts(a_run(task=CALLS, placements=[HERE, WEST], spoil=one_missing))["round-trips"] == "fail"
 
 
-@pytest.mark.parametrize("calls_made", [2, 4])
-def test_the_responder_knows_how_many_calls_a_task_had(calls_made):
-    def other_number_of_calls(draft):
-        draft.stats["answered"] = draft.columns["sequence"].size * calls_made + 2
-
-    assert verdicts(a_run(task=CALLS, spoil=other_number_of_calls))["completeness"] == "fail"
-
-
 def test_a_failed_call_of_a_task_is_not_missing_at_the_responder():
     def closed(draft):
         rows = draft.columns
@@ -196,39 +161,3 @@ def test_a_failed_call_of_a_task_is_not_missing_at_the_responder():
         draft.stats["answered"] -= 5
 
     assert verdicts(a_run(task=CALLS, spoil=closed))["completeness"] == "pass"
-
-
-def test_rows_of_parts_are_counted_by_the_requester_too():
-    def without_parts(draft):
-        draft.done["rows"] = int(draft.columns["sequence"].size)
-
-    assert verdicts(a_run(task=CALLS, spoil=without_parts))["completeness"] == "fail"
-
-
-def test_the_content_of_every_call_has_to_have_travelled():
-    def of_one_call(draft):
-        draft.columns["bytes_sent"][:] = BYTES.request_bytes + 20
-
-    assert verdicts(a_run(task=CALLS, spoil=of_one_call, operation=BYTES))["codec size"] == "fail"
-
-
-def test_headers_of_every_call_are_allowed_for():
-    """1,500 bytes of headers a call are within what compressed bodies leave room for; per task they are 4,500."""
-
-    def headers(draft):
-        draft.done["wire"]["bytes_received"] += 1_500 * CALLS * draft.done["requests"]
-
-    compressed = [{"connection": "reuse", "compression": "gzip"}]
-    assert verdicts(a_run(task=CALLS, calls=compressed, spoil=headers))["codec size"] == "pass"
-
-
-def test_the_load_of_an_open_loop_is_of_tasks():
-    found = verdicts(a_run(task=CALLS, **OPEN))
-    assert found["offered load"] == "pass"
-
-
-def test_a_host_that_is_noisy_under_tasks_is_told():
-    def steal(draft):
-        draft.done["host_after"] = host_counters(10 * S, steal=100)
-
-    assert verdicts(a_run(task=CALLS, spoil=steal))["noise"] == "warn"

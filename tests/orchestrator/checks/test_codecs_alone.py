@@ -7,17 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.between_runs.across import compare_runs
 from orchestrator.checks import CHECKS
-from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Load
-from orchestrator.report.render import render
-from orchestrator.results.folder import RunFolder
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from tests.support import made_up
-from tests.support.codec_runs import a_codec_run, codec_plan
+from tests.support.codec_runs import a_codec_run
 from tests.support.judged import verdicts
-from tests.support.runs import US, S, write_run
+from tests.support.runs import US, S
 
 NOT_OF_A_CODEC = {
     "floor",
@@ -132,41 +128,9 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "check", "verdict", "given"), MORE, ids=[case[1] for case in MORE])
-def test_so_do_the_others(spoil, check, verdict, given):
-    assert verdicts(a_codec_run(spoil, **given))[check] == verdict
-
-
-def test_trials_in_two_groups_are_a_warning():
-    slow = np.random.default_rng(1)
-
-    def every_other_trial_by_chance(draft):
-        if slow.integers(0, 2):
-            draft.columns["received_ns"] += (draft.columns["received_ns"] - draft.columns["sent_ns"]) * 3 // 10
-
-    assert verdicts(a_codec_run(every_other_trial_by_chance, controls=2, blocks=12))["trial modes"] == "warn"
-
-
 def test_every_check_of_codecs_alone_has_a_fault_here():
     tried = {check for _, check, _ in FAULTS} | {check for _, check, *_ in MORE}
     assert {check.name for check in CHECKS if "codec" in check.kinds} - tried == {"trial modes", "order"}
-
-
-def test_trials_in_another_order_are_found():
-    run = a_codec_run()
-    trials = list(run.stored.trials)
-    trials[0], trials[1] = trials[1], trials[0]
-    assert verdicts(replace(run, stored=replace(run.stored, trials=tuple(trials))))["order"] == "fail"
-
-
-def with_gap(run, gap_ns):
-    """The same with so many nanoseconds of each message in none of its parts."""
-    files = {}
-    for path, columns in run.files.items():
-        is_part = columns["parent"] > 0
-        shorter = np.where(is_part & (columns["sequence"] == 2), gap_ns, 0)
-        files[path] = {**columns, "received_ns": columns["received_ns"] - shorter}
-    return replace(run, files=files)
 
 
 def own_work_of(run, stack):
@@ -175,27 +139,6 @@ def own_work_of(run, stack):
         for check in summarise(run).checks
         if check.name == "requester's own work" and check.cell and check.cell.startswith(stack)
     )
-
-
-def test_what_the_stamps_cost_beside_a_codec_is_said():
-    little, much = (own_work_of(with_gap(a_codec_run(), gap), "cbor") for gap in (300, 10_000))
-    assert (little.verdict, much.verdict) == ("pass", "warn")
-    assert "neither encoding nor decoding" in much.explanation
-    assert much.evidence["around_us"] == pytest.approx(10, rel=0.1)
-    assert much.evidence["share_of_sum"] > 0.2
-
-
-def test_a_machine_that_holds_up_some_messages_is_no_work_put_off():
-    def held_up(draft):
-        if draft.cell.stack.startswith("cbor"):
-            rows = draft.columns
-            held = np.where(np.arange(rows["sent_ns"].size) % 50 == 0, 10_000 * US, 0)
-            for name in ("intended_ns", "sent_ns", "received_ns"):
-                rows[name] += np.cumsum(held)
-            for clock in draft.done["anchor_end"]:
-                draft.done["anchor_end"][clock] += int(held.sum())
-
-    assert own_work_of(a_codec_run(held_up), "cbor").verdict == "pass"
 
 
 def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
@@ -215,43 +158,3 @@ def test_encoding_and_decoding_have_statistics_of_their_own():
         assert sum(part.median for part in cell.parts) == pytest.approx(cell.distribution.median, rel=0.02)
         assert cell.body_bytes == (28, 28)
         assert cell.tcp_floor is cell.ping_floor is cell.wire_bytes is None
-
-
-def test_a_stored_run_is_read_as_it_was_made(tmp_path):
-    run = a_codec_run(blocks=3)
-    folder = RunFolder.open(str(write_run(run, tmp_path / "results" / "20231114-synthetic")), root=tmp_path / "results")
-    assert [cell.parts for cell in summarise(folder).cells] == [cell.parts for cell in summarise(run).cells]
-
-
-def test_terminal_and_json_show_encoding_decoding_and_sizes():
-    summary = summarise(a_codec_run())
-    assert summary_of_json(summary.to_json()) == summary
-    text = " ".join("\n".join(answer_lines(summary, width=120)).split())
-    assert "stack encode, µs decode, µs request, bytes reply, bytes" in text
-
-
-def test_the_report_shows_them_and_claims_no_floor():
-    page = " ".join(render(summarise(a_codec_run())).split())
-    for head in ("Encode", "Decode", "Sum", "Request, reply, encoded"):
-        assert f'<th scope="col">{head}</th>' in page
-    assert "A codec alone asks nobody" in page
-    assert "ping and a bare tcp exchange of as many bytes are measured" not in page
-
-
-def test_two_runs_of_codecs_alone_can_be_compared():
-    old, new = summarise(a_codec_run()), summarise(a_codec_run())
-    rows = compare_runs(replace(new, run_id="20231115-synthetic"), old, "median").rows
-    assert {row.group for row in rows} == {"add, local, 1,000 messages"}
-
-
-def test_a_plan_of_codecs_alone_is_what_orch_plan_writes():
-    assert {cell.parts for cell in codec_plan().cells} == {2}
-
-
-def test_nothing_is_said_of_a_responder_connections_or_the_kernels_counters():
-    summary = summarise(a_codec_run())
-    page = render(summary)
-    assert all(", ," not in c.group and c.group for c in summary.comparisons)
-    assert dict(summary.conditions)["CPU pinning"] == "the requester alone; nobody answers"
-    for text in ("fresh connection", 'href="#first"', "from the kernel's own counters", ", , "):
-        assert text not in page

@@ -8,12 +8,9 @@ import pytest
 
 from orchestrator.between_runs.environments import are_alike, changes
 from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
-from orchestrator.report.groups import groups
-from orchestrator.report.render import render
 from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
-from tests.support.pages import Document
-from tests.support.runs import Draft, MemoryRun, S, a_plan, a_run, host_counters
+from tests.support.runs import Draft, MemoryRun, a_plan, a_run
 
 GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
 FAR = Placement(id="external", name="external", kind="external", link=Link(rtt_ms=20.0))
@@ -57,34 +54,6 @@ def test_what_rests_on_the_responders_word_passes_with_ours_and_cannot_be_told_w
     assert any("orch did not start the responder" in result.explanation for result in of(given, check))
 
 
-@pytest.mark.parametrize("check", BY_THE_RESPONDERS_WORD)
-def test_that_holds_with_several_in_flight_and_over_a_distance(check):
-    assert verdicts(alone(load=Load(concurrency=4, requests=1000)))[check] == "cannot tell"
-    assert verdicts(far())[check] == "cannot tell"
-
-
-def test_beside_a_responder_of_ours_the_given_one_is_still_not_known():
-    plan = planned()
-    run = run_of(plan)
-    for check in BY_THE_RESPONDERS_WORD:
-        by_stack = {result.cell.split("-")[0]: result.verdict for result in of(run, check) if result.cell}
-        assert by_stack == {"rest": "cannot tell", "grpc": "pass"}, check
-
-
-@pytest.mark.parametrize("made", [far, alone])
-def test_packets_of_the_way_back_are_not_known(made):
-    """Behind a loopback address may be a tunnel: what this machine counts is not all of the way."""
-    assert verdicts(made())["lost packets"] == "cannot tell"
-    assert verdicts(alone(None))["lost packets"] == "pass"
-
-
-def test_many_packets_sent_again_on_the_way_there_are_told_all_the_same():
-    def lossy(draft: Draft) -> None:
-        draft.done["wire"]["retransmits"] = 50
-
-    assert verdicts(far(spoil=lossy))["lost packets"] == "warn"
-
-
 def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():
     (result,) = of(far(), "round-trips")
     assert result.verdict == "cannot tell"
@@ -123,12 +92,6 @@ def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_respond
     assert verdicts(far(spoil=impossible))["floor"] == "fail"
 
 
-def test_one_and_the_same_responder_in_all_trials_passes_by_its_name():
-    (result,) = of(alone(), "reply")
-    assert result.verdict == "pass"
-    assert result.explanation.endswith("verified, from the one that called itself 'nonce'.")
-
-
 @pytest.mark.parametrize("stacks", [("rest",), ("rest", "grpc")])
 def test_a_responder_that_calls_itself_differently_in_one_trial_is_told(stacks):
     def restarted(draft: Draft) -> None:
@@ -165,21 +128,6 @@ def test_wrong_replies_fail_with_any_responder():
     assert verdicts(run_of(planned(), spoil=wrong))["reply"] == "fail"
 
 
-def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there():
-    summary = summarise(run_of(planned()))
-    told = dict(summary.conditions)
-    label = summary.plan["stacks"][0]["label"]
-    assert told[f"Not started by orch: {label}"] == (
-        "localhost:8001, called itself 'nonce'; version, CPU and settings are not known"
-    )
-    assert told["Exchange floor"] == f"none for {label}: orch cannot start its own responder there"
-    assert told["CPU pinning"].endswith("where orch starts both")
-    behind = f"{label} at a loopback address; who answers behind it is not known"
-    assert told["Placement local"] == f"one host; {behind}"
-    assert dict(summarise(alone()).conditions)["Placement local"].endswith("who answers behind it is not known")
-    assert "one host" not in dict(summarise(alone()).conditions)["Placement local"]
-
-
 def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
     new, old = summarise(run_of(planned())), summarise(run_of(planned(), seed=2))
     ours = summarise(a_run())
@@ -190,30 +138,3 @@ def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
         "what answered was not started by orch, and may have changed (localhost:8001, called itself 'nonce';"
         " version, CPU and settings are not known)"
     ]
-
-
-@pytest.mark.parametrize("external", [GIVEN, None])
-def test_the_report_explains_a_value_below_a_floor_that_is_not_the_given_responders(external):
-    summary = summarise(run_of(planned(external), base_us={"rest": 20.0}))
-    (group,) = groups(summary)
-    assert any(floor.kind == "tcp" for floor in group.floors)
-    given = next(cell for cell in group.cells if cell.protocol == "rest")
-    assert (given.tcp_floor is None) == (external is not None)
-    page = " ".join(Document(render(summary)).text.split())
-    said = f"For {given.stack_label}, which it did not start, there is none"
-    assert (said in page) == (external is not None)
-
-
-def test_where_no_floor_is_shown_there_is_nothing_to_explain():
-    page = " ".join(Document(render(summarise(alone()))).text.split())
-    assert "which it did not start, there is none" not in page
-
-
-def test_a_given_responder_at_work_here_is_no_foreign_work_and_who_waits_for_it_is_not_known():
-    def spoil(draft: Draft) -> None:
-        draft.done["host_before"] = host_counters(0)
-        draft.done["host_after"] = host_counters(10 * S, busy=1_500, pressure_us=6_000_000)
-
-    (result,) = of(alone(spoil=spoil), "noise")
-    assert result.verdict == "cannot tell"
-    assert result.evidence["foreign"] is result.evidence["pressure"] is None

@@ -15,7 +15,6 @@ from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run
 
 TIMEOUT = 4  # of `contract.STATUSES`
-WHERE = "add, local, reuse, 1,000 requests, 1 in flight"
 
 
 def failing(of_thousand, *, stack="rest", status=TIMEOUT, blocks=None, rows=slice(None)):
@@ -84,14 +83,6 @@ def test_a_percentile_among_the_failed_is_named_and_has_no_number(failed, censor
     assert (of.mean is None) == (failed > 0)
 
 
-def test_a_percentile_between_the_last_reply_and_the_first_failure_is_not_interpolated():
-    assert st.quantile(np.array([10, 20, 30], dtype=np.int64), 0.9, failed=1) == math.inf
-
-
-def test_the_limit_is_the_slowest_reply_where_that_took_longer_than_the_time_out():
-    assert st.distribution(np.array([1, 5_000_000_000], dtype=np.int64), 1, 2e9).limit == 5000.0
-
-
 # ---- a run
 
 
@@ -142,13 +133,6 @@ def test_a_trial_without_a_single_reply_is_not_left_out():
     assert told(summary, "median").reason.numbers["blocks"] == 1
 
 
-def test_where_nothing_failed_nothing_changes():
-    cell = a_summary(None).cells[0]
-    assert cell.replies is None
-    assert cell.distribution.censored == ()
-    assert cell.distribution.mean is not None
-
-
 def test_throughput_counts_right_replies_over_the_wall_time_less_the_requesters_own_pauses():
     run = a_run(spoil=failing(500))
     cell = summarise(run).cells[0]
@@ -180,13 +164,6 @@ def test_reply_fails_from_the_share_that_moves_a_percentile_shown(of_thousand, f
         assert "p99, which the report shows" in check.explanation
 
 
-def test_few_requests_show_no_p99_that_could_be_moved():
-    check = verdict(a_summary(failing(4, blocks={0}), blocks=1), "reply")
-    assert check.verdict == "warn"
-    check = verdict(a_summary(failing(7, blocks={0}), blocks=1), "reply")
-    assert check.verdict == "fail"
-
-
 @pytest.mark.parametrize("kind", [2, 3, 4])
 def test_completeness_counts_the_failures_of_the_warm_up_too(kind):
     """The responder's count does not know of phases: what it never saw of the warm-up is missing from it, too."""
@@ -196,34 +173,3 @@ def test_completeness_counts_the_failures_of_the_warm_up_too(kind):
         draft.stats["answered"] -= int((draft.columns["phase"] == 0).sum())
 
     assert verdict(a_summary(spoil), "completeness").verdict == "pass"
-
-
-def test_completeness_still_finds_what_nobody_answered():
-    def spoil(draft):
-        draft.stats["answered"] -= 5
-
-    assert verdict(a_summary(spoil), "completeness").verdict == "fail"
-
-
-def test_one_limit_is_named_where_a_reply_took_longer_than_the_time_out():
-    """Some clients limit each wait, not the whole call: a right reply may take longer than the time-out."""
-
-    def spoil(draft):
-        failing(15)(draft)
-        if "rest" in draft.cell.stack:
-            last = np.flatnonzero(draft.columns["status"] == 0)[-1]
-            draft.columns["received_ns"][last] = draft.columns["sent_ns"][last] + 2_500_000_000
-
-    summary = a_summary(spoil)
-    assert summary.cells[0].distribution.limit == 2500
-    assert told(summary, "p99").reason.kind is ReasonKind.CENSORED
-
-
-def test_a_cell_without_any_right_reply_has_no_percentile_to_speak_of():
-    """It asked for 5,000 requests, and shows none."""
-    summary = a_summary(failing(1000))
-    reply, support = (verdict(summary, name) for name in ("reply", "percentile support"))
-    assert (reply.verdict, support.verdict) == ("fail", "warn")
-    assert reply.explanation == "No request got a right reply: there is no percentile to show."
-    assert support.explanation == "No request got a right reply: there is no percentile to show."
-    assert "1,000 requests" not in support.action

@@ -1,12 +1,8 @@
 """A cell that a check found invalid decides nothing about the others: neither as a control nor as the bare socket."""
 
 import numpy as np
-import pytest
 
-from orchestrator import quantities
-from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
-from tests.support.judged import of
 from tests.support.runs import a_plan, a_run
 
 
@@ -47,23 +43,6 @@ def test_an_invalid_control_changes_no_comparison_of_others():
     found = standings(a_run(controls=1, spoil=halved("-aa")))
     assert found == standings(a_run(controls=1, spoil=halved("-aa", 0.1)))
     assert {standing for standing, _ in found.values()} == {"faster"}
-
-
-def test_an_invalid_control_is_said_to_be_invalid():
-    (found,) = of(a_run(controls=1, spoil=halved("-aa")), "control")
-    assert found.verdict == "cannot tell"
-    assert "rest (thin) again failed" in found.explanation
-    assert "%" not in found.explanation
-
-
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_the_check_and_the_comparisons_put_it_in_the_same_percentage(factor):
-    run = a_run(controls=1, base_us={"grpc": 280.0}, spoil=slower(factor))
-    (check,) = of(run, "control")
-    assert check.verdict == "warn"
-    (reason,) = (c.reason for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")
-    assert reason.kind is ReasonKind.CONTROL
-    assert f"differs from itself by {quantities.difference(reason.numbers['difference'])}," in check.explanation
 
 
 def test_a_clients_share_does_not_rest_on_an_invalid_bare_socket():

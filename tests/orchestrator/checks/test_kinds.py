@@ -6,7 +6,7 @@ from orchestrator.checks import CHECKS, run_checks
 from orchestrator.checks.base import Check, Finding
 from orchestrator.evidence.collect import collect
 from services.python.contract.limits import KINDS
-from tests.support.runs import a_plan, a_run
+from tests.support.runs import a_run
 
 
 def _evidence(kind):
@@ -33,8 +33,3 @@ def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch
     assert {result.cell for result in results} == {cell.cell.id for cell in evidence.cells}
     assert {result.verdict for result in results} == {"not applicable"}
     assert results[0].explanation == "This check applies to calls and tasks; this cell measures a codec alone."
-
-
-def test_cells_of_two_kinds_are_never_compared():
-    cell = a_plan().cells[0]
-    assert replace(cell, kind="task").setting != cell.setting

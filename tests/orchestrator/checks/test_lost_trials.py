@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from orchestrator.between_runs.across import compare_runs
 from orchestrator.errors import Undecided
-from orchestrator.experiment.plan import plan as p
-from orchestrator.findings.compare import compare_cells
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import require_not_slower
-from tests.support.runs import MemoryRun, a_plan, a_run
+from tests.support.runs import MemoryRun, a_run
 
 
 def without(run, protocol, blocks):
@@ -49,24 +46,6 @@ def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
         reason = found["median"].reason
         assert (reason.kind, reason.numbers) == (ReasonKind.SURVIVORS, {"failed": 1, "of": 6})
         assert found["median"].interval is None
-
-
-@pytest.mark.parametrize("lost_by", ["grpc", "rest"])
-def test_who_lost_trials_is_no_tie(lost_by):
-    run = without(a_run(blocks=6, between=0.002, base_us={"rest": 300.0, "grpc": 300.0}), lost_by, {1})
-    cells = summarise(run).cells
-    ties = compare_cells(a_plan(blocks=6), [replace(cell, failed_trials=0) for cell in cells])
-    assert ties[0].standing == "tie"
-    assert compare_cells(a_plan(blocks=6), cells)[0].standing == "cannot tell"
-
-
-def test_a_stack_that_crashes_when_it_is_slow_does_not_win():
-    load = p.Load(concurrency=1, requests=100)
-    for seed in range(1, 9):
-        slow = {int(block) for block in np.random.default_rng(seed).choice(10, 4, replace=False)}
-        made = a_run(seed=seed, blocks=10, load=load, warmup=20, base_us={"rest": 600.0, "grpc": 500.0})
-        assert told(made)["median"].standing == "faster"
-        assert told(without(made, "grpc", slow))["median"].standing == "cannot tell"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.checks.latency.modes import causes_of, find_modes, has_slow_mode
+from orchestrator.checks.latency.modes import causes_of, find_modes
 
 MS = 1_000_000
 
@@ -36,19 +36,6 @@ def test_two_and_three_groups_are_told_apart_with_their_shares():
     assert [mode.share for mode in two] == [0.9, 0.1]
     three = find_modes(latencies((800, 0.1, 0.1), (150, 40.1, 0.02), (50, 200.1, 0.02)))
     assert [round(mode.share, 2) for mode in three] == [0.8, 0.15, 0.05]
-
-
-def test_a_few_outliers_are_no_group():
-    assert len(find_modes(latencies((995, 0.1, 0.1), (5, 40.0, 0.02)))) == 1
-
-
-def test_groups_that_touch_are_one():
-    assert len(find_modes(latencies((500, 0.1, 0.2), (500, 0.13, 0.2)))) == 1
-
-
-def test_what_ends_at_a_limit_is_not_a_wait():
-    clipped = np.sort(np.append(latencies((950, 0.1, 0.1)), np.full(50, 2_000 * MS)))
-    assert not has_slow_mode(find_modes(clipped))
 
 
 def test_a_distance_is_added_to_a_retransmission_time_out():

@@ -6,14 +6,11 @@ import pytest
 
 from benchmarks.checks import injections as to
 from orchestrator.experiment.plan import plan as p
-from orchestrator.results.folder import RunFolder
-from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
-from tests.support.runs import S, a_plan, a_run, write_run
+from tests.support.runs import S, a_plan, a_run
 
 ORDER = "order"
 STACKS = ("rest", "grpc", "websocket")
-PLACES = [p.Placement(id=name, name=name, kind="local") for name in ("here", "there")]
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5, 7, 10])
@@ -23,22 +20,11 @@ def test_balanced_orders_pass_after_any_number_of_blocks(stacks, blocks):
         assert verdicts(a_run(stacks=stacks, blocks=blocks, seed=seed, load=p.Load(requests=60)))[ORDER] == "pass"
 
 
-def test_a_single_cell_has_no_order():
-    assert verdicts(a_run(stacks=("rest",)))[ORDER] == "not applicable"
-
-
 def test_two_trials_swapped_by_the_clock_fail_and_the_block_is_named():
     (result,) = of(a_run(stacks=STACKS, spoil=lambda draft: to.turn_blocks_round(draft, 1, None)), ORDER)
     assert result.verdict == "fail"
     assert result.evidence["made"] == result.evidence["planned"][::-1]
     assert result.explanation.startswith("By the requester's clock on localhost, the trials of block 1 did not run")
-
-
-def test_a_wall_clock_that_was_set_back_is_no_other_order():
-    run = a_run(stacks=STACKS)
-    trials = [replace(t, started_wall_ns=t.started_wall_ns - 100 * S * (t.index % 2)) for t in run.stored.trials]
-    run.stored = replace(run.stored, trials=tuple(trials))
-    assert verdicts(run)[ORDER] == "pass"
 
 
 def test_without_anchors_the_wall_clock_tells():
@@ -51,33 +37,6 @@ def test_without_anchors_the_wall_clock_tells():
     run.stored = replace(run.stored, trials=tuple(trials))
     (result,) = of(run, ORDER)
     assert (result.verdict, result.evidence["witness"]) == ("fail", "the wall clock")
-
-
-def test_the_order_of_a_stored_journal_is_that_in_which_trials_ended(tmp_path):
-    run = a_run(stacks=STACKS, blocks=3)
-    path = write_run(run, tmp_path / "results" / "sound")
-    assert verdicts(RunFolder(path))[ORDER] == "pass"
-    first, second, *others = run.stored.trials
-    run.stored = replace(run.stored, trials=(second, first, *others))
-    path = write_run(run, tmp_path / "results" / "swapped")
-    (result,) = of(RunFolder(path), ORDER)
-    assert (result.verdict, result.evidence["witness"]) == ("fail", "the journal")
-
-
-def test_a_journal_in_another_order_fails():
-    run = a_run(stacks=STACKS)
-    first, second, *others = run.stored.trials
-    run.stored = replace(run.stored, trials=(second, first, *others))
-    (result,) = of(run, ORDER)
-    assert (result.verdict, result.evidence["witness"]) == ("fail", "the journal")
-
-
-def test_a_block_that_was_cut_and_made_again_counts_as_it_was_made_last():
-    run = a_run(stacks=STACKS)
-    cut = [replace(t, outcome="failed", requesters=()) for t in run.stored.trials[:2]]
-    again = [replace(t, attempt=1) if t.block == 0 else t for t in run.stored.trials]
-    run.stored = replace(run.stored, trials=(*cut[::-1], *again))
-    assert verdicts(run)[ORDER] == "pass"
 
 
 @pytest.mark.parametrize("stacks", [STACKS[:2], STACKS, (*STACKS, "cbor")])
@@ -96,9 +55,3 @@ def test_a_stack_that_keeps_its_place_is_a_warning_though_none_stands_before_it_
     (result,) = of(a_run(replace(plan, trials=trials)), ORDER)
     assert result.verdict == "warn"
     assert "ran as number 2 of its placement in 6 of 6 blocks" in result.explanation
-
-
-def test_each_placement_is_judged_by_itself():
-    run = a_run(a_plan(stacks=STACKS, blocks=6, placements=PLACES))
-    assert verdicts(run)[ORDER] == "pass"
-    assert summarise(a_run(a_plan(stacks=STACKS, blocks=6, fixed=6, placements=PLACES))).checks

@@ -30,17 +30,3 @@ def test_a_warm_up_that_is_not_over_in_time_fails():
         rows["received_ns"][last] = rows["sent_ns"][rows["phase"] == 1].min() + 1
 
     assert verdicts(a_run(spoil=spoil))["completeness"] == "fail"
-
-
-def test_a_row_of_no_phase_fails():
-    def spoil(draft):
-        draft.columns["phase"][500] = 2
-        draft.done["requests"] -= 1
-
-    assert verdicts(a_run(spoil=spoil))["completeness"] == "fail"
-
-
-def test_requests_of_a_closed_loop_that_were_not_sent_fail():
-    (first, *_) = of(a_run(spoil=the_slowest(injections.enter_the_slowest_as_not_sent)), "completeness")
-    assert first.verdict == "fail"
-    assert "in a closed loop" in first.explanation

@@ -29,7 +29,6 @@ from tests.support.made_up import (
     SHARED_RATE,
     half_a_window_later,
     in_one_process,
-    requester_saturated,
 )
 from tests.support.matrix import others_slow
 from tests.support.runs import a_run
@@ -103,19 +102,6 @@ def test_a_process_without_a_record_is_missed() -> None:
     assert verdicts(run)["requesters together"] == "cannot tell"
 
 
-def test_processes_of_one_host_that_are_told_of_on_several_are_found() -> None:
-    """By clocks of their own their rates would be added up over windows of their own."""
-    run = a_run(**SHARED)
-    elsewhere = [
-        replace(trial, requesters=tuple(replace(of, host=f"h{of.process}") for of in trial.requesters))
-        for trial in run.stored.trials
-    ]
-    run.stored = replace(run.stored, trials=tuple(elsewhere))
-    found = of(run, "completeness")[0]
-    assert found.verdict == "fail"
-    assert "4 of 4 requesters left a record, and they ran on 4 hosts, not 1." in found.explanation
-
-
 def ended_early(draft: Draft) -> None:
     """The last request of the second process was never made; the responder counts the rest."""
     if draft.process == 1:
@@ -163,14 +149,6 @@ def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
     limited = replace(part, load=replace(part.load, requests=15_000))
     assert cut(replace(seen, intended=15_000), limited) == ""
     assert "not 15,000" in cut(replace(seen, intended=14_999), limited)
-
-
-def test_one_processs_record_in_the_place_of_anothers_is_a_copy() -> None:
-    run = a_run(**SHARED)
-    for trial in run.stored.trials:
-        first, second = (requester.samples for requester in trial.requesters[:2])
-        run.files[second] = run.files[first]
-    assert "appears 2 times" in of(run, "completeness")[0].explanation
 
 
 LIGHT = {
@@ -222,26 +200,6 @@ def test_processes_that_share_one_cpu_are_the_limit_though_none_of_them_is() -> 
     assert (found.verdict, found.evidence["of_one_process"]) == ("warn", 0.3)
     assert "CPUs that the requester's processes share" in found.explanation
     assert "they, not the responder, are the bottleneck" in found.explanation
-
-
-def test_a_responder_as_busy_as_the_requester_is_not_said_to_be_idle() -> None:
-    def both_busy(draft: Draft) -> None:
-        requester_saturated(draft)
-        draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 600.0
-
-    found = of(a_run(spoil=both_busy, load=p.Load(concurrency=8, requests=8000)), "offered load")[0]
-    assert (found.verdict, found.explanation) == ("warn", "The requester's core was 97 % busy: it is at its limit.")
-
-
-def test_cost_is_that_of_all_processes() -> None:
-    alone, shared = (
-        summarise(a_run(load=p.Load(concurrency=8, requests=4000), calls=[call])).cells[0].trials[0].cost
-        for call in ({}, SHARED["calls"][0])
-    )
-    assert alone is not None
-    assert shared is not None
-    assert shared.samples == alone.samples == 4000
-    assert shared.requester_memory == 4 * (alone.requester_memory or 0)
 
 
 def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:

@@ -10,14 +10,12 @@ import pytest
 
 from orchestrator.checks import run_checks
 from orchestrator.checks.ends import referee
-from orchestrator.checks.ends.referee import compare, turns_of
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.results.manifest import RefereeRecord, RefereeTool, TurnRecord
 from tests.support.runs import a_plan, a_run
 
-REST = 0
 WITHIN = 0.25
 
 
@@ -82,12 +80,6 @@ def default_clients(run: RunEvidence) -> RunEvidence:
     return replace(run, cells=tuple(replace(c, stack=replace(c.stack, client=default(c))) for c in run.cells))
 
 
-def test_a_run_without_a_referee_says_so_once(sound: RunEvidence) -> None:
-    (only,) = found(sound)
-    assert (only.verdict, only.cell) == ("not applicable", None)
-    assert "orch referee" in only.action
-
-
 def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
     for result in found(beside(sound, median=1.1, rate=0.95, scatter=0.02)):
         assert result.verdict == "pass"
@@ -139,33 +131,10 @@ def test_two_rounds_are_too_few() -> None:
     [
         ((0.8, 1.25), "agrees"),
         ((0.799, 1.0), "cannot tell"),
-        ((1.0, 1.251), "cannot tell"),
         ((1.26, 1.3), "differs"),
         ((0.5, 0.79), "differs"),
-        ((0.5, 2.0), "cannot tell"),
         (None, "cannot tell"),
     ],
 )
 def test_the_limits_are_as_far_below_as_above(interval: tuple[float, float] | None, agreement: str) -> None:
     assert referee.agreement(interval, WITHIN) == agreement
-
-
-def test_only_blocks_with_both_are_rounds(sound: RunEvidence) -> None:
-    run = beside(sound)
-    cell = run.cells[REST]
-    turns = turns_of(run.manifest.turns)[cell.cell.id]
-    summaries = [trial.summary for trial in cell.trials if trial.summary]
-    partial = compare(summaries[:4], (*turns[:3], replace(turns[3], median_ns=None), *turns[4:]), WITHIN)
-    assert partial is not None
-    assert (partial.rounds, partial.lost) == (3, 1)
-    assert compare([], turns, WITHIN) is None
-
-
-def test_what_both_have_over_rounds_that_scatter_gives_the_ratio_that_is_told(sound: RunEvidence) -> None:
-    run = beside(sound, median=1.3, scatter=0.6)
-    cell = run.cells[REST]
-    summaries = [trial.summary for trial in cell.trials if trial.summary]
-    found = compare(summaries[:5], turns_of(run.manifest.turns)[cell.cell.id], WITHIN)
-    assert found is not None
-    for both in (found.median_ms, found.rate_per_s):
-        assert both.ours / both.theirs == pytest.approx(both.ratio)

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from orchestrator.checks.latency.alike import ALPHA, MATTERS, compared
-from orchestrator.evidence.collect import collect
-from orchestrator.evidence.one_clock import from_its_begin
-from orchestrator.evidence.run_evidence import Samples
 from orchestrator.experiment.plan import plan as p
-from orchestrator.questions.capacity.observe import observe
 from orchestrator.results.manifest import Heard
 from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
@@ -66,29 +62,6 @@ def test_the_quantiles_of_a_cell_are_those_of_all_hosts_rows_to_the_nanosecond(s
     assert round(found.maximum * 1e6) == latencies.max()
 
 
-def test_req_per_second_is_the_sum_of_each_hosts_own_rate() -> None:
-    run = a_run(requesters=2, blocks=1, stacks=("rest",), spoil=hours_ahead)
-    (trial,) = run.stored.trials
-    rates = []
-    for requester in trial.requesters:
-        rows = run.files[requester.samples]
-        measured = rows["phase"] == 1
-        window_s = (rows["received_ns"][measured].max() - rows["sent_ns"][measured].min()) / 1e9
-        rates.append(1000 / (window_s - (requester.done.paused_s or 0.0)))
-    assert summarise(run).cells[0].trials[0].throughput_per_s == pytest.approx(sum(rates), rel=1e-12)
-
-
-def test_a_goal_is_asked_of_all_hosts_requests_whatever_their_clocks() -> None:
-    def reading(spoil):
-        run = a_run(requesters=2, blocks=1, stacks=("rest",), spoil=spoil, **RATE)
-        rows = [run.files[of.samples] for of in run.stored.trials[0].requesters]
-        return observe(from_its_begin([Samples(r, is_open_loop=True, in_flight=32) for r in rows]))
-
-    assert reading(hours_ahead) == reading(None)
-    assert reading(None).requests == 2000
-    assert reading(None).is_offered
-
-
 def test_a_host_that_begins_late_is_known_by_what_passed_here_and_not_by_its_clock() -> None:
     def late(draft) -> None:
         hours_ahead(draft)
@@ -116,16 +89,6 @@ def test_an_overlap_that_is_not_known_well_enough_does_not_pass() -> None:
     assert (found.verdict, "is not known better than that" in found.explanation) == ("cannot tell", True)
 
 
-def test_a_slow_host_is_named() -> None:
-    def slow(draft) -> None:
-        if draft.requester == 2:
-            draft.columns["received_ns"] += (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 4
-
-    found = of(a_run(requesters=3, spoil=slow), "hosts alike")[0]
-    assert (found.verdict, found.evidence["host"]) == ("warn", "requester-2")
-    assert "25 % slower than those from the other hosts" in found.explanation
-
-
 def test_two_trials_do_not_tell_a_slow_host_from_chance() -> None:
     assert of(a_run(requesters=2, blocks=2), "hosts alike")[0].verdict == "cannot tell"
 
@@ -145,12 +108,3 @@ def test_a_host_slower_by_a_fifth_is_found_nine_times_in_ten_and_chance_rarely(h
     assert sum(warns(rng, hosts, trials, 0.05, 1.2) for _ in range(cells)) >= 0.9 * cells
     assert sum(warns(rng, hosts, trials, 0.05, 1.0) for _ in range(cells)) <= 0.01 * cells
     assert sum(warns(rng, hosts, trials, 0.15, 1.0) for _ in range(cells)) <= 0.08 * cells
-
-
-def test_each_requester_is_judged_by_its_own_share() -> None:
-    evidence = collect(a_run(requesters=2, load=p.Load(concurrency=3, requests=3000)), {})
-    parts = evidence.cells[0].trials[0].parts
-    assert [(part.host, part.load.concurrency, part.load.requests) for part in parts] == [
-        ("localhost", 2, 2000),
-        ("requester-1", 1, 1000),
-    ]

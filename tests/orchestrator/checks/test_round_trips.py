@@ -1,9 +1,7 @@
 """The check `round-trips`: what a distance adds, against what the connection policy implies."""
 
 import numpy as np
-import pytest
 
-from orchestrator.checks.network.round_trips import slow_start_rounds
 from orchestrator.experiment.plan import plan as p
 from tests.support.judged import verdicts
 from tests.support.runs import MS, S, a_run
@@ -48,10 +46,6 @@ def test_a_round_trip_too_many_is_a_warning():
     assert verdicts(a_run(spoil=spoil, placements=[HERE, WEST]))["round-trips"] == "warn"
 
 
-def test_without_one_host_to_compare_with_round_trips_cannot_be_told():
-    assert verdicts(a_run(placements=[WEST]))["round-trips"] == "cannot tell"
-
-
 def test_tls_takes_one_more_to_open_a_connection():
     def spoil(draft):
         if draft.cell.placement == "west":
@@ -61,8 +55,3 @@ def test_tls_takes_one_more_to_open_a_connection():
     run = {"stacks": ("rest",), "placements": [HERE, WEST], "calls": secured}
     assert verdicts(a_run(**run))["round-trips"] == "pass"
     assert verdicts(a_run(**run, spoil=spoil))["round-trips"] == "fail"
-
-
-@pytest.mark.parametrize(("window", "rounds"), [(None, 2), (10, 2), (20, 1), (40, 0), (1, 6)])
-def test_the_initial_window_of_the_link_decides_how_often_it_doubles(window: int | None, rounds: int):
-    assert slow_start_rounds(3.5 * 10 * 1448, window) == rounds

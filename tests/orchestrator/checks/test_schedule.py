@@ -24,13 +24,6 @@ def test_a_schedule_that_does_not_begin_with_the_phase_fails(shift_ns):
     assert {result.verdict for result in found} == {"fail"}
 
 
-@pytest.mark.parametrize("shift_ns", [250 * US, 5 * MS])
-def test_a_request_sent_before_it_was_due_fails_though_the_beginning_is_not_known(shift_ns):
-    (first, *_) = of(a_run(spoil=moved_by(shift_ns, without_begin=True), **OPEN), "offered load")
-    assert first.verdict == "fail"
-    assert "sent before they were due" in first.explanation
-
-
 def test_one_request_sent_early_fails():
     def spoil(draft):
         draft.columns["sent_ns"][1_000] = draft.columns["intended_ns"][1_000] - 1

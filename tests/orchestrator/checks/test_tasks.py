@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-import pytest
-
-from orchestrator.cli.answer import answer_lines
 from orchestrator.evidence.run_evidence import COLUMNS, Samples, parts_of
-from orchestrator.experiment.plan.loads import describe_load
-from orchestrator.experiment.plan.plan import Contrast, Load
+from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
-from orchestrator.quantities import of_load
-from orchestrator.report.render import render
-from orchestrator.results.folder import RunFolder
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
-from tests.support.runs import a_plan, a_run, write_run
+from tests.support.runs import a_plan, a_run
 
 CALLS = 3
-EACH = "each of 3 calls, one after the other"
 
 
 def one_or_three(**given) -> RunSummary:
@@ -53,10 +44,6 @@ def test_parts_that_failed_or_were_warm_up_are_in_no_median():
     assert [(part.name, part.n) for part in cell.parts] == [("call 1", 5000), ("call 2", 5000), ("call 3", 4500)]
 
 
-def test_a_cell_of_calls_has_no_parts():
-    assert {(cell.kind, cell.parts) for cell in summarise(a_run()).cells} == {("call", ())}
-
-
 def test_three_calls_are_compared_with_one():
     run = one_or_three(stacks=("grpc",))
     (found,) = [c for c in run.comparisons if c.statistic == "median"]
@@ -69,80 +56,3 @@ def test_three_calls_are_compared_with_one():
     low, high = found.interval
     assert low < CALLS * 1.05
     assert high > CALLS * 0.95
-
-
-def test_a_run_of_tasks_is_stored_and_read_like_any_other(tmp_path):
-    run = a_run(task=CALLS, blocks=3)
-    folder = RunFolder.open(str(write_run(run, tmp_path / "results" / "20231114-synthetic")), root=tmp_path / "results")
-    stored, made = summarise(folder), summarise(run)
-    assert [cell.parts for cell in stored.cells] == [cell.parts for cell in made.cells]
-    assert [cell.distribution for cell in stored.cells] == [cell.distribution for cell in made.cells]
-
-
-def test_the_summary_with_its_parts_is_what_it_was_after_its_way_through_json():
-    run = summarise(a_run(task=CALLS))
-    assert summary_of_json(run.to_json()) == run
-
-
-def test_the_report_says_what_a_task_is_and_shows_its_parts():
-    page = " ".join(render(summarise(a_run(task=CALLS))).split())
-    assert EACH in page
-    assert "Where several calls make a task, the task is what is timed" in page
-    assert "The parts of each task, one after the other: the median of each" in page
-    for head in ("Call 1", "Call 2", "Call 3", "The task"):
-        assert f'<th scope="col">{head}</th>' in page
-    (table,) = re.findall(r"<caption><span>The parts of each task.*?</table>", page)
-    assert table.count("<td>") == 2 * (CALLS + 2)
-    assert "The parts of each" not in render(summarise(a_run()))
-
-
-def test_of_many_parts_the_report_shows_the_first():
-    page = " ".join(render(summarise(a_run(task=20, stacks=("grpc",)))).split())
-    assert "The first 8 of 20; summary.json has all." in page
-    assert 'scope="col">Call 8</th>' in page
-    assert 'scope="col">Call 9</th>' not in page
-
-
-def test_so_does_the_terminal():
-    text = "\n".join(answer_lines(summarise(a_run(task=CALLS)), width=120))
-    assert EACH in text
-    assert (
-        len(
-            re.findall(r"each task with \w+ \(thin\), medians in µs: call 1 [\d.]+, call 2 [\d.]+, call 3 [\d.]+", text)
-        )
-        == 2
-    )
-
-
-@pytest.mark.parametrize(
-    ("load", "words"),
-    [
-        (Load(requests=1000), f"1,000 tasks, 1 in flight, {EACH}"),
-        (Load(requests=1), f"1 task, 1 in flight, {EACH}"),
-        (Load(duration_s=5.0, concurrency=8), f"5 s, 8 in flight, {EACH}"),
-        (
-            Load(duration_s=5.0, rate_per_s=100.0, concurrency=8),
-            f"100 tasks/s (300 calls/s), poisson, for 5 s, at most 8 in flight, {EACH}",
-        ),
-    ],
-)
-def test_a_load_of_tasks_says_so(load, words):
-    assert of_load(load, calls=CALLS) == words
-
-
-def test_a_rate_is_of_tasks_in_report_and_terminal():
-    summary = summarise(a_run(task=CALLS))
-    page, lines = render(summary), "\n".join(answer_lines(summary))
-    for text in (page, lines):
-        assert "Req/s" not in text
-        assert "Tasks/s is right tasks over the measured windows" in " ".join(text.split())
-    assert "req/s" not in lines
-    assert "tasks/s" in lines
-    assert "bytes and packets per task" in page
-    assert "Req/s" in render(summarise(a_run()))
-
-
-def test_an_open_loop_of_tasks_says_its_rate_of_tasks_and_of_calls():
-    load = Load(concurrency=8, duration_s=10.0, rate_per_s=60.0)
-    assert describe_load(load, "task", CALLS) == "10 s, 60 tasks/s (180 calls/s) poisson, at most 8 in flight"
-    assert describe_load(load).startswith("10 s, 60/s poisson")

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.between_runs.across import compare_runs, compare_within
-from orchestrator.between_runs.measured_runs import _means
 from orchestrator.errors import Undecided
 from orchestrator.experiment.plan.plan import Load
 from orchestrator.statistics.terms import ReasonKind
@@ -57,17 +56,3 @@ def test_the_gate_does_not_pass(new, old):
     for comparison in (compare_within(new, "p99"), compare_runs(new, old, "p99")):
         with pytest.raises(Undecided, match="3 of 6 blocks have no value"):
             require_not_slower(comparison, 1.0)
-
-
-def test_the_history_does_not_know_such_a_mean(new, old):
-    key = ("grpc-thin__add__local__reuse__c1", "p99")
-    assert key in _means(old)
-    assert key not in _means(new)
-
-
-def test_a_cell_of_which_no_trial_has_a_p99_says_so_plainly():
-    def short(draft):
-        draft.columns = {name: values[:150] for name, values in draft.columns.items()}
-
-    (found,) = (c for c in summarise(a_run(spoil=short)).comparisons if c.statistic == "p99")
-    assert (found.reason.kind, found.reason.numbers["blocks"]) == (ReasonKind.FEW_BLOCKS, 0)

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan import plan as p
-from orchestrator.summarise import summarise
-from tests.orchestrator.checks.test_floor_of_large_bodies import floor_of
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, a_run
@@ -42,14 +40,3 @@ def test_packets_that_the_kernel_counts_of_others_say_nothing(again: int) -> Non
     found = of(over_http_3(spoil=spoil), "lost packets")
     assert {result.verdict for result in found} == {"cannot tell"}
     assert "QUIC" in found[0].explanation
-
-
-def test_the_conditions_say_what_is_not_known_of_it() -> None:
-    assert "QUIC" in dict(summarise(over_http_3()).conditions)["HTTP/3"]
-    assert "HTTP/3" not in dict(summarise(a_run(stacks=("rest",))).conditions)
-
-
-def test_the_exchange_of_large_bodies_is_tcps_and_no_bound() -> None:
-    result = floor_of(exchange_ms=248, call_ms=205, opened=True, **HTTP_3)
-    assert result.verdict == "cannot tell"
-    assert "QUIC has windows of its own" in result.explanation

@@ -37,16 +37,6 @@ def test_the_conditions_say_which_was_in_force_at_either_end(ends: tuple[str | N
     assert dict(summary(HERE, *ends).conditions)["Congestion control"] == words
 
 
-def test_where_nobody_tells_nothing_is_said() -> None:
-    assert "Congestion control" not in dict(summary(HERE, None, None).conditions)
-
-
-def test_what_was_asked_for_has_a_line_of_its_own() -> None:
-    found = dict(summary(FAR, "bbr", "bbr", congestion="bbr").conditions)
-    assert found["Congestion control where bbr was asked for"] == "bbr at both ends"
-    assert "Congestion control" not in found
-
-
 @pytest.mark.parametrize(
     ("place", "ends", "call", "is_warned"),
     [
@@ -66,11 +56,3 @@ def test_a_run_over_a_distance_warns_of_another_than_cubic_that_nobody_asked_for
     if warned:
         assert "and not cubic at both ends" in warned[0]
         assert "`congestion: cubic` asks for it" in warned[0]
-
-
-def test_a_run_warns_where_another_was_in_force_than_was_asked_for() -> None:
-    found = [text for text in summary(HERE, "bbr", "cubic", congestion="bbr").warnings if "congestion" in text]
-    assert found == [
-        "`congestion: bbr` was asked for, and was not in force at both ends: bbr at the responder, cubic at the requester."
-    ]
-    assert not [text for text in summary(HERE, None, "bbr", congestion="bbr").warnings if "congestion" in text]

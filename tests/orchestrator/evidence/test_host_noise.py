@@ -9,13 +9,11 @@ import pytest
 
 from orchestrator.checks.latency import noise
 from orchestrator.evidence.collect import collect
-from orchestrator.evidence.conditions import conditions
-from orchestrator.evidence.host_noise import MOST, held_up, noises
+from orchestrator.evidence.host_noise import held_up, noises
 from orchestrator.evidence.run_evidence import CellEvidence
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.topology import MACHINES, limit_of
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.quantities import of_cores
 from tests.support.lines import host_counters
 from tests.support.made_up import HERE, WEST
 from tests.support.runs import Draft, S, a_plan, a_run
@@ -66,17 +64,6 @@ def test_throttling_by_the_quota_that_a_machine_type_has_in_the_lab_is_no_noise(
     assert max(seen.throttled or 0.0 for seen in noises(cell, cell.trials[0])) == pytest.approx(0.75)
 
 
-def test_a_machine_types_size_is_a_condition_of_the_run() -> None:
-    plan = replace(a_plan(placements=[WEST]), provider="lab", machine="f1-micro")
-    assert ("Machine", f"{of_cores(0.2)}: f1-micro") in conditions(collect(a_run(plan), {}))
-
-
-def test_a_quota_that_nobody_asked_for_is() -> None:
-    cell = cell_of(lambda draft: quiet(draft, throttled=50), provider="local", machine=None, placement=HERE)
-    assert judged(cell).verdict == "warn"
-    assert held_up(cell, cell.trials[0]) == pytest.approx(0.5)  # both readings are of one machine
-
-
 @pytest.mark.parametrize(
     ("machine", "busy", "verdict", "taken"),
     [
@@ -120,11 +107,6 @@ def test_the_program_that_emulates_the_distance_is_no_neighbour(
     assert result.verdict == verdict
     assert result.evidence["foreign"] == pytest.approx(foreign)
     assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
-
-
-def test_what_others_took_is_never_all_of_a_trial() -> None:
-    cell = cell_of(lambda draft: quiet(draft, steal=1_500), provider="local", machine=None, placement=HERE)
-    assert held_up(cell, cell.trials[0]) == MOST
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from orchestrator.evidence.collect import collect
-from orchestrator.evidence.responder_workers import answered
 from services.python.contract.lines import Load
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
@@ -81,18 +80,6 @@ def test_one_worker_with_most_of_the_requests_is_a_warning(shares: tuple[float, 
     assert words in found.explanation
 
 
-def test_three_quarters_at_one_of_two_workers_is_the_most_that_is_not_named() -> None:
-    assert verdicts(a_run(**TWO, spoil=workers((0.745, 0.255))))["responder's core"] == "pass"
-    assert verdicts(a_run(**TWO, spoil=workers((0.755, 0.245))))["responder's core"] == "warn"
-
-
-def test_a_worker_that_answered_nothing_is_a_warning_though_the_others_shared_alike() -> None:
-    three = {**TWO, "calls": [{"connection": "reuse", "workers": 3}]}
-    found = of(a_run(**three, spoil=workers((0.5, 0.5, 0.0))), "responder's core")[0]
-    assert found.verdict == "warn"
-    assert "answered 50 % of the requests (33 % would be even), and 1 answered none" in found.explanation
-
-
 def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
     shared = [{"connection": "reuse", "workers": 4, "connections": 2}]
     run = a_run(**{**TWO, "stacks": ("grpc",), "calls": shared}, spoil=workers((0.5, 0.5, 0.0, 0.0)))
@@ -100,12 +87,6 @@ def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
         "2 connections kept open can reach 2 of its 4 workers" in found.explanation
         for found in of(run, "responder's core")
     )
-
-
-@pytest.mark.parametrize("cpus", [1, 4])
-def test_one_request_in_flight_has_nothing_to_share(cpus: int) -> None:
-    run = a_run(**{**TWO, "load": Load(concurrency=1, requests=2000)}, spoil=workers((1.0, 0.0), cpus=cpus))
-    assert verdicts(run)["responder's core"] == "pass"
 
 
 def test_what_workers_say_of_themselves_does_not_hide_that_all_of_them_are_busy() -> None:
@@ -129,15 +110,6 @@ def test_a_spread_by_chance_is_no_warning() -> None:
         return verdicts(a_run(**{**sixty_four, "load": load}, spoil=workers(shares, cpus=64)))["responder's core"]
 
     assert (verdict(64 * 60), verdict(64 * 120)) == ("pass", "warn")
-
-
-def test_workers_that_do_not_say_what_they_did_are_not_judged() -> None:
-    def silent(draft: Draft) -> None:
-        draft.ready |= {"workers": 2, "cpus": 2}
-
-    found = of(a_run(**TWO, spoil=silent), "responder's core")[0]
-    assert found.verdict == "cannot tell"
-    assert "How its 2 workers shared the requests is unknown" in found.explanation
 
 
 def test_workers_whose_counts_do_not_add_up_fail_completeness() -> None:
@@ -189,12 +161,3 @@ def test_lines_that_do_not_fit_together_fail_completeness(forged: Callable[[Draf
     found = of(a_run(**TWO, spoil=spoil), "completeness")[0]
     assert found.verdict == "fail"
     assert words in found.explanation
-
-
-def test_what_each_answered_is_that_of_the_measured_phase() -> None:
-    record = a_run(**TWO, spoil=workers((0.75, 0.25))).stored.trials[0]
-    each = answered(record)
-    assert each is not None
-    assert sum(each) == 16_000
-    assert each[0] == pytest.approx(12_000, abs=2)
-    assert answered(a_run(**{**TWO, "calls": [{"connection": "reuse"}]}).stored.trials[0]) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from orchestrator.catalogue.offers import Operation
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model import experiment as model
 from orchestrator.experiment.plan import payloads
-from orchestrator.experiment.plan.planning import make_plan
 
 STOCK = Operation(
     name="stock",
@@ -55,10 +53,3 @@ def test_what_travels_is_estimated_from_the_fields_of_its_message(spec: Any) -> 
     operation = found.operation
     assert (operation.id, operation.name, operation.payload) == ("stock", "stock", {"kind": "none"})
     assert (operation.request_bytes, operation.reply_bytes) == (8, 32 + 8 + 1)
-
-
-def test_the_estimates_of_what_there_is_are_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("name: x\nquestion: Why?\noperations: [timestamp, add]\nstacks: rest\n")
-    plan = make_plan(path)
-    assert [(o.id, o.request_bytes, o.reply_bytes) for o in plan.operations] == [("timestamp", 32, 64), ("add", 16, 8)]

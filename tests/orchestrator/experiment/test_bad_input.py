@@ -58,11 +58,6 @@ def test_stacks_that_do_not_exist_or_do_not_fit_are_refused(
     assert problems(write(MINIMAL.replace("[rest, grpc]", stacks)), known) == [problem]
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "just text\n", "- a\n"])
-def test_a_file_that_is_no_mapping_is_no_experiment(write: Write, known: Known, text: str) -> None:
-    assert problems(write(text), known)[0].endswith("an experiment is a mapping of keys; `orch init` writes one.")
-
-
 def test_a_payload_file_must_be_there_and_be_json(write: Write, known: Known, tmp_path: Path) -> None:
     path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
     assert problems(path, known) == [

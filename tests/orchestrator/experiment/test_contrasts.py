@@ -39,23 +39,6 @@ def test_the_first_value_is_the_reference_unless_given_and_a_payload_brings_its_
     assert compared(by_bytes) == "bytes: 100 B against 10 kB (2 pairs of cells)"
 
 
-def test_a_client_is_compared_within_one_responder(write, known):
-    stacks = "[{protocol: rest, client: [thin, parallel]}, grpc]"
-    text = MINIMAL.replace("[rest, grpc]", stacks) + "compare_by: client\nreference: thin\n"
-    assert {
-        (cell.split("__")[0], beside.split("__")[0]) for _, cell, beside in asked(make_plan(write(text), known=known))
-    } == {("rest-fastapi-parallel", "rest-fastapi-thin")}
-
-
-def test_loads_are_compared_with_several_references_each_pair_once(write, known):
-    text = MINIMAL.replace("[100 B, 10 kB]", "100 B") + (
-        "load: {concurrency: [2, 4, 8]}\ncompare_by: concurrency\nreference: [2, 4]\n"
-    )
-    plan = make_plan(write(text), known=known)
-    found = [(cell[-2:], beside[-2:]) for _, cell, beside in asked(plan) if cell.startswith("grpc")]
-    assert found == [("c4", "c2"), ("c8", "c2"), ("c8", "c4")]
-
-
 def test_stack_and_factor_are_compared_together_and_the_plan_says_so(write, known):
     path = write(KEPT_OR_NOT + "compare_by: [stack, connection]\nreference: [grpc, per-request]\n")
     plan = make_plan(path, known=known)

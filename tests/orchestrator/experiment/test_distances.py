@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan.estimate import estimate, hosts_needed
+from orchestrator.experiment.plan.estimate import hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import topology
 from tests.support.experiments import MINIMAL, Known, Write, problems
@@ -32,15 +32,6 @@ def test_several_lists_are_a_grid(write: Write, known: Known) -> None:
     }
 
 
-def test_a_placement_of_a_name_takes_lists_beside_the_shorthand(write: Write, known: Known) -> None:
-    text = (
-        LAB + "placements: [local, {name: far, rtt: [5ms, 50ms]}, {name: one, rtt: 7ms}]\ndistance: {rtt: [1ms, 2ms]}\n"
-    )
-    plan = make_plan(write(text), known=known)
-    assert [p.name for p in plan.placements] == ["local", "far-5ms", "far-50ms", "one", "distance-1ms", "distance-2ms"]
-    assert (plan.placements[3].from_zone, plan.placements[3].to_zone) == ("us-central1-a", "lab-one-a")
-
-
 def test_all_distances_of_a_list_are_asked_of_one_responder_by_a_requester_each(write: Write, known: Known) -> None:
     plan = make_plan(write(LAB + "placements: local\ndistance: {rtt: [1ms, 5ms, 20ms, 50ms, 100ms]}\n"), known=known)
     made = topology(plan)
@@ -56,14 +47,6 @@ def test_all_distances_of_a_list_are_asked_of_one_responder_by_a_requester_each(
     )  # nothing is measured there: the way over the responder's
 
 
-def test_every_block_measures_every_distance(write: Write, known: Known) -> None:
-    plan = make_plan(write(LAB + "distance: {rtt: [1ms, 5ms, 20ms]}\nrepeats: 4\n"), known=known)
-    places = {cell.id: cell.placement for cell in plan.cells}
-    blocks = [[places[trial.cell] for trial in plan.trials if trial.block == block] for block in range(4)]
-    assert all(set(block) == {p.id for p in plan.placements} for block in blocks)
-    assert len({tuple(block) for block in blocks}) > 1  # in an order that changes
-
-
 def test_a_grid_is_counted_before_it_is_made(write: Write, known: Known) -> None:
     rtts = ", ".join(f"{n}ms" for n in range(1000))
     rates = ", ".join(f"{n} Mbit/s" for n in range(1, 1001))
@@ -71,30 +54,6 @@ def test_a_grid_is_counted_before_it_is_made(write: Write, known: Known) -> None
     text = f"{LAB}distance: {{rtt: [{rtts}], rate: [{rates}], loss: [{losses}]}}\n"
     assert problems(write(text), known) == [
         "7:11: the lists make 1,000,000,000 placements; an experiment may have at most 1,000. Ask less at once."
-    ]
-
-
-def test_hosts_are_made_once_however_many_distances_there_are(write: Write, known: Known) -> None:
-    one = estimate(make_plan(write(LAB + "distance: {rtt: 1ms}\n"), known=known))
-    five = estimate(make_plan(write(LAB + "distance: {rtt: [0ms, 1ms, 2ms, 3ms, 4ms]}\n"), known=known))
-    assert (five.hosts_s, five.teardown_s) == (one.hosts_s, one.teardown_s)
-
-
-def test_a_distance_is_left_out_by_the_name_of_its_placement(write: Write, known: Known) -> None:
-    text = LAB + "distance: {rtt: [1ms, 2ms]}\nexclude: {placement: distance-2ms, protocol: rest}\n"
-    plan = make_plan(write(text), known=known)
-    assert [(c.placement, c.factors["protocol"]) for c in plan.cells] == [
-        ("distance-1ms", "rest"),
-        ("distance-1ms", "grpc"),
-        ("distance-2ms", "grpc"),
-    ]
-
-
-def test_a_list_stands_for_the_known_distance_where_it_lists_something_else(write: Write, known: Known) -> None:
-    plan = make_plan(write(LAB + "placements: {name: cross-region, loss: [0 %, 1 %]}\n"), known=known)
-    assert [(p.name, p.link.rtt_ms, p.link.loss) for p in plan.placements] == [
-        ("cross-region-loss-0pct", 35.594, 0.0),
-        ("cross-region-loss-1pct", 35.594, 0.01),
     ]
 
 
@@ -121,11 +80,3 @@ def test_pairs_of_zones_have_their_published_distance_in_the_lab(write: Write, k
     text = LAB + "distance: {zones: {from: us-central1-a, to: us-west1-a}, jitter: 1ms}\n"
     (placement,) = make_plan(write(text), known=known).placements
     assert (placement.link.rtt_ms, placement.link.jitter_ms) == (35.594, 1.0)
-
-
-def test_the_initial_window_of_tcp_is_a_part_of_the_way(write: Write, known: Known) -> None:
-    plan = make_plan(write(LAB + "distance: {rtt: 20ms, initial_window: [4, 10, 40]}\n"), known=known)
-    assert [(p.id, p.link.initial_window) for p in plan.placements] == [
-        (f"distance-initial-window-{segments}", segments) for segments in (4, 10, 40)
-    ]
-    assert make_plan(write(LAB + "distance: {rtt: 20ms}\n"), known=known).placements[0].link.initial_window is None

@@ -16,7 +16,6 @@ from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.contrasts import against_reference
 from orchestrator.experiment.plan.documents import typed_message
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -51,20 +50,6 @@ def test_typed_is_the_default_where_there_are_protocol_buffers(tmp_path: Path) -
     assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan == read_plan(plan.to_dict())
 
 
-def test_both_ways_are_cells_of_their_own(tmp_path: Path) -> None:
-    plan = planned(tmp_path, HEAD + BOTH)
-    assert list(ways(plan).values()) == [None, "typed", "value"]
-    assert [cell.id.rpartition("__local__")[2] for cell in plan.cells] == ["reuse__c1", "reuse__c1", "reuse__value__c1"]
-    assert len({cell.exchange for cell in plan.cells}) == 3
-
-
-def test_who_has_no_protocol_buffers_cannot_be_told_value(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, HEAD + STACKS + "document: value\n")
-    assert "rest cannot do document: value: it carries no Protocol Buffers" in str(refused.value)
-    assert "`document: typed`" in str(refused.value)
-
-
 def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
     plan = planned(tmp_path, HEAD + BOTH)
     said = documents.sentence(plan.to_dict())
@@ -75,11 +60,6 @@ def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
     document = plan_document(plan, tmp_path / "plan.json") | {"terraform": None}
     assert document["documents"] == said
     assert said in list(plan_lines(plan, document))
-
-
-def test_what_of_a_document_is_not_typed_is_said(tmp_path: Path) -> None:
-    said = documents.sentence(planned(tmp_path, HEAD + STACKS, {"a": 1, "mixed": [1, "x"]}).to_dict())
-    assert "over grpc, protobuf (3 of its 5 values, the others as google.protobuf.Value within it)" in said
 
 
 def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:
@@ -120,13 +100,6 @@ def test_what_no_way_brings_back_is_refused_for_those_stacks(tmp_path: Path, nam
     assert list(ways(without).values()) == [None]
 
 
-def test_what_only_a_typed_message_brings_back_is_not_refused(tmp_path: Path) -> None:
-    document = nested(80, lambda inner: {"in": inner})
-    assert list(ways(planned(tmp_path, HEAD + STACKS, document)).values()) == [None, "typed", "typed"]
-    with pytest.raises(ExperimentError, match=r"as google\.protobuf\.Value rows\.json does not come back"):
-        planned(tmp_path, HEAD + BOTH, document)
-
-
 def test_a_message_that_does_not_bring_the_document_back_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,27 +116,6 @@ def test_a_message_that_does_not_bring_the_document_back_is_not_used(
     monkeypatch.setattr(documents, "typed_message", lambda _document, _name: made)
     with pytest.raises(OrchError, match="as a typed message it does not come back"):
         documents.write_schemas(typed, files)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [HEAD + "stacks: [rest, cbor]\n", HEAD.replace("json: rows.json", "records: 3") + STACKS],
-    ids=["no Protocol Buffers", "no JSON"],
-)
-def test_nothing_is_said_where_none_travels(tmp_path: Path, text: str) -> None:
-    plan = planned(tmp_path, text)
-    assert documents.sentence(plan.to_dict()) == ""
-    assert plan.operations[0].shape is None
-
-
-def test_a_stack_whose_ends_know_no_message_differs_in_the_codec(tmp_path: Path) -> None:
-    """An implementation in another language, say, that has Protocol Buffers, and not yet this."""
-    plan = planned(tmp_path, HEAD + "stacks: [grpc, {protocol: grpc, responder: grpc-aio}]\n")
-    assert list(against_reference(plan)) == [("grpc (grpc-aio)", ("framework",))]
-    resolved = plan.resolved | {"grpc-grpc-aio-grpcio": plan.resolved["grpc-grpc-aio-grpcio"] | {"documents": "value"}}
-    behind = replace(plan, resolved=resolved)
-    assert list(ways(behind).values()) == ["typed", "value"]
-    assert list(against_reference(behind)) == [("grpc (grpc-aio)", ("codec", "framework"))]
 
 
 def test_the_files_lie_beside_the_document(tmp_path: Path) -> None:

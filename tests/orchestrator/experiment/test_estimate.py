@@ -24,11 +24,6 @@ def estimated(write: Write, known: Known, text: str, costs: Costs | None = None)
     return estimate(make_plan(write(text), known=known), costs)
 
 
-def test_a_run_takes_at_least_as_long_as_its_loads(write: Write, known: Known) -> None:
-    text = MINIMAL + "load: {duration: 10s}\nwarmup: {requests: 1, at_least: 2s}\nrepeats: 3\n"
-    assert estimated(write, known, text).trials_s > 2 * 3 * 12
-
-
 def test_the_parts_add_up(write: Write, known: Known) -> None:
     found = estimated(write, known, MINIMAL)
     assert found.trials_s == pytest.approx(5 * found.block_s)
@@ -59,16 +54,6 @@ def test_slow_start_adds_round_trips_to_a_large_body_on_a_fresh_connection(write
     assert fresh - kept == pytest.approx(10 * 0.1 * (1 + 6), rel=1e-3)
 
 
-def test_a_fifth_of_a_core_makes_everything_slower(write: Write, known: Known) -> None:
-    text = MINIMAL + "provider: lab\n"
-    assert estimated(write, known, text).trials_s > 1.5 * estimated(write, known, text + "machine: lab\n").trials_s
-
-
-def test_a_rate_decides_how_many_requests_there_are(write: Write, known: Known) -> None:
-    text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {rate: 500/s, duration: 10s}\n"
-    assert estimated(write, known, text).requests == 5000
-
-
 def test_what_was_measured_replaces_what_was_assumed(write: Write, known: Known) -> None:
     text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {requests: 1000}\n"
     slow = estimated(write, known, text, Costs(request_s={"rest-fastapi-thin": 0.02}))
@@ -88,17 +73,6 @@ def test_what_was_measured_replaces_what_was_assumed(write: Write, known: Known)
 def test_placements_share_hosts(write: Write, known: Known, placements: str, hosts: int) -> None:
     plan = make_plan(write(f"{MINIMAL}provider: lab\nplacements: {placements}\n"), known=known)
     assert len(hosts_needed(plan)) == hosts
-
-
-def test_several_requesters_are_several_hosts(write: Write, known: Known) -> None:
-    plan = make_plan(
-        write(MINIMAL + "provider: lab\nplacements: cross-region\nrequesters: 3\nload: {concurrency: 3}\n"), known=known
-    )
-    assert hosts_needed(plan) == ("us-west1-a", "us-central1-a", "us-central1-a", "us-central1-a")
-
-
-def test_this_machine_needs_no_hosts(write: Write, known: Known) -> None:
-    assert estimated(write, known, MINIMAL).hosts == ()
 
 
 def earlier(

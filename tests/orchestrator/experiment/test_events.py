@@ -50,25 +50,6 @@ def test_cells_of_events_are_streams_with_clients_for_a_time(tmp_path: Path) -> 
     assert describe_load(cell.load, cell.kind) == "4 s, 5 clients"
 
 
-def test_a_stream_lasts_ten_seconds_unless_said(tmp_path: Path) -> None:
-    plan = planned(tmp_path, TEXT.replace(", duration: 4s", ""))
-    assert {cell.load.duration_s for cell in plan.cells} == {10.0}
-
-
-def test_beside_calls_the_common_load_is_for_them(tmp_path: Path) -> None:
-    text = (
-        TEXT.replace("  - events", "  - add\n  - events")
-        .replace("sse]", "grpc]")
-        .replace("duration: 4s", "requests: 50")
-    )
-    plan = planned(tmp_path, text)
-    kinds = {(cell.kind, cell.load.requests, cell.load.duration_s) for cell in plan.cells}
-    assert kinds == {("call", 50, None), ("stream", None, 10.0)}
-    clients = {(cell.kind, cell.load.concurrency, cell.stack) for cell in plan.cells if cell.stack.startswith("grpc")}
-    assert ("call", 1, "grpc-grpcio-grpcio") in clients
-    assert {stack for kind, _, stack in clients if kind == "stream"} == {"grpc-grpcio-grpc-aio"}
-
-
 def test_streams_are_compared_by_their_rate_and_never_with_calls(tmp_path: Path) -> None:
     by_rate = planned(tmp_path, TEXT + "compare_by: per_second\nreference: 100/s\n")
     found = [(pair.cell.factors["per_second"], pair.reference.factors["per_second"]) for pair in pairs(by_rate)]
@@ -90,15 +71,6 @@ def test_a_stream_has_no_floor_and_its_schedule_says_how_many_rows_it_has(tmp_pa
 def test_all_stacks_are_those_that_carry_an_operation(tmp_path: Path) -> None:
     plan = planned(tmp_path, TEXT.replace("stacks: [websocket, sse]", "stacks: all"))
     assert {stack.protocol for stack in plan.stacks} == {"graphqlws", "grpc", "socketio", "sse", "websocket"}
-
-
-def test_the_shipped_experiment_plans() -> None:
-    plan = make_plan(Path(__file__).parents[3] / "experiments" / "streams.yaml")
-    assert {cell.kind for cell in plan.cells} == {"stream"}
-    assert {stack.protocol for stack in plan.stacks} == {"graphqlws", "grpc", "socketio", "sse", "websocket"}
-    asked = {(c.factors["per_second"], c.load.concurrency, c.load.duration_s) for c in plan.cells}
-    assert asked == {(rate, clients, 10.0) for rate in (100.0, 500.0, 1000.0) for clients in (1, 5, 10)}
-    assert len(plan.cells) == 5 * 3 * 3
 
 
 def test_how_fast_clients_read_is_a_factor_of_a_stream_and_of_nothing_else(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from orchestrator.experiment.plan.contrasts import (
     against_reference,
     announcements,
     behind_loopback,
-    external_sentence,
     may_differ_in,
 )
-from orchestrator.experiment.plan.plan import External, Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import Known, Write, problems
 
@@ -38,29 +37,6 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def planned(write: Write, known: Known, stacks: str, more: str = "") -> Plan:
     return make_plan(write(f"{HEAD}stacks: {stacks}\n{more}"), known=known)
-
-
-def test_a_responder_that_runs_already_is_asked_at_the_address_that_its_name_stood_for(write, known, looked_up):
-    stacks = "[{protocol: rest, external: 'localhost:80'}, {protocol: grpc, external: 'localhost:80'}]"
-    plan = planned(write, known, stacks)
-    assert looked_up == ["localhost"]
-    assert {stack.external for stack in plan.stacks} == {External(given="localhost", host="127.0.0.1", port=80)}
-
-
-def test_each_address_has_a_name_of_its_own_and_every_label_says_that_it_ran_already(write, known):
-    one, other = "{protocol: rest, external: 'localhost:80'}", "{protocol: rest, external: 'localhost:81'}"
-    plan = planned(write, known, f"[{one}, {other}, grpc]")
-    assert [stack.label for stack in plan.stacks] == ["rest (external)", "rest (external-2)", "grpc"]
-    assert len({cell.id for cell in plan.cells}) == 3
-    assert planned(write, known, f"[{one}, grpc]").stacks[0].label == "rest (external)"
-
-
-def test_what_is_not_known_of_a_responder_differs_from_what_is(write, known):
-    plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: rest, responder: fastapi}]")
-    given, launched = (plan.resolved[stack.id]["parts"] for stack in plan.stacks)
-    differing = {part for part in given if given[part] != launched[part]}
-    assert differing == {"framework", "validation", "language", "reading"}
-    assert "not known" in plan.resolved[plan.stacks[0].id]["fields"]
 
 
 BESIDE_OURS = "[{protocol: rest, responder: fastapi}, {protocol: rest, external: 'localhost:80'}]"
@@ -90,36 +66,11 @@ def test_who_answers_behind_a_loopback_address_is_not_known(write, known):
     assert behind_loopback(planned(write, known, "rest").stacks) == ""
 
 
-def test_two_protocols_at_one_address_may_be_answered_by_two_responders(write, known):
-    plan = planned(
-        write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: grpc, external: 'localhost:80'}]"
-    )
-    assert "codec" in dict(against_reference(plan))["grpc (external)"]
-    assert set(UNKNOWN) <= set(dict(against_reference(plan, may_differ_in))["grpc (external)"])
-
-
-def test_two_responders_that_are_not_known_are_not_taken_for_alike(write, known):
-    plan = planned(
-        write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: rest, external: 'localhost:81'}]"
-    )
-    one, other = (plan.resolved[stack.id]["parts"] for stack in plan.stacks)
-    assert one["framework"] != other["framework"]
-
-
 def test_one_that_does_not_say_who_it_is_has_to_be_declared(write, known):
     stack = "{protocol: rest, external: {address: 'localhost:80', identity: none}}"
     (external,) = [stack.external for stack in planned(write, known, stack).stacks]
     assert external is not None
     assert external.is_anonymous
-
-
-def test_another_machine_is_a_distance_and_this_one_is_none(write, known):
-    near = planned(write, known, "{protocol: rest, external: 'localhost:80'}")
-    far = planned(write, known, "{protocol: rest, external: 'there:80'}")
-    named = planned(write, known, "{protocol: rest, external: 'there:80'}", "placements: my-site\n")
-    assert [(p.name, p.kind) for p in near.placements] == [("local", "local")]
-    assert [(p.name, p.kind) for p in far.placements] == [("external", "external")]
-    assert [(p.name, p.kind) for p in named.placements] == [("my-site", "external")]
 
 
 REFUSED = {
@@ -190,15 +141,6 @@ def test_an_address_of_nobody_or_of_many_is_refused(write, known, monkeypatch, h
     assert found[0].endswith(f"{host} is {host}, which is no address of one host.")
 
 
-def test_a_name_without_an_address_is_refused(write, known, monkeypatch):
-    def fails(host: str) -> str:
-        raise ValueError(f"{host} has no IPv4 address here: none")
-
-    monkeypatch.setattr("orchestrator.experiment.plan.placements.resolve", fails)
-    found = problems(write(f"{HEAD}stacks: {{protocol: rest, external: 'there:80'}}\n"), known)
-    assert found == ["4:36: there has no IPv4 address here: none."]
-
-
 def test_a_plan_says_to_whom_requests_will_go_and_how_many(write, known):
     load = "load: {requests: 100}\nwarmup: {requests: 10, at_least: 0s}\nrepeats: 3\n"
     plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
@@ -207,14 +149,6 @@ def test_a_plan_says_to_whom_requests_will_go_and_how_many(write, known):
         " there, and ends nothing"
     ]
     assert announcements(planned(write, known, "grpc", load)) == []
-
-
-def test_the_requests_of_controls_are_among_those_announced(write, known):
-    load = "load: {requests: 100}\nwarmup: {requests: 10, at_least: 0s}\nrepeats: 3\ncontrol: true\n"
-    plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
-    (told,) = announcements(plan)
-    assert told.startswith("rest (external): about 990 requests go to")
-    assert external_sentence(plan.stacks).count("rest (external)") == 1
 
 
 @pytest.mark.parametrize(

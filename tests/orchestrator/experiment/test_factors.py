@@ -2,7 +2,7 @@
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec, Experiment, StackSpec
-from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS, FACTORS, OF_THE_CALL
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.results.manifest import SAMPLE_COLUMNS
 from tests.support.experiments import MINIMAL, Known, Write
@@ -28,14 +28,3 @@ def test_keys_of_an_experiment_file_are_those_of_the_list() -> None:
 def test_samples_have_the_columns_of_the_list() -> None:
     assert set(factors.COLUMNS) <= set(SAMPLE_COLUMNS)
     assert factors.in_columns({"concurrency": 8})["policy"] == "reuse"
-
-
-def test_what_is_at_its_default_is_said_of_connections_alone_and_told_to_nobody() -> None:
-    assert factors.short(DEFAULTS) == ("reuse",)
-    assert factors.phrases(DEFAULTS) == ("connections kept open",)
-    assert factors.knobs(DEFAULTS) == {}
-
-
-def test_a_number_with_a_unit_is_shown_with_it_in_lists():
-    assert BY_NAME["tcp_window"].tag(65_536) == "TCP window 64 KiB"
-    assert BY_NAME["connections"].tag("each") == "connections each"

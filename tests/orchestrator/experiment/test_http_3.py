@@ -38,13 +38,6 @@ def test_its_handshake_has_that_of_tls_in_it_and_its_transport_is_named(tmp_path
     assert ways == ["HTTP/1.1", "HTTP/2", "HTTP/3"]
 
 
-def test_requests_in_flight_share_its_connections(tmp_path: Path) -> None:
-    plan = planned(
-        tmp_path, f"stacks: {GO}\nhttp: 3\ntls: tls1.3\nconnections: 2\nload: {{concurrency: 8, requests: 50}}\n"
-    )
-    assert knobs(plan.cells[0].factors) == {"http": "3", "tls": "tls1.3", "connections": "2"}
-
-
 def test_a_plan_without_tcp_says_nothing_of_its_congestion_control(tmp_path: Path) -> None:
     settings = tmp_path / "sys/net/ipv4"
     settings.mkdir(parents=True)

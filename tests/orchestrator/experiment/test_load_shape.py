@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from orchestrator.experiment.plan.contrasts import pairs
-from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL, Known, Write
 
@@ -37,19 +34,6 @@ def test_think_time_is_a_factor_of_closed_loops_and_none_is_as_before(write: Wri
     assert [(pair.cell.load.thinking, pair.reference.load.think_s) for pair in pairs(plan)] == [("constant", 0.0)]
 
 
-def test_no_think_time_is_compared_with_any_spread(write: Write, known: Known) -> None:
-    text = ONE + "load: {think: [0ms, 10ms], thinking: exponential}\ncompare_by: think\n"
-    plan = make_plan(write(text), known=known)
-    assert loads_of(plan) == ["c1", "c1-think10ms-exponential"]
-    assert [(pair.cell.factors["think"], pair.reference.factors["think"]) for pair in pairs(plan)] == [(0.01, 0.0)]
-
-
-def test_a_rest_is_part_of_what_a_plan_takes(write: Write, known: Known) -> None:
-    load = "load: {requests: 1000, at_most: 600s"
-    fast, slow = (make_plan(write(ONE + f"{load}{think}}}\n"), known=known) for think in ("", ", think: 50ms"))
-    assert 49 < (estimate(slow).trials_s - estimate(fast).trials_s) / slow.repeats < 51
-
-
 def test_an_operation_of_another_kind_of_load_passes_over_what_the_experiments_load_says(
     write: Write, known: Known
 ) -> None:
@@ -74,10 +58,3 @@ def test_an_operations_own_level_stands_in_place_of_the_steps(write: Write, know
     plan = make_plan(write(text + "load: {duration: 8s, steps: [{rate: 100/s}, {rate: 200/s}]}\n"), known=known)
     assert loads_of(plan) == ["r100-c50", "r200-c100", "c3", "r100-c50", "r200-c100"]
     assert [cell.load.duration_s for cell in plan.cells] == [8, 8, 8, 3, 3]
-
-
-def test_a_plan_with_any_of_it_is_read_back(write: Write, known: Known) -> None:
-    text = ONE + "load: {steps: [{rate: 100/s, arrivals: uniform}, {think: 1ms, thinking: exponential}]}\n"
-    plan = make_plan(write(text), known=known)
-    document = json.loads(json.dumps(plan.to_dict()))
-    assert read_plan(document).digest() == plan.digest()

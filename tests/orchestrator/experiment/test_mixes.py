@@ -36,14 +36,6 @@ def test_a_mix_is_one_operation_with_its_parts(tmp_path: Path) -> None:
     assert {(cell.kind, cell.mixed, cell.recorded) for cell in plan.cells} == {("call", 2, "mix")}
 
 
-def test_lists_make_a_mix_each(tmp_path: Path) -> None:
-    text = "  - mix: {of: [{share: 99.5 %, add: {}}, {share: 0.5 %, echo: {bytes: [1 kB, 10 kB]}}]}\n"
-    assert [o.id for o in planned(tmp_path, text).operations] == [
-        "mix-99.5-add-0.5-echo-1kb",
-        "mix-99.5-add-0.5-echo-10kb",
-    ]
-
-
 def test_a_mix_may_have_its_own_load_and_stand_beside_other_operations(tmp_path: Path) -> None:
     text = TWO.replace("mix: {", "mix: {load: {requests: 7}, ") + "  - add\n"
     plan = planned(tmp_path, text)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orchestrator.catalogue import building, read
+from orchestrator.catalogue import read
 from orchestrator.catalogue.offers import Client, Protocol
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.experiments import Write, problems, refused
@@ -97,23 +94,9 @@ def test_where_none_can_each_says_why_at_its_place(write: Write, known: dict[str
     ]
 
 
-def test_a_protocol_without_one_says_which_it_has(write: Write, known: dict[str, Protocol]) -> None:
-    none = replace(known["rest"], clients=known["rest"].clients[3:])
-    assert problems(write(TEXT), {**known, "rest": none}) == [
-        "4:30: no client of protocol rest is compiled: `native` stands for none of slow."
-    ]
-
-
 def test_a_client_that_it_stands_for_is_not_given_twice(write: Write, known: dict[str, Protocol]) -> None:
     (problem,) = refused(write(TEXT.replace("slow", "first")), known)
     assert problem.message == "stack rest-fastapi-first is given twice; `native` stands for first here."
-
-
-@pytest.mark.parametrize("reference", ["native", "first"])
-def test_it_can_be_the_reference_by_client(write: Write, known: dict[str, Protocol], reference: str) -> None:
-    text = TEXT.replace("[native, slow]", "[slow, native]") + f"compare_by: client\nreference: {reference}\n"
-    plan = make_plan(write(text), known=known)
-    assert plan.contrasts[0].references == ("first",)
 
 
 def test_a_stack_with_it_can_be_the_reference(write: Write, known: dict[str, Protocol]) -> None:
@@ -121,18 +104,6 @@ def test_a_stack_with_it_can_be_the_reference(write: Write, known: dict[str, Pro
         write(TEXT.replace("[native, slow]", "[slow, native]") + "reference: rest (native)\n"), known=known
     )
     assert plan.reference == "rest-fastapi-first"
-
-
-def test_no_client_is_called_native_and_a_name_near_it_is_told(write: Write, known: dict[str, Protocol]) -> None:
-    assert problems(write(TEXT.replace("native", "natve")), known) == [
-        "4:30: protocol rest has no client 'natve'. Did you mean native?"
-    ]
-
-
-def test_editors_offer_it() -> None:
-    properties: Mapping[str, Any] = json_schema()["$defs"]["StackSpec"]["properties"]["client"]
-    assert "native" in json.dumps(properties.get("examples"))
-    assert "compiled" in properties["description"]
 
 
 # ---- whether it is built
@@ -172,12 +143,6 @@ def test_where_none_is_built_the_command_is_told_at_its_place(services: Path, tm
     (problem,) = error.value.problems
     assert (problem.mark.line, problem.mark.column) == (3, 34)
     assert of_tcp(tmp_path, needs_programs=False) == ["reference"]  # a file that is validated alone
-
-
-def test_what_is_built_is_taken(services: Path, tmp_path: Path) -> None:
-    others(services)
-    building.build(tiny(services), services, say=lambda said: None)
-    assert of_tcp(tmp_path) == ["reference"]
 
 
 def test_one_that_is_not_built_is_passed_over(

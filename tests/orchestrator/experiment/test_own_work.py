@@ -24,23 +24,6 @@ def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spar
     )
 
 
-def test_stacks_that_share_a_cost_are_named_together(write: Write) -> None:
-    plan = planned(write, STACKS)
-    added = contrasts.added_work(plan.stacks, plan.resolved)
-    assert "cbor, msgpack: fastapi routes every request with FastAPI (asgi does not)" in added
-
-
-def test_a_stack_whose_ends_share_a_cost_is_named_once(write: Write) -> None:
-    plan = planned(write, "[rest, {protocol: grpc, responder: grpc-aio, client: grpc-aio}]")
-    assert "grpc: grpc-aio is woken by gRPC's own poller thread" in contrasts.added_work(plan.stacks, plan.resolved)
-
-
-def test_the_control_is_not_named_beside_what_it_is_a_copy_of(write: Write) -> None:
-    plan = make_plan(write(MINIMAL + "control: true\n"), known=protocols())
-    assert any(stack.control_of for stack in plan.stacks)
-    assert not [phrase for phrase in contrasts.added_work(plan.stacks, plan.resolved) if "control" in phrase]
-
-
 def test_fields_that_are_left_unread_are_said_first(write: Write) -> None:
     plan = planned(write, STACKS)
     first, _ = contrasts.work_sentences(plan.stacks, plan.resolved)
@@ -50,13 +33,6 @@ def test_fields_that_are_left_unread_are_said_first(write: Write) -> None:
     assert f"{label}: grpcio-parse-only stops the clock before any field of the reply is read" in first
 
 
-def test_a_lone_parse_only_stack_has_it_in_its_label(write: Write) -> None:
-    plan = planned(write, "[{protocol: grpc, client: grpcio-parse-only}, rest]")
-    assert [stack.label for stack in plan.stacks] == ["grpc (grpcio-parse-only)", "rest"]
-    plan = planned(write, "[{protocol: grpc, responder: grpcio-parse-only}, rest]")
-    assert [stack.label for stack in plan.stacks] == ["grpc (grpcio-parse-only)", "rest"]
-
-
 def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
     plan = planned(write, "[grpc, {protocol: grpc, client: grpcio-parse-only}, rest]")
     assert [plan.resolved[stack.id]["fields"] for stack in plan.stacks] == [
@@ -64,8 +40,3 @@ def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
         contrasts.SOME_UNREAD,
         contrasts.ALL_READ,
     ]
-
-
-def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
-    plan = planned(write, "[websocket, tcp]")
-    assert contrasts.work_sentences(plan.stacks, plan.resolved) == ()

@@ -1,5 +1,4 @@
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +8,6 @@ from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan.planning import make_plan
-from services.python.contract.lines import Payload
-from services.python.operations import OPERATIONS
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]
@@ -28,12 +25,6 @@ def test_payloads_are_what_the_process_contract_says(write: Write, known: Known)
         ("echo 3 records", {"kind": "records", "count": 3}),
         ("image 2 kB, full decode", {"kind": "image", "size": 2000, "sha256": digest, "full_decode": True}),
     ]
-
-
-def test_records_are_planned_with_the_size_that_they_have(write: Write, known: Known) -> None:
-    (operation,) = make_plan(write(REST.replace("timestamp", "{echo: {records: 500}}")), known=known).operations
-    sent = OPERATIONS["echo"].requests(Payload(**operation.payload), 1)(1, lambda: 0)
-    assert len(json.dumps(sent["records"], separators=(",", ":"))) == pytest.approx(operation.request_bytes, rel=0.05)
 
 
 def test_a_generated_image_has_the_size_and_digest_of_the_plan(write: Write, known: Known, tmp_path: Path) -> None:
@@ -62,14 +53,6 @@ def test_a_file_that_changed_since_is_refused(write: Write, known: Known, tmp_pa
     (tmp_path / "body.json").unlink()
     with pytest.raises(UsageError, match="cannot be read"):
         materialise(plan, tmp_path / "payloads")
-
-
-def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, tmp_path: Path) -> None:
-    operations = "[{image: {bytes: 2 kB}}, {image: {bytes: 2 kB, decode: full}}]"
-    plan = make_plan(write(REST.replace("timestamp", operations)), known=known)
-    first, second = materialise(plan, tmp_path / "payloads")
-    assert first == second
-    assert [o.id for o in plan.operations] == ["image-2kb", "image-2kb-full"]
 
 
 @pytest.mark.parametrize("is_link", [True, False])

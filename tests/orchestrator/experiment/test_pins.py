@@ -9,7 +9,6 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.measure.baselines import floors
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc]\n"
 
@@ -51,11 +50,6 @@ def test_cells_are_compared_by_it_alone(tmp_path: Path) -> None:
     assert all(x.cell.stack == x.reference.stack for x in pairs(plan) if x.factor == "pin")
 
 
-def test_it_can_be_excluded(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "pin: [apart, together]\nexclude: [{protocol: grpc, pin: together}]\n")
-    assert len(plan.cells) == 3
-
-
 def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc, cbor]\nreference: grpc\n")
@@ -66,14 +60,6 @@ def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None
         ("cbor", "grpc"),
         ("cbor", "rest"),
     ]
-
-
-def test_each_has_a_floor_of_its_own(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "pin: [apart, together]\n")
-    sizes = {cell.exchange: (8, 8) for cell in plan.cells}
-    for placement in plan.placements:
-        (floor,) = floors([cell for cell in plan.cells if cell.placement == placement.id], sizes)
-        assert set(floor.cells) == {cell.id for cell in plan.cells if cell.placement == placement.id}
 
 
 def test_a_plan_says_what_is_compared_by_spread(tmp_path: Path) -> None:

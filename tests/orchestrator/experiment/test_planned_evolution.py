@@ -36,10 +36,6 @@ def test_a_change_is_compared_with_none_within_a_stack(write: Write) -> None:
     assert BY_NAME["schema_change"].compared("added") == "with a field added"
 
 
-def test_the_levels_are_those_of_the_contract() -> None:
-    assert [level.value for level in BY_NAME["schema_change"].levels] == list(SCHEMA_CHANGES)
-
-
 def test_the_shipped_experiment_asks_every_codec_that_reads_its_fields() -> None:
     plan = make_plan(EXPERIMENTS / "schema_evolution.yaml")
     asked = {(stack.protocol, stack.client) for stack in plan.stacks}

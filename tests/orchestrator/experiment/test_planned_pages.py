@@ -38,19 +38,3 @@ def test_one_query_is_compared_with_each_way_of_three_calls(write: Write) -> Non
         ("reuse__at-once__c1", "reuse__dataloader__c1"),
         ("reuse__http2__at-once__c1", "reuse__dataloader__c1"),
     ]
-
-
-def test_each_is_compared_with_the_reference_that_needs_the_same_fields(write: Write) -> None:
-    plan = make_plan(write(PAGES + "fields: [all, shown]\n"))
-    asked = list(pairs(plan))
-    assert len(asked) == 8
-    assert all(pair.cell.factors["fields"] == pair.reference.factors["fields"] for pair in asked)
-
-
-def test_fetch_is_compared_by_itself(write: Write) -> None:
-    plan = make_plan(write(PAGES + "compare_by: fetch\nreference: whole\n"))
-    compared = [(p.cell.factors["fetch"], p.reference.factors["fetch"], p.cell.stack) for p in pairs(plan)]
-    assert compared == [
-        ("in-a-row", "whole", "rest-starlette-pycurl-multi"),
-        ("at-once", "whole", "rest-starlette-pycurl-multi"),
-    ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
 
-from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.model.factors import BY_NAME, OWN_DRIVERS, resources
+from orchestrator.experiment.model.factors import resources
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
@@ -68,20 +67,6 @@ def test_stores_are_compared_by_the_library_of_a_responder_and_no_other(write: W
     assert [pair.cell.factors["driver"] for pair in pairs(plan) if pair.factor == "store"] == ["psycopg"]
 
 
-def test_every_driver_that_is_declared_can_be_asked_for() -> None:
-    levels = {level.value for level in BY_NAME["driver"].levels}
-    declared = [r.drivers for p in protocols().values() for r in p.responders if r.drivers]
-    assert {name for drivers in declared for name in drivers} == levels
-    assert {drivers[0] for drivers in declared} == {*OWN_DRIVERS}
-
-
-def test_a_codec_alone_has_no_store(write: Write) -> None:
-    calls = "{protocol: rest, store: sqlite}, {protocol: grpc, store: sqlite}"
-    text = BALANCE.replace("rest", f"[{calls}, {{protocol: json, client: [stdlib, orjson]}}]")
-    found = {(cell.kind, cell.factors["store"]) for cell in make_plan(write(text)).cells}
-    assert found == {("call", "sqlite"), ("codec", None)}
-
-
 class Host:
     workspace = PurePosixPath("/run/of/mine")
 
@@ -122,23 +107,3 @@ def test_a_stream_of_a_table_has_a_store_pool_and_driver_as_calls_have(write: Wr
     assert ask_postgresql(plan.cells)
     compared = {pair.factor for pair in pairs(plan)}
     assert compared == {"stack", "store", "driver"}
-
-
-def test_two_streams_are_beside_each_other_and_calls_have_the_common_load(write: Write) -> None:
-    both = ACTIVITY.replace("[{activity", "[{events: {}}, {activity")
-    assert {cell.load.duration_s for cell in make_plan(write(both)).cells} == {3.0}
-    text = ACTIVITY.replace("[{activity", "[add, {activity").replace("sse, ", "").replace("duration: 3s", "requests: 9")
-    plan = make_plan(write(text))
-    assert {(cell.kind, cell.load.requests, cell.load.duration_s) for cell in plan.cells} == {
-        ("call", 9, None),
-        ("stream", None, 10.0),
-    }
-
-
-def test_the_shipped_experiment_of_a_table_plans() -> None:
-    plan = make_plan(Path(__file__).parents[3] / "experiments" / "activity.yaml")
-    assert {cell.kind for cell in plan.cells} == {"stream"}
-    assert {(cell.factors["store"], cell.load.concurrency) for cell in plan.cells} == {
-        (store, clients) for store in ("none", "sqlite", "postgresql") for clients in (1, 10)
-    }
-    assert len(plan.cells) == 3 * 3 * 2

@@ -37,14 +37,3 @@ def test_replies_of_two_sizes_can_be_compared(write: Write) -> None:
         assert (cell.stack, cell.factors["bytes"]) == (reference.stack, reference.factors["bytes"])
         assert (cell.factors["reply_bytes"], reference.factors["reply_bytes"]) == (2_000_000, 1000)
     assert BY_NAME["reply_bytes"].compared(1000) == "with a reply of 1 kB"
-
-
-def test_a_part_of_the_sizes_can_be_left_out(write: Write) -> None:
-    text = MINIMAL.replace("timestamp", SIZES) + "exclude: [{bytes: 10 kB, reply_bytes: 2 MB}]\n"
-    operations = [operation.id for operation in make_plan(write(text)).operations]
-    assert operations == ["transfer-32b-1kb", "transfer-32b-2mb", "transfer-10kb-1kb"]
-
-
-def test_other_operations_have_no_size_of_a_reply(write: Write) -> None:
-    plan = make_plan(write(MINIMAL.replace("timestamp", "{echo: {bytes: 1 kB}}")))
-    assert {cell.factors["reply_bytes"] for cell in plan.cells} == {None}

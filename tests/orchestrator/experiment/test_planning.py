@@ -1,7 +1,6 @@
 import dataclasses
 import hashlib
 import json
-from typing import Any
 
 import pytest
 
@@ -40,23 +39,6 @@ def test_a_plan_resolves_every_default(write: Write, known: Known) -> None:
     assert plan.experiment_sha256 == hashlib.sha256(MINIMAL.encode()).hexdigest()
 
 
-def test_an_experiment_in_the_working_folder_has_a_path_without_other_folders(
-    write: Write, known: Known, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = write(MINIMAL)
-    monkeypatch.chdir(file.parent.parent)
-    assert make_plan(file, known=known).experiment_path == f"{file.parent.name}/{file.name}"
-    (file.parent / "beside").mkdir()
-    monkeypatch.chdir(file.parent / "beside")
-    assert make_plan(file, known=known).experiment_path == str(file)
-
-
-@pytest.mark.parametrize(("line", "share"), [("", 0.05), ("matters: 10%\n", 0.1), ("matters: 0.1\n", 0.1)])
-def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
-    plan = make_plan(write(MINIMAL + line), known=known)
-    assert plan.matters == pytest.approx(share)
-
-
 def test_lists_multiply(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[add, {echo: {bytes: [100 B, 1 kB]}}]")
     text += "connection: [reuse, per-request]\nload: {concurrency: [1, 8]}\n"
@@ -64,24 +46,6 @@ def test_lists_multiply(write: Write, known: Known) -> None:
     assert len(plan.cells) == 2 * 3 * 2 * 2
     assert [operation.id for operation in plan.operations] == ["add", "echo-100b", "echo-1kb"]
     assert len(plan.trials) == 5 * len(plan.cells)
-
-
-def test_the_default_client_depends_on_the_requests_in_flight(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + "load: {concurrency: [1, 8]}\n"), known=known)
-    assert [(c.load.concurrency, c.stack) for c in plan.cells] == [
-        (1, "rest-fastapi-thin"),
-        (8, "rest-fastapi-parallel"),
-    ]
-    assert [stack.label for stack in plan.stacks] == ["rest (thin)", "rest (parallel)"]
-
-
-def test_an_open_loop_asks_with_the_concurrent_client(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + "load: {rate: [100/s, 200/s]}\n"), known=known)
-    assert {cell.stack for cell in plan.cells} == {"rest-fastapi-parallel"}
-    assert [(c.load.rate_per_s, c.load.duration_s, c.load.requests) for c in plan.cells] == [
-        (100, 10, None),
-        (200, 10, None),
-    ]
 
 
 def loads(text: str, write: Write, known: Known) -> list[Load]:
@@ -104,14 +68,6 @@ def test_an_open_loop_with_too_little_room_is_found_beforehand(write: Write, kno
     assert short_of_room(make_plan(write(text), known=known)) == ()
 
 
-def test_a_closed_loops_concurrency_is_no_bound_of_an_operations_own_rate(write: Write, known: Known) -> None:
-    text = MINIMAL.replace("[rest, grpc]", "rest").replace("timestamp", "[add, {echo: {load: {rate: 500/s}}}]")
-    plan = make_plan(write(text + "load: {concurrency: 2}\n"), known=known)
-    assert {c.operation: c.load.concurrency for c in plan.cells} == {"add": 2, "echo-100b": 250}
-    plan = make_plan(write(text + "load: {rate: 100/s, concurrency: 2}\n"), known=known)
-    assert {c.operation: c.load.concurrency for c in plan.cells} == {"add": 2, "echo-100b": 2}
-
-
 @pytest.mark.parametrize(
     "varied",
     [
@@ -131,19 +87,6 @@ def test_two_values_of_a_load_have_two_names_everywhere(varied: str, write: Writ
     assert len({cell.id for cell in plan.cells}) == len({describe_load(cell.load) for cell in plan.cells}) == 2
     assert len({quantities.of_load(cell.load) for cell in plan.cells}) == 2
     assert all("+" not in cell.id for cell in plan.cells)
-
-
-def test_an_operation_may_have_its_own_load_and_warm_up(write: Write, known: Known) -> None:
-    text = MINIMAL.replace("timestamp", "[add, {echo: {load: {requests: 7}, warmup: {requests: 3}}}]")
-    plan = make_plan(write(text + "load: {requests: 50, at_most: 9s}\nwarmup: {at_least: 1s}\n"), known=known)
-    loads = {cell.operation: (cell.load, cell.warmup) for cell in plan.cells}
-    assert loads["add"] == (Load(requests=50, duration_s=9.0), Warmup(requests=500, at_least_s=1.0))
-    assert loads["echo-100b"] == (Load(requests=7, duration_s=9.0), Warmup(requests=3, at_least_s=1.0))
-
-
-def test_all_is_every_protocol_but_the_floor(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "all")), known=known)
-    assert [stack.protocol for stack in plan.stacks] == ["grpc", "rest"]
 
 
 def test_labels_are_the_shortest_that_tell_stacks_apart(write: Write, known: Known) -> None:
@@ -179,21 +122,6 @@ def test_a_control_enters_the_reference_twice_more(write: Write, known: Known) -
     assert plan.resolved[controls[0].id] == plan.resolved["grpc-grpcio-grpcio"]
 
 
-def test_one_stack_may_be_entered_with_either_connection(write: Write, known: Known) -> None:
-    stacks = "[{protocol: rest, connection: reuse}, {protocol: rest, connection: per-request}]"
-    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", stacks)), known=known)
-    assert [(c.stack, c.connection) for c in plan.cells] == [
-        ("rest-fastapi-thin", "reuse"),
-        ("rest-fastapi-thin", "per-request"),
-    ]
-
-
-def test_an_override_of_what_an_alias_repeats_leaves_the_anchor_alone(write: Write, known: Known) -> None:
-    operations = "[{add: {load: &few {requests: 5}}}, {timestamp: {load: *few}}]"
-    plan = make_plan(write(MINIMAL.replace("timestamp", operations)), ["operations.1.timestamp.load.requests=9"], known)
-    assert {(c.operation, c.load.requests) for c in plan.cells} == {("add", 5), ("timestamp", 9)}
-
-
 def test_overrides_replace_values_and_are_recorded(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[{echo: {bytes: 1 kB}}]")
     overrides = ("load.requests=7", "operations.0.echo.bytes=[1 B, 2 B]", "repeats=2", "stacks.1=rest", "stacks.0=grpc")
@@ -203,17 +131,6 @@ def test_overrides_replace_values_and_are_recorded(write: Write, known: Known) -
     assert [stack.protocol for stack in plan.stacks] == ["grpc", "rest"]
     assert plan.overrides == overrides
     assert plan.id != make_plan(write(text), known=known).id
-
-
-def test_an_override_may_go_into_a_shorthand(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL), ["stacks.0.client=slow"], known)
-    assert [stack.client for stack in plan.stacks] == ["slow", "grpcio"]
-
-
-def test_a_client_that_serves_one_and_several_in_flight_is_the_default_at_both(write: Write, known: Known) -> None:
-    plan = make_plan(write(MINIMAL), ["load.concurrency=[1, 2]"], known)
-    reasons = {facts["client_reason"] for facts in plan.resolved.values()}
-    assert "thin and comparable: the default at 1 and more than 1 in flight" in reasons
 
 
 @pytest.mark.parametrize(
@@ -255,9 +172,3 @@ def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> Non
     assert again == plan
     assert again.id == plan.id
     assert plan.to_dict() == json.loads(json.dumps(dataclasses.asdict(plan)))
-
-
-def test_a_plan_of_another_schema_is_not_read(write: Write, known: Known) -> None:
-    raw: dict[str, Any] = make_plan(write(MINIMAL), known=known).to_dict()
-    with pytest.raises(ValueError, match="schema_version: 99"):
-        read_plan({**raw, "schema_version": 99})

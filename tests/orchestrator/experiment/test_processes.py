@@ -43,18 +43,6 @@ def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
     assert estimate(several).requests > estimate(one).requests  # every process warms up
 
 
-def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: [rest, {{protocol: grpc, processes: 4}}]\n{EIGHT}")
-    assert {cell.factors["protocol"]: cell.factors["processes"] for cell in plan.cells} == {"rest": 1, "grpc": 4}
-
-
-def test_numbers_of_processes_are_compared_and_left_out_like_every_factor(tmp_path: Path) -> None:
-    text = "stacks: [rest, grpc]\nprocesses: [1, 2]\ncompare_by: processes\nexclude: {protocol: grpc, processes: 2}\n"
-    plan = plan_of(tmp_path, text + EIGHT)
-    assert [(c.factor, c.references) for c in plan.contrasts] == [("processes", (1,))]
-    assert len(plan.cells) == 3
-
-
 def test_a_stream_and_a_codec_alone_have_one_process(tmp_path: Path) -> None:
     stream = (
         "name: x\nquestion: Why?\noperations: events\nstacks: sse\nprocesses: 2\nload: {concurrency: 4, duration: 1s}\n"

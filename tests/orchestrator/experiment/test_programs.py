@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue import building, builds, read
-from orchestrator.catalogue.platforms import here
 from orchestrator.cli.plan_text import plan_document
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import topology
@@ -84,14 +83,6 @@ def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Pa
     assert first.message == (
         "the programs of Tiny cannot be used: they are not built; run `orch build tiny`, or `make native`."
     )
-
-
-def test_who_does_not_name_the_language_needs_nothing_built(services: Path, tmp_path: Path) -> None:
-    assert len(planned(tmp_path, TEXT.replace(f"  - {STACK}\n", "")).stacks) == 1
-
-
-def test_a_file_can_be_validated_whether_its_programs_are_built_or_not(services: Path, tmp_path: Path) -> None:
-    assert len(planned(tmp_path, needs_programs=False).stacks) == 2
 
 
 def _stale(folder: Path) -> None:
@@ -170,13 +161,3 @@ def test_what_programs_need_to_run_is_looked_for_where_this_machine_is_the_host(
     build(services)
     message = refused(tmp_path).problems[0].message
     assert message == f"the programs of Tiny cannot be started here: {why}."
-
-
-def test_a_responder_that_runs_already_needs_no_program_of_its_language(services: Path, tmp_path: Path) -> None:
-    text = TEXT.replace(STACK, '{protocol: tcp, external: "localhost:8001"}')
-    assert len(planned(tmp_path, text).stacks) == 2
-
-
-def test_the_cloud_names_the_platform_of_its_hosts_and_this_machine_is_its_own() -> None:
-    assert PROVIDERS["gcp"].platform == "linux-x86_64"
-    assert topology.platform_of("local") == here()

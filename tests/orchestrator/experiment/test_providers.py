@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, provider_of
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.hosts.probes import survey
 
 ROOT = Path(__file__).parents[3]
@@ -96,12 +96,6 @@ def test_what_a_provider_needs_is_what_doctor_looks_for(tmp_path: Path) -> None:
         looked_for = {name for name, finding in findings.items() if provider.name in finding.needed_for}
         # The controller is looked for with the cloud alone; a tun device only where the kernel has no netem.
         assert looked_for == set(provider.needs) - {"controller"} - ({"tun"} if findings["netem"].is_there else set())
-
-
-def test_the_machine_that_orch_runs_on_comes_first_and_makes_no_host() -> None:
-    assert next(iter(PROVIDERS)) == THIS_MACHINE
-    assert THIS_MACHINE not in MAKERS
-    assert not provider_of(THIS_MACHINE).machines
 
 
 @pytest.mark.parametrize("change", [{"distance": "far"}, {"costs_money": "no"}, {"colour": "grey"}])

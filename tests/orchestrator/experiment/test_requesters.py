@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share_of
+from orchestrator.experiment.plan.cells import in_all, seed_of, share_of
 from orchestrator.experiment.plan.estimate import hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import topology
@@ -54,13 +54,6 @@ def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None
     assert [share_of(cell.factors, cell.load, host, 0).concurrency for host in range(3)] == [2, 1, 1]
 
 
-def test_a_search_can_have_several(tmp_path: Path) -> None:
-    text = (
-        f"stacks: rest\nrequesters: [1, 2]\n{FAR}load: {{find: {{highest: rate, while: p99 < 200ms}}, duration: 10s}}\n"
-    )
-    assert [cell.id.split("__")[-1] for cell in plan_of(tmp_path, text).cells] == ["find", "find"]
-
-
 @pytest.mark.parametrize("processes", [1, 2, 5])
 @pytest.mark.parametrize("hosts", [1, 2, 3, 8])
 @pytest.mark.parametrize(
@@ -77,12 +70,6 @@ def test_the_shares_add_up_and_hosts_differ_by_one_in_flight(load: Load, hosts: 
         assert sum(each.requests or 0 for each in shares.values()) == load.requests
     if load.rate_per_s is not None:
         assert sum(each.rate_per_s or 0.0 for each in shares.values()) == pytest.approx(load.rate_per_s, rel=1e-12)
-
-
-def test_shared_connections_are_divided(tmp_path: Path) -> None:
-    (cell,) = plan_of(tmp_path, f"stacks: grpc\nconnections: 5\nrequesters: 2\nprocesses: 2\n{FAR}{EIGHT}").cells
-    kept = {(h, p): connections_in(cell, h, p) for h, p in product(range(2), range(2))}
-    assert kept == {(0, 0): 2, (1, 0): 1, (0, 1): 1, (1, 1): 1}
 
 
 @pytest.mark.parametrize("hosts", [2, 4])

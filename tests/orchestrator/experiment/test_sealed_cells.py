@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,17 +67,6 @@ def test_the_seed_chooses_and_the_choice_is_in_the_hash(tmp_path: Path) -> None:
     assert set(one.sealed) != set(other.sealed)
     changed = read_plan({**one.to_dict(), "sealed": list(other.sealed)})
     assert changed.digest() != one.digest()
-
-
-def test_a_plan_with_a_seal_is_read_back(tmp_path: Path) -> None:
-    plan = planned(tmp_path)
-    document = json.loads(json.dumps(plan.to_dict()))
-    assert read_plan(document) == plan
-    assert read_plan(document).sealed == plan.sealed
-
-
-def test_hold_out_has_a_default(tmp_path: Path) -> None:
-    assert planned(tmp_path, MAP.replace("{hold_out: 20%}", "{}")).hold_out == 0.2
 
 
 @pytest.mark.parametrize("name", ["decision_map", "decision_map_long"])

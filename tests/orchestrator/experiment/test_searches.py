@@ -77,12 +77,6 @@ def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
     assert (plan.blocks, len(plan.trials)) == (40, 80)
 
 
-def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):
-    plan = make_plan(write(MINIMAL), known=known)
-    assert plan.blocks == plan.repeats
-    assert {cell.find for cell in plan.cells} == {None}
-
-
 def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
     plan = make_plan(write(FIND), known=known)
     places = {cell.id: 0 for cell in plan.cells}
@@ -92,20 +86,6 @@ def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
         places[order[0]] += 1
     assert set(places.values()) == {plan.blocks // 2}
     assert len({trial.seed for trial in plan.trials}) == plan.blocks, "every probe has arrivals of its own"
-
-
-def test_a_probe_is_the_open_loop_at_its_rate(write, known):
-    plan = make_plan(write(FIND), known=known)
-    probe = at_step(plan.cells[0], 0)
-    rate = make_plan(write(MINIMAL + "load: {rate: 100/s, duration: 10s}\n"), known=known)
-    assert probe == rate.cells[0]
-
-
-def test_a_bound_on_requests_in_flight_holds_at_every_rate(write, known):
-    text = FIND.replace("load: {", "load: {concurrency: [4, 16], ")
-    plan = make_plan(write(text), known=known)
-    assert [cell.id.rsplit("__", 1)[1] for cell in plan.cells[:2]] == ["find-c4", "find-c16"]
-    assert {at_step(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
 
 
 @pytest.mark.parametrize(
@@ -139,14 +119,6 @@ def test_a_goal_is_read_and_knows_how_many_requests_it_needs(text, statistic, be
     goal = parse_goal(text)
     assert (goal.statistic, goal.below, goal.requests) == (statistic, below, needs)
     assert parse_goal(goal.text) == goal
-
-
-def test_a_trial_lasts_as_long_as_its_goal_needs_at_the_lowest_rate(write, known):
-    plan = make_plan(write(FIND.replace("highest: rate", "highest: rate, from: 20/s")), known=known)
-    assert plan.cells[0].load.duration_s == 50.0
-    plan = make_plan(write(FIND.replace("load: {", "load: {duration: 4s, ")), known=known)
-    assert plan.cells[0].find is not None
-    assert plan.cells[0].find.lowest == 250.0
 
 
 def test_an_operation_has_a_search_of_its_own(write, known):

@@ -1,4 +1,3 @@
-import json
 import multiprocessing
 import os
 from collections.abc import Callable
@@ -29,25 +28,10 @@ def test_a_saved_plan_is_current_and_comes_back_whole(plan: Plan, tmp_path: Path
     assert store.current(tmp_path / "plans") == plan
 
 
-def test_the_newest_plan_is_current(write: Write, known: dict[str, Protocol], plan: Plan, tmp_path: Path) -> None:
-    store.save(plan, tmp_path / "plans")
-    newer = make_plan(write(MINIMAL), known=known)
-    store.save(newer, tmp_path / "plans")
-    assert store.current(tmp_path / "plans") == newer
-    assert store.load(plan.id, tmp_path / "plans") == plan
-
-
 def test_without_a_plan_the_error_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no current plan") as error:
         store.current(tmp_path)
     assert error.value.hint == "make one: orch plan FILE; `orch init FILE` writes an experiment to start from"
-
-
-def test_an_unknown_plan_is_refused(plan: Plan, tmp_path: Path) -> None:
-    store.save(plan, tmp_path)
-    with pytest.raises(UsageError) as error:
-        store.load(plan.id[:-1] + "x", tmp_path)
-    assert error.value.hint == f"Did you mean {plan.id}?"
 
 
 def test_a_plan_that_was_changed_by_hand_is_refused(plan: Plan, tmp_path: Path) -> None:
@@ -78,10 +62,6 @@ def test_a_plan_is_stale_when_a_payload_changed_or_is_gone(plan: Plan, tmp_path:
     assert store.is_stale(plan) == f"{tmp_path / 'body.json'} has changed since the plan was made"
     (tmp_path / "body.json").unlink()
     assert store.is_stale(plan) == f"{tmp_path / 'body.json'} cannot be read any more (No such file or directory)"
-
-
-def test_the_file_on_disk_is_plain_json(plan: Plan, tmp_path: Path) -> None:
-    assert json.loads(store.save(plan, tmp_path).read_text())["name"] == "example"
 
 
 @pytest.mark.parametrize("plant", ["symlink", "link", "fifo"])

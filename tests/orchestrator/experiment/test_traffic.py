@@ -49,29 +49,9 @@ def test_baselines_move_as_large_bodies_as_trials_do(write: Write, known: Known)
     assert estimated(write, known, text).traffic_at_most.between_bytes > 20 * without
 
 
-def test_several_requesters_move_no_more_than_one_beyond_their_warm_ups(write: Write, known: Known) -> None:
-    load = "{requests: 1000, concurrency: 3}"
-    one = estimated(write, known, experiment(load=load)).traffic_at_most
-    three = estimated(write, known, experiment(load=load, more="requesters: 3\n")).traffic_at_most
-    assert one.between_bytes < three.between_bytes < 1.3 * one.between_bytes
-
-
-@pytest.mark.parametrize("placements", ["local", "[{name: near, from: us-central1-a, to: us-central1-a}]"])
-def test_within_a_zone_only_the_samples_on_their_way_here_cost(write: Write, known: Known, placements: str) -> None:
-    found = estimated(write, known, experiment(placements=placements)).traffic
-    assert found.between_bytes == 0
-    assert 0 < found.usd == pytest.approx(found.out_bytes / GIB * 0.12)
-
-
 def test_a_load_without_a_count_may_ask_more_than_is_expected(write: Write, known: Known) -> None:
     found = estimated(write, known, experiment(load="{duration: 30s}"))
     assert found.traffic_at_most.between_bytes > 1.5 * found.traffic.between_bytes
-
-
-def test_the_lab_and_this_machine_send_no_bill(write: Write, known: Known) -> None:
-    for text in (MINIMAL, MINIMAL + "provider: lab\nplacements: cross-region\n"):
-        found = estimated(write, known, text)
-        assert (found.traffic_at_most.usd, found.traffic.between_bytes) == (0, 0)
 
 
 def test_350_gb_between_regions_do_not_pass_as_a_few_cents(write: Write, known: Known) -> None:

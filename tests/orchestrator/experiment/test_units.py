@@ -28,23 +28,6 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(("text", "per_s"), [("500/s", 500), ("30/min", 0.5), ("1.5 /s", 1.5), ("3600/h", 1)])
-def test_a_rate_is_so_many_per_time(text: str, per_s: float) -> None:
-    assert units.parse_rate(text) == pytest.approx(per_s)
-
-
-def test_money_bit_rates_and_shares() -> None:
-    assert units.parse_money("1.50 USD") == 1.5
-    assert units.parse_bit_rate("1 Gbit/s") == 1000
-    assert units.parse_bit_rate("64 kbit/s") == 0.064
-    assert units.parse_share("0.1 %") == 0.001
-
-
-@pytest.mark.parametrize(("value", "share"), [("5%", 0.05), ("10 %", 0.1), (0.1, 0.1), (1, 1.0), ("0.5%", 0.005)])
-def test_a_margin_is_in_per_cent_or_a_share(value: object, share: float) -> None:
-    assert units.parse_margin(value) == pytest.approx(share)
-
-
 @pytest.mark.parametrize(
     ("parse", "value", "message"),
     [

@@ -9,7 +9,6 @@ import pytest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
-from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -59,13 +58,6 @@ def test_a_reply_that_a_clients_own_window_would_let_through_is_refused(tmp_path
         assert plan_of(tmp_path, f"stacks: {stack}\n{download}").cells
 
 
-def test_every_client_over_http_2_says_that_its_own_window_cannot_be_set():
-    for protocol in protocols().values():
-        for client in protocol.clients:
-            if "http" in protocol.knobs and client.kind == "call" and "http: 2" not in client.refuses:
-                assert "flow_window: replies" in client.refuses, (protocol.name, client.name)
-
-
 def test_an_end_refuses_a_window_without_http_2_as_the_plan_does():
     rest = protocols()["rest"]
     assert "no window beside TCP's own" in str(rest.refusal_of({"flow_window": "65536"}))
@@ -79,10 +71,3 @@ def test_a_body_takes_a_round_trip_for_each_window_of_it():
     assert window_of(DEFAULTS) is None
     assert [rounds_beyond_first(small, size * KIB) for size in (0, 1, 64, 65, 128, 1024)] == [0, 0, 0, 1, 1, 15]
     assert rounds_beyond_first(DEFAULTS, 1024 * KIB) == 0
-
-
-def test_an_estimate_reckons_with_a_window(tmp_path: Path):
-    """Of 1 MiB, 15 windows of 64 KiB after the first, in each of ten requests, over 30 ms."""
-    stack = GRANIAN.replace(", flow_window: 64 KiB", "")
-    plain, bound = (plan_of(tmp_path, f"stacks: {text}\n{UPLOAD}") for text in (stack, GRANIAN))
-    assert estimate(bound).trials_s - estimate(plain).trials_s == pytest.approx(10 * 15 * 0.03, rel=1e-3)

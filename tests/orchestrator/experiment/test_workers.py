@@ -31,11 +31,6 @@ def test_a_list_makes_cells_and_one_worker_is_not_said(tmp_path: Path) -> None:
     assert [(c.factor, c.references) for c in plan.contrasts] == [("workers", (1,))]
 
 
-def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: [tcp, {{protocol: rest, responder: flask-gunicorn, workers: 2}}]\n{ADD}")
-    assert {cell.factors["protocol"]: cell.factors["workers"] for cell in plan.cells} == {"tcp": 1, "rest": 2}
-
-
 @pytest.mark.parametrize(
     ("text", "warned"),
     [

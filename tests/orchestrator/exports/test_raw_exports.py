@@ -13,17 +13,13 @@ import pytest
 from scipy.stats import gmean
 
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import plan as p
 from orchestrator.exports import excel
 from orchestrator.exports.samples import COLUMNS
 from orchestrator.record_layout import KINDS
-from orchestrator.results.manifest import SAMPLE_COLUMNS
 from orchestrator.summarise import summarise
-from tests.support.codec_runs import a_codec_run as codec_run
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run
 from tests.support.exported import BROKEN, SOUND, exported, sheets, workspace
-from tests.support.mixes import MIX
-from tests.support.runs import a_plan, a_run, write_run
+from tests.support.runs import write_run
 
 NAMES = [column.name for column in COLUMNS]
 ROWS = 2 * 3 * (1000 + 50)  # stacks, blocks, requests with their warm-up
@@ -41,12 +37,6 @@ def dataset(root: Path) -> Path:
     return path
 
 
-def test_the_columns_are_those_of_samples_behind_run_and_cell() -> None:
-    assert NAMES[:2] == ["run", "cell"]
-    assert tuple(NAMES[-len(SAMPLE_COLUMNS) :]) == SAMPLE_COLUMNS
-    assert all(column.meaning for column in COLUMNS)
-
-
 def test_parquet_is_a_dataset_in_partitions_by_run_and_cell(root: Path, dataset: Path) -> None:
     assert dataset == root / "exports" / f"{BROKEN}-and-1-more-raw"
     assert {path.name for path in dataset.iterdir()} == {f"run={SOUND}", f"run={BROKEN}", "_orch_export.json"}
@@ -60,19 +50,6 @@ def test_parquet_is_a_dataset_in_partitions_by_run_and_cell(root: Path, dataset:
     assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
     assert not {"run", "cell"} & set(schemas[0].names)
     assert schemas[0].field("latency_ms").metadata[b"unit"] == b"ms"
-
-
-def test_a_dataset_says_which_checks_failed_and_so_does_each_row(dataset: Path) -> None:
-    about = json.loads((dataset / "_orch_export.json").read_text())
-    assert ["floor" in run["failed_checks"] for run in about["runs"]] == [False, True]
-    frame = ds.dataset(dataset, partitioning="hive", format="parquet").to_table().to_pandas()
-    is_bad = (frame["run"] == BROKEN) & frame["stack"].str.startswith("rest")
-    assert is_bad.any()
-    assert not frame[is_bad]["valid"].any()
-    assert frame[~is_bad]["valid"].all()
-    assert (frame[is_bad]["failed_checks"].str.contains("floor")).all()
-    assert set(frame[frame["run"] == BROKEN]["emulated_rtt_ms"]) == {30.0}
-    assert frame[frame["run"] == SOUND]["emulated_rtt_ms"].isna().all()
 
 
 def test_rows_are_those_of_the_samples_files(root: Path, dataset: Path) -> None:
@@ -89,14 +66,6 @@ def test_rows_are_those_of_the_samples_files(root: Path, dataset: Path) -> None:
     assert set(mine["policy"]) == {"reuse"}
     assert set(mine["concurrency"]) == {1}
     assert mine["latency_ms"].to_numpy() == pytest.approx((mine["received_ns"] - mine["sent_ns"]).to_numpy() / 1e6)
-
-
-def test_csv_holds_every_row(root: Path) -> None:
-    path, _ = exported(root, BROKEN, format="csv", raw=True, out=root / "raw.csv")
-    frame = pd.read_csv(path)
-    assert list(frame) == NAMES
-    assert len(frame) == FEW
-    assert set(frame["run"]) == {BROKEN}
 
 
 def test_json_holds_rows_in_the_order_of_its_columns(root: Path) -> None:
@@ -144,16 +113,6 @@ def test_a_dataset_is_replaced_by_force_alone_and_nothing_else_ever_is(root: Pat
     assert [path for path in root.iterdir() if path.name.startswith(".replaced")] == []
 
 
-def test_of_work_in_parts_only_samples_have_a_latency(tmp_path: Path) -> None:
-    write_run(codec_run(blocks=2), tmp_path / "results" / "codecs")
-    path, _ = exported(tmp_path, "codecs", format="csv", raw=True, out=tmp_path / "x.csv")
-    frame = pd.read_csv(path)
-    sample, part = KINDS.index("codec"), KINDS.index("part")
-    assert set(frame["kind"]) == {sample, part}
-    assert frame[frame["kind"] == sample]["latency_ms"].notna().all()
-    assert frame[frame["kind"] == part]["latency_ms"].isna().all()
-
-
 @pytest.mark.parametrize("is_far", [False, True])
 def test_events_have_the_latency_that_the_report_gives(tmp_path: Path, is_far: bool) -> None:
     planned = {"placements": [FAR], "provider": "gcp"} if is_far else {}
@@ -173,13 +132,3 @@ def test_events_have_the_latency_that_the_report_gives(tmp_path: Path, is_far: b
     for cell in summary.cells:
         assert cell.distribution is not None
         assert medians[cell.id] == pytest.approx(cell.distribution.median, rel=0.01)
-
-
-def test_of_a_mix_each_row_says_which_operation_it_asked(tmp_path: Path) -> None:
-    load = p.Load(concurrency=1, requests=200)
-    write_run(a_run(a_plan(blocks=2, operation=MIX, load=load)), tmp_path / "results" / "mix")
-    path, _ = exported(tmp_path, "mix", format="csv", raw=True, out=tmp_path / "x.csv")
-    frame = pd.read_csv(path)
-    labels = {place: of.label for place, of in enumerate(MIX.mix, start=1)}
-    assert frame["operation"].tolist() == [labels[parent] for parent in frame["parent"]]
-    assert set(frame["operation"]) == {"add", "echo 1 kB"}

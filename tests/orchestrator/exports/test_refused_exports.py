@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import sys
 from dataclasses import replace
@@ -10,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, UsageError
-from orchestrator.exports.excel import tab_name
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.exports.writers import cell_text
 from tests.support.exported import SOUND, exported
-from tests.support.folders import begun
 from tests.support.runs import a_run, write_run
 
 
@@ -44,12 +41,6 @@ def test_without_a_format_the_suffix_decides_and_one_that_says_nothing_is_refuse
         exported(root, SOUND, format="csv", out=Path("-"))
 
 
-@pytest.mark.parametrize("name", ["html", "markdown"])
-def test_samples_are_not_for_pages(root: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} holds no row for each sample"):
-        exported(root, SOUND, format=name, raw=True)
-
-
 def test_a_file_is_replaced_by_force_alone(root: Path) -> None:
     target = root / "x.csv"
     target.write_text("mine")
@@ -68,16 +59,6 @@ def test_a_folder_a_link_and_a_place_below_a_file_are_refused_whatever_is_said(r
         with pytest.raises(UsageError, match=why):
             exported(root, SOUND, format="csv", out=root / place, force=True)
     assert not (root / "elsewhere.csv").exists()
-
-
-def test_missing_folders_are_made(root: Path) -> None:
-    path, _ = exported(root, SOUND, format="csv", out=root / "a" / "b" / "x.csv")
-    assert path.is_file()
-
-
-def test_a_run_named_twice_is_refused(root: Path) -> None:
-    with pytest.raises(UsageError, match="named twice"):
-        exported(root, SOUND, "latest", format="csv")
 
 
 def test_without_the_library_for_excel_the_way_on_is_said_and_nothing_is_left(
@@ -99,13 +80,6 @@ def test_a_damaged_samples_file_is_named_and_nothing_is_left(root: Path, raw: bo
     assert not (root / "new").exists() or list((root / "new").iterdir()) == []
 
 
-def test_a_run_of_a_newer_version_is_refused(root: Path) -> None:
-    manifest = root / "results" / SOUND / "manifest.json"
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "schema_version": 99}))
-    with pytest.raises(OrchError, match=r"newer orch|not as it was written"):
-        exported(root, SOUND, format="csv")
-
-
 def test_a_run_without_a_finished_trial_is_refused(root: Path) -> None:
     run = a_run(blocks=2)
     trials = tuple(replace(t, outcome="failed", requesters=()) for t in run.stored.trials)
@@ -116,39 +90,9 @@ def test_a_run_without_a_finished_trial_is_refused(root: Path) -> None:
         exported(root, "none", format="csv")
 
 
-def test_a_run_in_progress_is_refused(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "results")
-    with pytest.raises(UsageError, match="still in progress"):
-        exported(tmp_path, folder.id, format="csv")
-    folder.release()
-
-
-def test_a_run_that_was_cut_is_not_called_complete(tmp_path: Path) -> None:
-    run = a_run(blocks=3)
-    stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
-    write_run(replace(run, stored=stored), tmp_path / "results" / "cut")
-    path, said = exported(tmp_path, "cut", format="json", out=tmp_path / "x.json")
-    assert "run cut was interrupted: 4 of 6 trials are stored" in said
-    assert {row["state"] for row in json.loads(path.read_text())["cells"]} == {"interrupted"}
-    page, _ = exported(tmp_path, "cut", out=tmp_path / "x.md")
-    assert "State: interrupted." in page.read_text()
-
-
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1", "\n=1"])
 def test_what_a_spreadsheet_might_run_stands_behind_an_apostrophe(text: str) -> None:
     assert cell_text(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("text", ["", "grpc", "a=b", " ", "1-2", "'x"])
-def test_other_text_stays_as_it_is(text: str) -> None:
-    assert cell_text(text) == text
-
-
-def test_tabs_have_names_that_excel_takes() -> None:
-    taken: list[str] = ["summary"]
-    for name in ("Summary", "a" * 40, "a" * 41, "x/y:[z]", "", "'q'"):
-        taken.append(tab_name(name, taken))
-    assert taken == ["summary", "Summary 2", "a" * 31, "a" * 29 + " 2", "x-y--z-", "sheet", "q"]
 
 
 @pytest.mark.parametrize("raw", [False, True])

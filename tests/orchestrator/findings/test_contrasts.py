@@ -4,17 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from orchestrator.between_runs.across import compare_within
-from orchestrator.cli.answer import answer_lines
-from orchestrator.experiment.plan.plan import Contrast, Operation
-from orchestrator.findings.compare import STATISTICS, compare_cells
-from orchestrator.findings.cost import COST_NAMES
-from orchestrator.findings.power import planned_comparisons
+from orchestrator.experiment.plan.plan import Contrast
+from orchestrator.findings.compare import compare_cells
 from orchestrator.findings.summary import RunSummary
-from orchestrator.report.render import render
-from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import ReasonKind
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from tests.support.runs import Draft, a_plan, a_run
 
 BY_CONNECTION = Contrast(factor="connection", references=("per-request",))
@@ -24,14 +18,6 @@ GZIP_OR_NOT = [
     {"connection": "reuse", "compression": "none"},
     {"connection": "reuse", "compression": "gzip"},
 ]
-ECHO = Operation(
-    id="echo",
-    name="echo",
-    label="echo 100 B",
-    payload={"kind": "bytes", "size": 100},
-    request_bytes=100,
-    reply_bytes=100,
-)
 
 
 def kept_or_not(**given) -> RunSummary:
@@ -50,22 +36,6 @@ def medians(run: RunSummary):
     return [c for c in run.comparisons if c.statistic == "median" and not c.control]
 
 
-def test_a_kept_connection_is_compared_with_a_connection_per_request_in_these_words():
-    run = kept_or_not()
-    (found,) = medians(run)
-    assert (found.factor, found.standing) == ("connection", "faster")
-    assert found.interval[0] < 1 / 1.8 < found.interval[1]
-    assert (found.stack_label, found.reference_label) == (
-        "grpc (thin) with a kept connection",
-        "grpc (thin) with a connection per request",
-    )
-
-
-def test_no_effect_is_a_tie_within_what_matters():
-    run = gzip_or_not(planned={"blocks": 10})
-    assert [c.standing for c in medians(run)] == ["tie", "tie"]
-
-
 def test_what_failed_comes_before_any_latency():
     def fails(draft: Draft) -> None:
         if draft.cell.factors["compression"] == "gzip":
@@ -77,17 +47,6 @@ def test_what_failed_comes_before_any_latency():
     (found,) = medians(run)
     assert found.standing == "cannot tell"
     assert found.reason.kind is ReasonKind.CENSORED
-
-
-def test_both_kinds_of_comparison_are_one_family(monkeypatch):
-    sizes = []
-    corrected = intervals.holm
-    monkeypatch.setattr(intervals, "holm", lambda p: sizes.append(len(p)) or corrected(p))
-    plan = a_plan(calls=KEPT_OR_NOT, contrasts=[Contrast(), BY_CONNECTION])
-    both = medians(summarise(a_run(plan, effects={"per-request": 1.8})))
-    assert [c.factor for c in both] == ["stack", "stack", "connection", "connection"]
-    families = len(STATISTICS) + len(COST_NAMES)  # one of each; behind them those of the scorecard alone
-    assert sizes[:families] == [planned_comparisons(plan)] * families == [4] * families
 
 
 def test_of_equal_sides_one_is_called_quicker_in_few_runs_over_both_kinds():
@@ -113,33 +72,8 @@ def test_of_equal_sides_one_is_called_quicker_in_few_runs_over_both_kinds():
     assert wrong / runs < 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
-def test_several_references_are_a_sentence_each_and_no_pair_is_compared_twice():
-    stacks = ("rest", "grpc", "graphql")
-    plan = a_plan(stacks=stacks, contrasts=[Contrast(references=("rest-thin", "grpc-thin"))])
-    run = summarise(a_run(plan))
-    assert [(c.stack, c.reference_label) for c in medians(run)] == [
-        ("grpc-thin", "rest (thin)"),
-        ("graphql-thin", "rest (thin)"),
-        ("graphql-thin", "grpc (thin)"),
-    ]
-
-
 def test_controls_stay_out_of_the_family_and_widen_what_is_compared_in_their_setting():
     run = kept_or_not(planned={"controls": 2})
     assert [c.factor for c in run.comparisons if c.control and c.statistic == "median"] == ["stack"] * 4
     (found,) = medians(run)
     assert not found.control
-
-
-def test_terminal_report_and_json_hold_the_comparison():
-    run = gzip_or_not(effects={"gzip": 1.4}, planned={"operation": ECHO})
-    found = run
-    text = "\n".join(answer_lines(found, width=300))
-    assert "against no compression" in text
-    assert "slower, 1.4" in text or "slower, 1.3" in text
-    page = render(run)
-    assert "grpc (thin) with gzip" in page
-    assert "compression, against no compression" in page
-    rows = compare_within(run, "median").rows
-    assert rows[0].label == "rest (thin) with gzip against rest (thin) with no compression"
-    assert summary_of_json(run.to_json()) == run

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.capacity.find import Capacity
 from tests.support.concluded import cell_of, far, setting, summary
-from tests.support.findings import with_findings
 from tests.support.summaries import a_run
 
 
@@ -25,17 +21,6 @@ def along(run: RunSummary) -> tuple[str, list[list[object]]]:
 def test_a_number_that_differs_is_the_axis_in_its_order(factor: str) -> None:
     run = summary(*(setting({"rest": 0.3, "grpc": 0.2}, **{factor: number}) for number in (16, 1, 4)))
     assert along(run) == (factor, [[1, 4, 16]])
-
-
-def test_payloads_are_in_the_order_of_their_sizes_whatever_they_are_called() -> None:
-    sizes = {"echo 1 MB": 1_000_000, "echo 100 B": 100}
-    run = summary(*(setting({"rest": 0.3}, operation="echo", payload=name, bytes=n) for name, n in sizes.items()))
-    assert along(run) == ("payload", [["echo 100 B", "echo 1 MB"]])
-
-
-def test_placements_are_in_the_order_of_their_round_trips() -> None:
-    run = summary(setting({"rest": 36.0}, placement="far"), setting({"rest": 0.3}), plan=far(35.0))
-    assert along(run) == ("placement", [["local", "far"]])
 
 
 def test_of_two_axes_placements_are_the_columns_and_loads_have_a_panel_each() -> None:
@@ -65,25 +50,6 @@ def test_stacks_that_call_in_different_ways_are_lines_of_one_panel() -> None:
     assert all(cell is not None for line in panel.lines for cell in line.cells)
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        summary(setting({"rest": 0.3, "grpc": 0.2})),
-        summary(*(setting({"rest": 0.3}, connection=way) for way in ("reuse", "per-request"))),
-        a_run(stacks=2, operations=2),
-    ],
-)
-def test_one_setting_two_ways_to_call_and_two_operations_are_no_axis(run: RunSummary) -> None:
-    assert sweep(run) is None
-
-
-def test_a_cell_that_was_not_measured_leaves_its_place_empty() -> None:
-    first, second = (setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 4))
-    found = sweep(summary(first, (second[0][:1], ())))
-    assert found is not None
-    assert [[cell is None for cell in line.cells] for line in found.panels[0].lines] == [[False, False], [False, True]]
-
-
 def test_floors_are_those_of_their_placement_and_of_the_cells_they_carried() -> None:
     found = sweep(a_run(stacks=2, placements=2, operations=2))
     assert found is not None
@@ -94,17 +60,3 @@ def test_floors_are_those_of_their_placement_and_of_the_cells_they_carried() -> 
             assert floor is not None
             assert cell is not None
             assert (floor.placement_id, cell.id in floor.cells) == (place.value, True)
-
-
-def test_a_round_trip_is_the_measured_one_and_nothing_on_one_machine() -> None:
-    near, away = (setting({"rest": 0.3}, placement=where) for where in ("local", "far"))
-    away = ([replace(cell, ping_floor=35.8) for cell in away[0]], away[1])
-    found = sweep(summary(near, away, plan=far(35.0)))
-    assert found is not None
-    assert [(place.rtt, place.distance) for place in found.panels[0].places] == [(None, None), (35.8, 35.0)]
-
-
-def test_a_search_for_rates_has_no_axis() -> None:
-    run = summary(*(setting({"rest": 0.3}, rate=n) for n in (1.0, 4.0)))
-    assert sweep(run) is not None
-    assert sweep(with_findings(run, capacity=Capacity(rates=("any",)))) is None  # type: ignore[arg-type]

@@ -54,10 +54,6 @@ def test_where_it_turns_has_the_last_place_of_the_one_and_the_first_of_the_other
     assert (lead.change, lead.until.value, lead.since.value) == ("turns", 4, 16)
 
 
-def test_a_change_within_the_spread_of_blocks_is_no_change() -> None:
-    assert [lead.change for lead in leads_of(in_flight((1, 0.6, 0.25), (4, 0.6, 0.2), width=1.3))] == ["steady"]
-
-
 def scattered(n: int, logs: np.ndarray) -> tuple[list[CellSummary], list[Comparison]]:
     """A setting in which the blocks' ratios of `grpc` to `rest` have these logarithms."""
     rest, grpc = (cell_of(stack, median, concurrency=n) for stack, median in (("rest", 0.5), ("grpc", 0.2)))
@@ -88,23 +84,6 @@ def test_a_change_that_every_block_shows_is_found() -> None:
     shared = random.normal(0.0, 0.2, 5)  # what slows a whole block
     first, last = (shared + shift + random.normal(0.0, 0.02, 5) for shift in (-1.0, -0.6))
     assert [lead.change for lead in leads_of(summary(scattered(1, first), scattered(4, last)))] == ["falls"]
-
-
-def without_interval(n: int) -> tuple[list[CellSummary], list[Comparison]]:
-    cells, _ = setting({"rest": 0.6, "grpc": 0.2}, concurrency=n)
-    return cells, [beside(cells[1], cells[0], None)]
-
-
-def test_two_blocks_give_a_lead_that_is_unsure() -> None:
-    (lead,) = leads_of(summary(without_interval(1), without_interval(4)))
-    assert (lead.change, lead.blocks, lead.first.interval, lead.first.ahead) == ("unsure", 2, None, None)
-
-
-def test_a_place_without_interval_is_left_out_beside_others_that_have_one() -> None:
-    known = [setting({"rest": 0.6, "grpc": grpc}, 1.01, concurrency=n) for n, grpc in ((1, 0.2), (4, 0.3))]
-    (lead,) = leads_of(summary(*known, without_interval(16)))
-    assert (lead.last.place.value, lead.change) == (4, "falls")
-    assert leads_of(summary(known[0], without_interval(16))) == ()
 
 
 def test_round_trips_and_connections_are_those_of_each_side() -> None:

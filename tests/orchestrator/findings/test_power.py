@@ -1,27 +1,12 @@
 """What the planned repeats can tell, against a simulation of the very test."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy import stats
 
-from orchestrator.experiment.plan.plan import Placement
 from orchestrator.findings import power
-from orchestrator.findings.compare import compare_cells
-from orchestrator.results.manifest import SHARED
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run
-
-
-def test_the_smallest_detectable_difference_is_found_four_times_in_five():
-    blocks, sd = 5, 0.05
-    difference = power.smallest_detectable(sd, blocks)
-    rng = np.random.default_rng(1)
-    logs = rng.normal(np.log(1 + difference), sd, (20_000, blocks))
-    found = stats.ttest_1samp(logs, 0, axis=1).pvalue < 0.05
-    assert found.mean() == pytest.approx(0.8, abs=0.015)
 
 
 @pytest.mark.parametrize(("sd", "blocks"), [(0.01, 5), (0.005, 5), (0.02, 10), (0.05, 10)])
@@ -50,29 +35,6 @@ def test_no_number_of_repeats_calls_what_is_below_the_margin():
         power.repeats_needed(0.02, 0.01, margin=0.05)
 
 
-def test_the_plan_names_no_difference_that_would_be_called_a_tie():
-    quiet = {"run_id": "r", "name": "synthetic", "comparisons": [{"statistic": "median", "by_block": [1, 1.01, 0.99]}]}
-    said = power.describe(a_plan(blocks=5), [quiet])
-    assert power.smallest_detectable(said.sd, 5) < 0.02  # its interval would leave out 1, and be a tie
-    assert 0.035 < said.smallest_detectable < 0.05
-    assert "(much smaller ones are called a tie within 5 %)" in said.sentence
-
-
-def test_more_repeats_tell_smaller_differences_and_more_stacks_larger_ones():
-    few, many = power.smallest_detectable(0.05, 3), power.smallest_detectable(0.05, 10)
-    assert few > many
-    assert power.smallest_detectable(0.05, 10, compared=11) > many
-
-
-def test_the_plan_counts_the_comparisons_of_all_its_settings():
-    places = [Placement(id=name, name=name, kind="local") for name in ("here", "there", "elsewhere")]
-    one, several = a_plan(controls=1), a_plan(stacks=("rest", "grpc", "cbor"), controls=1, placements=places)
-    assert (power.describe(one).comparisons, power.describe(several).comparisons) == (1, 6)
-    assert power.describe(several).smallest_detectable > power.describe(one).smallest_detectable
-    found = compare_cells(several, summarise(a_run(several)).cells)
-    assert sum(c.statistic == "median" and not c.control for c in found) == 6
-
-
 @pytest.mark.parametrize("wanted", [0.01, 0.05, 0.2])
 def test_the_repeats_needed_suffice_and_one_less_does_not(wanted):
     needed = power.repeats_needed(wanted, 0.03)
@@ -94,23 +56,9 @@ def test_the_repeats_for_a_tie_suffice_and_one_less_does_not():
     assert power.repeats_for_tie(0.001, 0.5) is None
 
 
-def test_the_plan_speaks_of_the_difference_that_matters():
-    said = power.describe(replace(a_plan(blocks=5), matters=0.1))
-    assert said.wanted == 0.1
-    assert f"10 %, which matters here, would take {said.repeats_for_wanted}" in said.sentence
-    assert f"a tie within it {said.repeats_for_tie} (" in said.sentence
-
-
 def test_what_is_out_of_reach_is_said_to_be():
     assert power.repeats_needed(0.0001, 0.5) is None
     assert power.smallest_detectable(0.05, 2) is None
-
-
-def test_a_plan_without_history_names_the_default():
-    said = power.describe(a_plan(blocks=5))
-    assert said.sd == power.DEFAULT_SD
-    assert "default" in said.sentence
-    assert said.smallest_detectable is not None
 
 
 def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
@@ -119,19 +67,3 @@ def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
     said = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
     assert summary.run_id in said.sd_source
     assert 0.002 < said.sd < 0.05
-
-
-def test_a_spread_is_never_that_of_a_disturbed_or_an_unlike_run():
-    plan, summary = a_plan(blocks=5), summarise(a_run(between=0.01, blocks=5)).to_dict()
-    shared = {**summary, "run_id": "shared", "warnings": [SHARED]}
-    named = {**summary, "run_id": "named", "name": "another"}
-    afar = {**named, "run_id": "afar", "plan": {**summary["plan"], "provider": "gcp"}}
-    assert power.describe(plan, [shared, afar, named, summary]).sd_source == f"run {summary['run_id']}"
-    assert power.describe(plan, [shared, afar, named]).sd_source == "run named"
-    assert "default" in power.describe(plan, [shared, afar]).sd_source
-
-
-def test_two_repeats_are_said_to_give_no_interval():
-    said = power.describe(a_plan(blocks=2))
-    assert said.smallest_detectable is None
-    assert "no interval" in said.sentence

@@ -69,17 +69,6 @@ def test_tiers_and_outcome(medians: dict[str, float], width: float, kind: str, t
     assert (ranking.outcome.kind, ranking.outcome.names) == (kind, frozenset(tiers[0]))
 
 
-def test_a_lead_is_that_over_the_next_tier_with_the_bounds_of_the_comparison() -> None:
-    ranking = ranking_of({"rest": 0.3, "grpc": 0.2}, 1.02)
-    rest, grpc = ranking.reference, ranking.members[0].cell
-    assert ranking.lead == pytest.approx(0.1)
-    low, high = ranking.gap_bounds(grpc, rest) or (0.0, 0.0)
-    assert low < 0.1 < high
-    (figure,) = ranking.figures
-    assert (figure.name, figure.reference, figure.median, figure.reference_median) == ("grpc", "rest", 0.2, 0.3)
-    assert figure.difference == pytest.approx(-0.1)
-
-
 def test_one_that_could_not_be_compared_is_in_no_tier_and_has_its_reason() -> None:
     cells, rows = setting({"rest": 0.3, "grpc": 0.2, "cbor": 0.1})
     reason = Reason(kind=ReasonKind.SURVIVORS, cells=(cells[2].id,))

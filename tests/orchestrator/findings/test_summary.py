@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -17,11 +16,8 @@ from hypothesis import strategies as some
 from orchestrator.errors import UsageError
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.questions.registry import QUESTIONS
-from orchestrator.results.documents import read_sealed
-from orchestrator.results.folder import RunFolder
-from orchestrator.summarise import summarise, summary_of, summary_of_json
+from orchestrator.summarise import summary_of, summary_of_json
 from tests.support import summaries
-from tests.support.runs import a_run, write_run
 
 _PLAIN: dict[Any, some.SearchStrategy[Any]] = {
     str: some.text(some.characters(exclude_categories=["Cs"]), max_size=5),
@@ -68,24 +64,6 @@ def test_any_summary_is_read_back_as_it_was(summary: RunSummary, findings: dict[
     assert summary_of_json(summary.to_json()) == summary
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunSummary, Path]:
-    """The summary of a run on disk with every check, and where it was written."""
-    root = tmp_path_factory.mktemp("workspace") / "results"
-    folder = RunFolder(write_run(a_run(controls=1), root / "a-run"))
-    summary = summarise(folder)
-    for name, document in summary.documents().items():
-        folder.write_json(name, document)
-    return summary, folder.path / "summary.json"
-
-
-def test_the_summary_of_a_run_is_read_back_from_its_file(stored: tuple[RunSummary, Path]) -> None:
-    summary, path = stored
-    read = summary_of(read_sealed(path))
-    assert read == summary
-    assert read.to_json() == summary.to_json()
-
-
 @pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1])
 def test_another_version_is_refused_by_its_number(version: int) -> None:
     other = replace(summaries.a_run(), schema_version=version)
@@ -107,12 +85,6 @@ def test_another_version_is_refused_by_its_number(version: int) -> None:
 def test_what_is_of_another_shape_is_refused_where_it_differs(change: dict[str, Any], place: str) -> None:
     with pytest.raises(ValueError, match=place):
         summary_of({**json.loads(summaries.a_run().to_json()), **change})
-
-
-@pytest.mark.parametrize("text", ["", "[]", "null", '{"schema_version": NaN}'])
-def test_what_is_no_summary_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - each says something else
-        summary_of_json(text)
 
 
 def test_a_key_that_is_missing_is_named() -> None:

@@ -10,17 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import runs, teams
+from orchestrator.cli import teams
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.history import dataset, dataset_place, noted
-from orchestrator.results.folder import RunFolder
-from orchestrator.summarise import summarise
-from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, standing_in, workspace
+from orchestrator.history import dataset
+from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 
 DOCS = Path(__file__).parents[3] / "docs" / "teams.md"
@@ -76,62 +72,10 @@ def test_all_files_of_a_table_have_one_schema_and_no_partition_in_it(shared: Pat
     assert schemas[0].metadata[b"orch_dataset"] == str(dataset.VERSION).encode()
 
 
-def test_arrow_reads_names_as_they_were(shared: Path) -> None:
-    found = ds.dataset(shared / "samples", partitioning="hive", format="parquet")
-    assert found.count_rows(filter=ds.field("run") == SOUND) == ROWS
-    names = set(found.to_table(columns=["experiment"])["experiment"].to_pylist())
-    assert names == {"synthetic", "far", EVIL}
-
-
-def test_a_run_published_again_changes_nothing(root: Path, shared: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in shared.rglob("*")}
-    (told,) = put(root, SOUND, to=str(shared))["runs"]
-    assert told["dataset"]["outcome"] == "there already"
-    assert {path: path.stat().st_mtime_ns for path in shared.rglob("*")} == before
-
-
 # The page's own queries, on what was really written.
 
 
-def statements(language: str) -> list[str]:
-    return [block.partition("```")[0] for block in DOCS.read_text(encoding="utf-8").split(f"```{language}\n")[1:]]
-
-
-def test_the_example_for_duckdb_gives_the_medians_and_their_conditions(shared: Path) -> None:
-    (query,) = (text for text in statements("sql") if "read_parquet" in text)
-    found = duckdb.sql(query.replace("DATASET", str(shared))).df()
-    assert set(found["run"]) == {SOUND, BROKEN, FORMULA}
-    assert not found[found["run"] == BROKEN]["stack"].str.startswith("rest").any(), "a check invalidates it"
-    assert {"experiment", "run", "cpu", "stack", "requests", "median_ms"} <= set(found)
-    assert set(found[found["run"] == SOUND]["requests"]) == {3 * 1000}
-    cells = duckdb.sql(
-        f"SELECT stack_id, median_ms FROM read_parquet('{shared}/cells/**/*.parquet', hive_partitioning = true) "  # noqa: S608 - names of ours
-        f"WHERE run = '{SOUND}'"
-    ).df()
-    for _, row in found[found["run"] == SOUND].iterrows():
-        (figure,) = cells[cells["stack_id"] == row["stack"]]["median_ms"]
-        assert row["median_ms"] == pytest.approx(figure, rel=0.05), "the report's is a mean over trials"
-    assert set(found["cpu"]) == {"Synthetic 3000"}
-
-
-def test_every_column_is_on_the_page_and_each_table_in_each_example() -> None:
-    page = DOCS.read_text(encoding="utf-8")
-    assert [column.name for column in dataset.RUNS if f"| `{column.name}` |" not in page] == []
-    assert f"version {dataset.VERSION}" in page
-    assert len(statements("sql")) >= 3
-
-
 # Others' files, other versions, runs that may not leave.
-
-
-def test_what_leaves_is_the_run_with_its_notes(root: Path) -> None:
-    with standing_in(root):
-        runs.note(SOUND, "by hand")
-        annotations = noted.read(Path(".orch/notes"), SOUND)
-        folder = RunFolder.open(SOUND, root=Path("results"))
-        run = dataset.published_run(folder, summarise(folder), annotations)
-    assert (run.record.id, run.noted) == (SOUND, annotations)
-    assert run.row()["manifest_sha256"] == run.record.manifest_sha256
 
 
 def refused(root: Path, *runs: str, match: str, **options: Any) -> OrchError:
@@ -165,17 +109,6 @@ def test_a_dataset_of_another_schema_is_refused(
     assert len(files(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("garbage", ["", "{", "[]", '{"version": 1, "what": 3}', "[" * 100_000])
-def test_notes_of_a_dataset_that_are_garbage_are_said(root: Path, shared: Path, tmp_path: Path, garbage: str) -> None:
-    (tmp_path / dataset.ABOUT).write_text(garbage)
-    refused(root, SOUND, to=str(tmp_path), match=r"damaged|not a dataset")
-    shutil.copy(shared / dataset.ABOUT, tmp_path)
-    row = tmp_path / part("runs", "synthetic", DAY, SOUND, 0)
-    row.parent.mkdir(parents=True)
-    row.write_text(garbage)
-    refused(root, SOUND, to=str(tmp_path), match="damaged")
-
-
 def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
     root: Path, shared: Path, tmp_path: Path
 ) -> None:
@@ -195,26 +128,6 @@ def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
     assert pq.read_table(row, partitioning=None).equals(table)
 
 
-def test_what_was_cut_is_finished_by_publishing_again(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target, whole = tmp_path / "cut", dataset_place.Place.put
-
-    def full(self: dataset_place.Place, path: str, source: Path) -> None:
-        if path.startswith("runs/"):
-            raise MissingError("the disk is full")
-        whole(self, path, source)
-
-    monkeypatch.setattr(dataset_place.Place, "put", full)
-    refused(root, SOUND, to=str(target), match="the disk is full")
-    assert not (target / "runs").exists(), "a run's row comes last"
-    monkeypatch.undo()
-    (told,) = put(root, SOUND, to=str(target))["runs"]
-    assert told["dataset"]["outcome"] == "published"
-    assert len(list((target / "runs").rglob("*.parquet"))) == 1
-    assert [path for path in (root / ".orch").iterdir() if path.name.startswith("publishing-")] == []
-
-
 @pytest.mark.slow
 def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
     program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
@@ -229,14 +142,6 @@ def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> 
     assert [call.returncode for call in calls] == [0] * 4, said
     assert len(list((tmp_path / "x" / "runs").rglob("*.parquet"))) == 3
     assert put(root, SOUND, to=str(tmp_path / "x"))["runs"][0]["dataset"]["outcome"] == "there already"
-
-
-def test_large_runs_are_several_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "ROWS_OF_A_FILE", 2_000)
-    put(root, SOUND, to=str(tmp_path / "x"))
-    parts = sorted((tmp_path / "x" / "samples").rglob("*.parquet"))
-    assert [path.name for path in parts] == [f"part-{number:05}.parquet" for number in range(3)]
-    assert sum(pq.read_metadata(path).num_rows for path in parts) == ROWS
 
 
 def test_unpublishing_removes_what_orch_put_there_and_nothing_else(root: Path, shared: Path, tmp_path: Path) -> None:
@@ -272,19 +177,6 @@ def test_runs_that_may_not_leave_are_refused(root: Path, tmp_path: Path) -> None
     assert not (tmp_path / "x").exists()
 
 
-def test_a_damaged_run_is_refused_and_nothing_of_it_is_put(root: Path, tmp_path: Path) -> None:
-    results = root / "results"
-    (first, *_) = sorted((results / BROKEN / "samples").rglob("*.parquet"))
-    kept = first.read_bytes()
-    first.write_bytes(kept[:-8] + b"12345678")
-    try:
-        with standing_in(root), pytest.raises(OrchError, match="parquet"):
-            teams.publish([BROKEN], to=str(tmp_path / "x"))
-    finally:
-        first.write_bytes(kept)
-    assert not (tmp_path / "x").exists()
-
-
 @pytest.mark.parametrize(
     ("to", "match"),
     [
@@ -299,38 +191,3 @@ def test_a_damaged_run_is_refused_and_nothing_of_it_is_put(root: Path, tmp_path:
 def test_what_is_no_place_is_refused(root: Path, to: str | None, match: str) -> None:
     error = refused(root, SOUND, to=to, match=match)
     assert "secret" not in error.message + str(error.hint)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")
-def test_a_read_only_folder_is_said(root: Path, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    refused(root, SOUND, to=str(tmp_path / "x"), match="cannot be used")
-    tmp_path.chmod(0o700)
-
-
-@pytest.mark.parametrize("name", ["a/b=c%d", "..", ".", "", "Ä" * 100, "<script>", "x" * 400, "a\0b\nc", "\ud800"])
-def test_a_name_becomes_one_part_of_a_path(name: str) -> None:
-    path = dataset.folder_of("samples", name, "2026-11-21T00:00:00+00:00", name).split("/")
-    assert len(path) == 4
-    assert all(len(step) <= 255 and step.isascii() and step.isprintable() for step in path)
-
-
-def test_two_long_names_that_begin_alike_are_not_mixed_up() -> None:
-    assert dataset.in_path("x" * 400) != dataset.in_path("x" * 401)
-
-
-def test_what_another_took_out_meanwhile_is_gone_and_no_trouble(tmp_path: Path) -> None:
-    """Two who unpublish at once: the one may find the folder gone in which the other had its last file."""
-    place = dataset_place.place(str(tmp_path))
-    (tmp_path / "samples" / "kept").mkdir(parents=True)
-    (tmp_path / "samples" / "kept" / "file").touch()
-    place.delete("samples/gone/part-00000.parquet")
-    place.delete("samples/kept/other.parquet")
-    assert place.files("") == ["samples/kept/file"]
-    place.delete("samples/kept/file")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_file_addresses_are_folders(root: Path, tmp_path: Path) -> None:
-    put(root, FORMULA, to=f"file://{tmp_path}/with%20space")
-    assert (tmp_path / "with space" / dataset.ABOUT).is_file()

@@ -10,12 +10,11 @@ import pytest
 
 from orchestrator.cli import runs
 from orchestrator.cli.console import console
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.history import folders
 from orchestrator.report import path_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
-from tests.support.folders import begun, killed
 from tests.support.past import STARTED, a_past_run, base, with_samples
 from tests.support.runs import write_documents
 
@@ -78,17 +77,6 @@ def test_nothing_is_deleted_without_a_yes(monkeypatch):
     assert not (RESULTS / "a").exists()
 
 
-def test_a_run_in_progress_is_not_deleted_nor_is_another_one_of_the_same_call():
-    done = killed(RESULTS)
-    held = begun(RESULTS, at_s=1_795_239_802.0)
-    with pytest.raises(UsageError, match="is in progress"):
-        runs.delete([done.id, held.id], yes=True)
-    assert done.path.is_dir()
-    held.release()
-    runs.delete([done.id, held.id], yes=True)
-    assert list(RESULTS.iterdir()) == []
-
-
 def test_a_run_that_was_not_made_here_is_deleted_by_its_path_alone():
     a_past_run(RESULTS / "a", judged=False)
     shutil.copytree(RESULTS / "a", RESULTS / "sent")
@@ -135,18 +123,6 @@ def test_what_a_killed_delete_left_goes_with_the_next_one():
 # latest
 
 
-def test_a_run_that_ended_before_a_trial_is_not_the_latest():
-    first = killed(RESULTS)
-    refused = begun(RESULTS, at_s=1_795_239_802.0)
-    assert RunFolder.open("latest", root=RESULTS).id == refused.id, "it is in progress"
-    refused.release()
-    assert RunFolder.open("latest", root=RESULTS).id == first.id
-    assert RunFolder.open("latest", root=RESULTS, even_empty=True).id == refused.id
-    shutil.rmtree(first.path)
-    with pytest.raises(UsageError, match="has a trial, so none is the latest"):
-        RunFolder.open("latest", root=RESULTS)
-
-
 # importing run folders
 
 
@@ -185,23 +161,6 @@ def test_two_runs_with_one_id_are_refused_unless_they_are_the_same(sent):
     with pytest.raises(UsageError, match="have the same id and are not the same run"):
         runs.import_([sent])
     assert (RESULTS / sent.name / "manifest.json").read_bytes() == before
-
-
-def test_a_run_that_is_not_as_it_was_written_is_not_taken_in(sent):
-    samples = next(sent.glob("samples/*/*.parquet"))
-    samples.write_bytes(samples.read_bytes()[:-1])
-    with pytest.raises(InvalidMeasurement, match="truncated or altered"):
-        runs.import_([sent])
-    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
-
-
-@pytest.mark.parametrize("identity", ["../up", "a/b", "", ".hidden", "x" * 300, "\x1b[31m"])
-def test_an_id_that_leads_elsewhere_is_refused(tmp_path, identity):
-    path = tmp_path / "theirs" / "results" / "fine"
-    write_documents(replace(base()[0].stored, run_id=identity, trials=(), baselines=()), path)
-    with pytest.raises(UsageError, match="cannot be the id of a run"):
-        runs.import_([path])
-    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
 
 
 def test_a_folder_of_runs_and_a_file_are_refused(sent, tmp_path):

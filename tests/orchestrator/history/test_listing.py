@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -14,12 +13,9 @@ import pytest
 from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.history import index, noted
-from orchestrator.history import run_record as reading
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
 from tests.support.past import a_past_run
-from tests.support.unprivileged import as_nobody
 
 RESULTS = Path("results")
 INDEX = Path(".orch/history.sqlite3")
@@ -57,11 +53,6 @@ def ids(**knobs):
     return [run["id"] for run in listed(**knobs)]
 
 
-def test_no_runs_is_said_and_nothing_is_made():
-    assert "there is no run here" in shown()
-    assert list(Path().iterdir()) == []
-
-
 def test_a_row_has_what_tells_a_run_from_others():
     a_run_called("20261121-025500-synthetic-4f3a")
     lines = shown().splitlines()
@@ -80,17 +71,6 @@ def test_a_row_has_what_tells_a_run_from_others():
     assert run["provider"] == "local"
     assert run["is_ours"] is True
     assert run["validity"] in ("valid", "warned")
-
-
-def test_the_newest_run_stands_first_and_a_narrow_terminal_gets_the_sentence_below(monkeypatch):
-    for day in (20, 22, 21):
-        a_run_called(f"r{day}", started=f"2026-11-{day}T00:00:00+00:00")
-    assert ids() == ["r22", "r21", "r20"]
-    monkeypatch.setenv("COLUMNS", "60")
-    lines = shown(limit=1).splitlines()
-    assert lines[2].startswith("    ")
-    assert len(lines[2]) <= 60
-    assert lines[-1] == "1 of 3 runs; --limit shows more"
 
 
 def test_filters_must_all_hold_and_a_word_that_is_unknown_names_the_nearest():
@@ -124,17 +104,6 @@ def test_the_cells_that_are_listed_are_those_of_the_runs_that_were_chosen():
     assert "rest" not in cells_of(stack="grpc-thin")
     assert "fewer conditions find more" in cells_of(since="2030-01-01")
     assert "Did you mean grpc-thin or grpc (thin)?" in cells_of(stack="grpc-thn")
-
-
-def test_a_run_that_did_not_change_is_not_read_again(monkeypatch):
-    a_run_called("a")
-    a_run_called("b")
-    assert len(ids()) == 2
-    read = []
-    monkeypatch.setattr(reading, "read_run", lambda folder: read.append(folder.path.name))
-    assert len(ids()) == 2
-    assert read == []
-    monkeypatch.undo()
 
 
 def test_a_run_that_was_judged_since_is_read_again(tmp_path):
@@ -183,63 +152,11 @@ def test_a_database_of_somebody_else_is_left_as_it_is():
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
-@pytest.mark.parametrize("change", ["UPDATE about SET value = '99' WHERE name = 'version'", "DELETE FROM about"])
-def test_an_index_of_another_version_is_made_anew(change):
-    a_run_called("a")
-    ids()
-    with closing(sqlite3.connect(INDEX)) as connection, connection:
-        connection.execute(change)
-        connection.execute("DROP TABLE cells")
-    assert ids(stack="grpc-thin") == ["a"]
-
-
 def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch):
     a_run_called("a")
     Path(".orch").write_text("no folder")
     assert ids() == ["a"]
     assert "cannot be kept" in console.err.getvalue()
-
-
-def test_a_read_only_state_folder_is_said():
-    def work():
-        assert ids() == ["a"]
-        assert "cannot be kept" in console.err.getvalue()
-
-    a_run_called("a")
-    assert ids() == ["a"]
-    INDEX.unlink()
-    Path(".orch").chmod(0o500)
-    as_nobody(work, Path())
-    assert not INDEX.exists()
-    Path(".orch").chmod(0o700)
-
-
-def test_an_index_that_another_program_writes_is_read_into_memory(monkeypatch):
-    a_run_called("a")
-    ids()
-    a_run_called("b")
-    monkeypatch.setattr(index, "_WAIT_S", 0)
-    with closing(sqlite3.connect(INDEX)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        assert sorted(ids()) == ["a", "b"]
-    assert "locked" in console.err.getvalue()
-
-
-def test_a_rebuilt_index_keeps_notes_and_tags():
-    a_run_called("a")
-    runs.note("a", "the first one after the update")
-    runs.tag("a", ["release", "v2"])
-    before = listed()
-    INDEX.unlink()
-    history.command(None, rebuild=True)
-    assert listed() == before
-    assert "[release] [v2]" in shown()
-    assert "[release] [v2] (1 note) grpc (thin) answered" in shown()
-    console.out = io.StringIO()
-    runs.note("a")
-    assert "the first one after the update" in console.out.getvalue()
-    runs.tag("a", ["v2"], remove=True)
-    assert listed()[0]["tags"] == ["release"]
 
 
 @pytest.mark.parametrize("wrong", ["two words", "", "-x", "\x1b[31m", "x" * 61])
@@ -253,83 +170,7 @@ def test_a_tag_is_a_word(wrong):
         runs.note("a", "  ")
 
 
-def test_notes_that_were_damaged_are_named_and_not_written_over():
-    a_run_called("a", judged=False)
-    runs.note("a", "precious")
-    file = Path(".orch/notes/a.json")
-    file.write_text(file.read_text()[:-10])
-    with pytest.raises(MissingError, match="cannot be read"):
-        runs.note("a", "another")
-    assert "precious" in file.read_text()
-    ids()
-    assert "a.json cannot be read" in console.err.getvalue()
-
-
-def test_a_note_of_several_lines_is_shown_in_lines():
-    a_run_called("a", judged=False)
-    runs.note("a", "one\r\ntwo\nthree")
-    assert noted.read(Path(".orch/notes"), "a").notes[0].text == "one\ntwo\nthree"
-    lines = console.out.getvalue().splitlines()
-    assert [line.split()[-1] for line in lines[1:]] == ["one", "two", "three"]
-    assert [line.index(line.split()[-1]) for line in lines[1:]] == [20, 20, 20]
-
-
 # What a folder may hold that is no run as orch writes them.
-
-
-def test_a_half_written_run_is_shown_with_why_it_cannot_be_read():
-    a_run_called("good")
-    half = RESULTS / "half"
-    half.mkdir()
-    (half / "journal.jsonl").write_text('{"event":"begin"')
-    torn = a_run_called("torn", judged=False)
-    lines = (torn / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    (torn / "journal.jsonl").write_bytes(b"".join([lines[0], lines[2]]))
-    found = {run["id"]: run for run in listed()}
-    assert found["good"]["state"] == "complete"
-    assert found["half"]["state"] == "unreadable"
-    assert "how the run began" in found["half"]["trouble"]
-    assert "line 2" in found["torn"]["trouble"]
-
-
-def test_a_run_of_a_newer_version_is_named_as_such():
-    path = a_run_called("newer")
-    document = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps({**document, "schema_version": 99, "more": 1}))
-    (run,) = listed()
-    assert run["state"] == "unreadable"
-    assert "99" in run["trouble"]
-
-
-def test_a_copy_says_whose_copy_it_is_and_that_it_was_not_made_here():
-    a_run_called("a")
-    shutil.copytree(RESULTS / "a", RESULTS / "b")
-    found = {run["id"]: run for run in listed()}
-    assert (found["a"]["is_ours"], found["b"]["is_ours"]) == (True, False)
-    assert found["b"]["run_id"] == "a"
-    assert "b*" in shown()
-    assert "* not made here" in shown()
-
-
-def test_a_summary_that_was_changed_is_not_shown():
-    path = a_run_called("a")
-    document = json.loads((path / "summary.json").read_text())
-    document["verdicts"] = ["grpc wins by far"]
-    (path / "summary.json").write_text(json.dumps(document))
-    (run,) = listed()
-    assert run["verdict"] == ""
-    assert "changed or damaged" in run["trouble"]
-
-
-def test_a_plan_that_is_changed_after_it_was_listed_is_noticed():
-    path = a_run_called("a")
-    assert listed()[0]["state"] == "complete"
-    plan = (path / "plan.json").read_text()
-    (path / "plan.json").write_text(plan.replace('"question": "', '"question": "Other: ', 1))
-    assert (path / "plan.json").read_text() != plan
-    (run,) = listed()
-    assert run["state"] == "unreadable"
-    assert "plan.json" in run["trouble"]
 
 
 def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatch):
@@ -342,16 +183,6 @@ def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatc
     assert {run["name"] for run in listed()} == {"<script>alert(1)</script>", "\x1b[2Jgone\u202e"}
 
 
-def test_names_that_are_no_text_and_hidden_ones_are_passed_over():
-    a_run_called("a", judged=False)
-    shutil.copytree(RESULTS / "a", RESULTS / ".importing-x")
-    bad = os.fsencode(RESULTS) + b"/\xff\xfe"
-    os.mkdir(bad)  # noqa: PTH102 - bytes
-    with open(bad + b"/journal.jsonl", "w") as file:  # noqa: PTH123
-        file.write("{}")
-    assert ids() == ["a"]
-
-
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
     assert "there is no run here" in cells_of()
     with pytest.raises(UsageError) as refused:
@@ -361,18 +192,3 @@ def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_sugg
     with pytest.raises(UsageError) as refused:
         history.command(["grpc (thn)"])
     assert "Did you mean grpc (thin)" in refused.value.hint
-
-
-def test_what_a_change_is_stands_once_below_all_cells_and_one_run_alone_finds_none():
-    a_run_called("a")
-    console.out = io.StringIO()
-    history.command(["rest", "grpc-thin"])
-    alone = console.out.getvalue()
-    assert alone.count("One run alone") == 2
-    assert "held against all" not in alone
-    assert "No change found" not in alone
-    a_run_called("b")
-    console.out = io.StringIO()
-    history.command(["rest", "grpc-thin"])
-    assert console.out.getvalue().count("No change found.") == 2
-    assert console.out.getvalue().count("held against all earlier ones") == 1

@@ -10,7 +10,7 @@ import pyarrow.fs as fs
 import pytest
 
 from orchestrator.cli import teams
-from orchestrator.errors import MissingError, UsageError
+from orchestrator.errors import MissingError
 from orchestrator.history import dataset
 from tests.orchestrator.history.test_dataset import DAY, ROWS, files, put, refused
 from tests.support import object_store
@@ -66,13 +66,6 @@ def test_publishing_again_puts_nothing_and_unpublishing_leaves_others_objects(ro
     assert left == {theirs, f"x/{dataset.ABOUT}"}
 
 
-def test_a_bucket_with_something_else_is_left_as_it_is(root: Path, store: Store) -> None:
-    store.objects["x/thesis.txt"] = b"years of work"
-    refused(root, SOUND, to=store.uri("x"), match="no dataset of orch")
-    refused(root, SOUND, to=store.uri("x/thesis.txt"), match="is a file")
-    assert store.objects == {"x/thesis.txt": b"years of work"}
-
-
 def test_what_the_store_refuses_is_said_and_can_be_finished(root: Path, store: Store) -> None:
     store.fail_on = "/cells/"
     error = refused(root, SOUND, to=store.uri("x"), match=r"s3://team/x")
@@ -81,19 +74,3 @@ def test_what_the_store_refuses_is_said_and_can_be_finished(root: Path, store: S
     store.fail_on = ""
     (told,) = put(root, SOUND, to=store.uri("x"))["runs"]
     assert told["dataset"]["outcome"] == "published"
-
-
-def test_a_bucket_that_is_missing_and_keys_that_are_wrong(
-    root: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    error = refused(root, SOUND, to=store.uri("x", bucket="absent"), match="there is no bucket absent")
-    assert isinstance(error, UsageError)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "WRONGKEY")
-    error = refused(root, SOUND, to=store.uri("x"), match=r"s3://team/x")
-    assert "AWS_ACCESS_KEY_ID" in str(error.hint)
-    assert "not-told-to-anybody" not in error.message + str(error.hint)
-
-
-def test_a_store_that_is_not_there_is_said(root: Path, store: Store) -> None:
-    gone = store.uri("x").replace(str(store.port), "1")
-    assert isinstance(refused(root, SOUND, to=gone, match=r"s3://team/x"), MissingError)

@@ -76,16 +76,6 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
     assert ask(runs.command, limit=2)["of"] == 5
 
 
-def test_a_row_says_the_same_of_a_run(ask: Ask) -> None:
-    run = next(run for run in ask(runs.command, limit=30)["runs"] if run["id"] == "r21")
-    assert run["tags"] == ["release", "v1.2"]
-    assert [note["text"] for note in run["notes"]] == ["after the update: 100 % \u2713"]
-    assert (run["name"], run["state"], run["trials"], run["samples"]) == ("synthetic", "complete", 6, 6_000)
-    assert run["stacks"] == ["rest (thin)", "grpc (thin)"]
-    assert run["is_ours"] is True
-    assert run["passed"] > 0
-
-
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [

@@ -22,7 +22,6 @@ from orchestrator.history.record import Note, RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
 from tests.support.team_index import a_server, empty, url_of
-from tests.support.wire import refusing_port
 
 SECRET = "hunter2-is-long"
 
@@ -93,21 +92,6 @@ def test_people_who_publish_at_once_lose_nothing_and_make_the_tables_once(url: U
     assert sorted(ids(url)) == ["one-of-all", *(f"own-{number}" for number in range(6))]
 
 
-def test_a_publication_that_fails_leaves_nothing(url: URL, record: RunRecord) -> None:
-    broken = replace(record, cells=(replace(record.cells[0], median="no number"),))  # type: ignore[arg-type]
-    with pytest.raises(MissingError), shared.shared(url, makes=True) as index:
-        shared.publish(index, broken)
-    assert ids(url) == []
-
-
-def test_names_are_bound_values(url: URL, record: RunRecord) -> None:
-    name = "<script>'; DROP TABLE runs; -- %s ? :x ä"
-    with shared.shared(url, makes=True) as index:
-        shared.publish(index, replace(record, id="../a=b%2F", name=name))
-        (kept,) = index.runs(Filters(experiment=name.upper().replace("Ä", "ä")))
-    assert (kept.id, kept.name) == ("../a=b%2F", name)
-
-
 def test_a_database_with_other_tables_is_left_as_it_is(url: URL, dsn: str, schema: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(f"CREATE TABLE {schema}.runs (mine text)".encode())
@@ -116,23 +100,6 @@ def test_a_database_with_other_tables_is_left_as_it_is(url: URL, dsn: str, schem
                 pass
         found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
     assert found == [("runs",)]
-
-
-def test_tables_of_another_version_are_refused(url: URL, dsn: str, schema: str) -> None:
-    with shared.shared(url, makes=True):
-        pass
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(f"UPDATE {schema}.about SET value = '99'".encode())  # noqa: S608 - a name of ours
-    for makes in (True, False):
-        with pytest.raises(UsageError, match="99"), shared.shared(url, makes=makes):
-            pass
-
-
-def test_reading_makes_nothing(url: URL, dsn: str, schema: str) -> None:
-    with pytest.raises(MissingError):
-        ids(url)
-    with psycopg.connect(dsn) as connection:
-        assert connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (schema,)).fetchone() is None
 
 
 def test_a_user_without_rights_gets_an_error_without_the_password(
@@ -153,12 +120,6 @@ def test_a_user_without_rights_gets_an_error_without_the_password(
             shared.publish(index, replace(record, id="two"))
         connection.execute("DROP OWNED BY reader")
         connection.execute("DROP ROLE reader")
-
-
-def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
-    with refusing_port() as port, pytest.raises(MissingError, match=r"127\.0\.0\.1") as refused:
-        ids(make_url(f"postgresql://me:{SECRET}@127.0.0.1:{port}/x"))
-    assert SECRET not in refused.value.message + str(refused.value.hint)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from orchestrator.cli import history
 from orchestrator.cli.console import console
-from orchestrator.errors import UsageError
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.history.record import Seen
 from orchestrator.history.run_record import of_summary
@@ -71,23 +70,6 @@ def test_a_change_is_marked_where_it_happened_and_the_level_begins_anew():
     assert "1 change marked" in text
 
 
-def test_a_stack_or_the_beginning_of_a_cells_id_names_its_cells_and_without_one_they_are_listed():
-    made(0)
-    made(1)
-    (by_id,) = followed("grpc-thin__add")
-    (by_label,) = followed("grpc (thin)")
-    assert by_id == by_label
-    assert by_id["points"][0]["why"] == "the first one"
-    assert len(followed("grpc-thin", "rest-thin")) == 2
-    console.out = io.StringIO()
-    history.command(None)
-    assert "grpc-thin__add__local__reuse__c1" in console.out.getvalue()
-    with pytest.raises(UsageError, match="no run measured 'soap'"):
-        history.command(["soap"])
-    with pytest.raises(UsageError, match="under these conditions"):
-        history.command(["grpc-thin"], since="2027-01-01")
-
-
 def test_runs_under_other_conditions_are_shown_and_never_compared():
     for number in range(4):
         made(number, under(CPU="One" if number % 2 else "Another 9000"))
@@ -98,12 +80,6 @@ def test_runs_under_other_conditions_are_shown_and_never_compared():
     text = shown("grpc-thin")
     assert "B: CPU: One against Another 9000" in text
     assert "Runs on different letters are not compared." in text
-
-
-def test_what_differs_and_may_be_what_changed_is_named_beside_the_run():
-    made(0)
-    made(1, under(Kernel="6.9"))
-    assert "differs from the run before: Kernel: 6.9 against 6.1" in shown("grpc-thin")
 
 
 FAILED = CheckResult(
@@ -119,17 +95,6 @@ def test_invalid_and_unfinished_runs_are_shown_and_not_compared():
     assert cell["points"][1]["why"] == "invalid: floor failed"
     assert cell["points"][2]["earlier"] == 1, "run 0 alone"
     assert cell["points"][1]["median"] is not None
-
-
-def test_throughput_and_p99_are_followed_too():
-    for number in range(8):
-        made(number, slower(1.6 if number == 7 else 1.0, noise=WOBBLE[number]))
-    (by_rate,) = followed("grpc-thin", statistic="throughput")
-    assert by_rate["points"][7]["verdict"] == "regressed"
-    assert by_rate["points"][7]["throughput"] is not None
-    (by_p99,) = followed("grpc-thin", statistic="p99")
-    assert by_p99["points"][7]["change"] == pytest.approx(1.6, abs=0.05)
-    assert "requests/s" in shown("grpc-thin", statistic="throughput")
 
 
 # How often something is marked though nothing changed, and how often a true change is. Runs of `Machine` come at once, and

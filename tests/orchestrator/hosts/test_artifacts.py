@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import tarfile
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.catalogue import building, builds, read
+from orchestrator.catalogue import building, read
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -68,10 +67,6 @@ def test_equal_programs_are_an_equal_tar_and_others_another(tmp_path: Path, monk
     assert other.digest != first.digest
 
 
-def test_a_plan_that_names_no_such_language_sends_no_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert artifacts.programs(plan_of(tmp_path, monkeypatch, "tcp"), TARGET, tmp_path / "cache") is None
-
-
 def test_a_program_for_other_hosts_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(tmp_path, monkeypatch)
     machines = {"linux-x86_64": b"\x3e\x00", "linux-aarch64": b"\xb7\x00"}
@@ -109,16 +104,3 @@ def test_a_host_without_what_programs_need_is_named_with_the_cause(
         runtimes(language, host(127, ""))
     with pytest.raises(ProvisionError, match=r"responder-1 cannot run the programs of Tiny: sh is 6\.9, older than 7"):
         runtimes(language, host(0, "6.9"))
-
-
-def test_sums_are_those_of_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = plan_of(tmp_path, monkeypatch)
-    bundle = artifacts.programs(plan, TARGET, tmp_path / "cache")
-    assert bundle is not None
-    with tarfile.open(bundle.path) as tar:
-        member = tar.extractfile("tiny/build/respond")
-        assert member is not None
-        sha256 = hashlib.sha256(member.read()).hexdigest()
-    state = builds.look(tiny(tmp_path / "services"), tmp_path / "services", TARGET.platform)
-    assert state.built is not None
-    assert state.built.artifacts["build/respond"].sha256 == sha256

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import ssl
-import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -107,17 +105,6 @@ def test_each_end_is_given_what_it_needs_and_keys_are_gone_at_the_end(tmp_path: 
     assert Path(key).parent == ends[1].folder
     assert {tls["path"] for _, _, tls in told["requester"] if tls} == {str(ends[0].folder / "tls-authority.pem")}
     assert holding_keys(tmp_path) == []
-
-
-def test_a_key_can_be_read_by_its_owner_alone_and_is_for_the_hosts_address(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    made = make_certificates(tmp_path / "private" / "run", [lab.host, lab.host], [lab.host])
-    key = Path(made.serving[lab.host.name].key)
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    assert stat.S_IMODE((tmp_path / "private" / "run").stat().st_mode) == 0o700
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(made.serving[lab.host.name].certificate, key)
-    assert KEY not in Path(made.trusted[lab.host.name].path).read_bytes()
 
 
 def test_keys_that_were_put_before_the_rest_failed_are_removed_too(tmp_path: Path) -> None:

@@ -28,9 +28,3 @@ def test_one_that_fails_or_does_not_end_is_an_error(tmp_path, monkeypatch, text,
     monkeypatch.setattr(chromium, "_PATIENCE_S", 0.5)
     with pytest.raises(MissingError, match=why):
         chromium.browse(program(tmp_path, text), "file:///x.html")
-
-
-def test_none_is_found_where_there_is_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert chromium.find() is None
-    assert program(tmp_path, "") == chromium.find()

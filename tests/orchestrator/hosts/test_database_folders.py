@@ -54,14 +54,6 @@ def left(folder: Path, name: str = "orch-postgresql-x", **noted: Any) -> Path:
     return data
 
 
-def test_a_folder_goes_with_its_server() -> None:
-    with database_folders.made() as server:
-        assert server.stat().st_mode & 0o077 == 0
-        assert database_folders.end_what_is_left() == []
-        assert server.exists()
-    assert not server.parent.exists()
-
-
 def test_what_an_orch_that_is_gone_has_left_is_ended_and_removed(temporary: Path, working: Callable[..., Any]) -> None:
     server = working(left(temporary))
     left(temporary, "orch-postgresql-y")
@@ -75,13 +67,6 @@ def test_the_database_of_an_orch_that_runs_is_left(temporary: Path, working: Cal
     assert database_folders.end_what_is_left() == []
     assert server.poll() is None
     assert (temporary / "orch-postgresql-x").exists()
-
-
-def test_a_process_that_has_the_id_of_a_server_by_now_is_spared(temporary: Path, working: Callable[..., Any]) -> None:
-    other = working(left(temporary), is_named=False)
-    assert database_folders.end_what_is_left() == []
-    assert other.poll() is None
-    assert list(temporary.iterdir()) == []
 
 
 def _without_note(folder: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.errors import MissingError
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
@@ -50,29 +48,6 @@ def test_a_file_is_put_without_a_copy_and_fetched_by_moving(host, tmp_path):
     assert not (tmp_path / "again").exists()
 
 
-def test_processes_can_import_services_wherever_they_start(host):
-    done = host.run([*host.python(), "-c", "import services, os; print(os.getcwd())"], timeout_s=60)
-    assert done.stdout.strip() == str(host.workspace)
-
-
-def test_a_short_command_that_takes_too_long_is_a_timeout(host):
-    with pytest.raises(TimeoutError, match=r"did not end within 0\.1 s"):
-        host.run([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.1)
-
-
-@pytest.mark.skipif(not shutil.which("taskset"), reason="this system has no taskset")
-def test_a_process_is_pinned(host):
-    cpu = min(os.sched_getaffinity(0))
-    process = host.start([sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], cpus=str(cpu))
-    assert process.read(60.0) == f"{{{cpu}}}"
-
-
-def test_a_host_says_what_it_is(host):
-    facts = host.facts()
-    assert facts.kernel
-    assert facts.python
-
-
 def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
     deployment = open_deployment(plan(), folder, Workspace())
     deployment.provision()
@@ -96,13 +71,6 @@ def test_each_placement_has_its_own_pinning(folder):
         assert fleet.describe()["cpus_by_placement"]["local-off"] == {"requester": None, "responder": None}
 
 
-def test_several_requesters_are_several_names_of_this_machine(folder):
-    deployment = LocalDeployment(plan(requesters=3), folder, Workspace())
-    pair = deployment.deploy().pair("local")
-    assert [h.name for h in pair.requesters] == ["local", "local-2", "local-3"]
-    assert pair.responder is pair.requesters[0]
-
-
 def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(folder):
     with (
         subprocess.Popen(["sleep", "600"], start_new_session=True) as ours,
@@ -115,8 +83,3 @@ def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(fo
         assert ours.wait(10) == -15
         assert other.poll() is None
         other.kill()
-
-
-def test_a_provider_that_is_declared_nowhere_has_no_deployment(folder):
-    with pytest.raises(MissingError, match="'moon' is not available"):
-        open_deployment(plan(provider="moon"), folder, Workspace())

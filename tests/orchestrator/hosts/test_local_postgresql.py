@@ -12,7 +12,6 @@ import pytest
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts import probes
 from orchestrator.hosts.local import postgresql
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"
@@ -37,13 +36,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str,
     return put
 
 
-def test_the_newest_one_is_taken(installed: Callable[[str, str], Path]) -> None:
-    installed("16", "16.4")
-    newest = installed("18", "18.1 (Debian 18.1-1)")
-    installed("9", "9.6.24")
-    assert postgresql.find() == postgresql.Binaries(folder=newest, version="18.1")
-
-
 def test_one_that_is_too_old_or_does_not_start_is_named(installed: Callable[[str, str], Path]) -> None:
     old = installed("15", "15.9")
     broken = installed("17", "17.0")
@@ -53,18 +45,6 @@ def test_one_that_is_too_old_or_does_not_start_is_named(installed: Callable[[str
     assert f"{old}: PostgreSQL 15.9" in missing.value.message
     assert f"{broken}: cannot be started" in missing.value.message
     assert "ORCH_POSTGRESQL=" in str(missing.value.hint)
-
-
-def test_doctor_says_which_one_there_is(installed: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
-    lacking = probes._database()
-    assert not lacking.is_there
-    assert lacking.needed_for == ()
-    assert "PostgreSQL 16 or newer" in lacking.detail
-    found = installed("18", "18.1")
-    assert probes._database().detail == f"18.1 in {found}"
-    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://me:secret@host/x")
-    assert probes._database().detail == "a server that ORCH_POSTGRESQL names"
 
 
 def test_a_server_that_cannot_be_made_is_said_and_leaves_nothing(
@@ -92,18 +72,6 @@ def planned(folder: Path, more: str) -> Plan:
     path = folder / "x.yaml"
     path.write_text(BALANCE + more)
     return make_plan(path)
-
-
-def test_no_server_is_started_where_no_cell_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "running", None)
-    with postgresql.session_server(planned(tmp_path, "store: sqlite\n")) as dsn:
-        assert dsn == ""
-
-
-def test_a_server_that_is_named_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://db/x")
-    with postgresql.session_server(planned(tmp_path, "store: postgresql\n")) as dsn:
-        assert dsn == "postgresql://db/x"
 
 
 IN_THE_LAB = "store: postgresql\nprovider: lab\nplacements: same-zone\n"

@@ -77,22 +77,6 @@ def test_both_know_that_the_machine_was_shared():
         assert [f"process {other.pid}" in words for words in part.others()] == [True]
 
 
-def test_hosts_elsewhere_need_no_lock(lock):
-    with another("local"), machine("gcp") as part:
-        assert part.others() == []
-
-
-def test_every_user_may_take_the_lock(lock):
-    with machine("local"):
-        assert lock.stat().st_mode & 0o777 == 0o666
-
-
-def test_a_folder_is_no_lock(lock):
-    lock.mkdir()
-    with pytest.raises(MissingError, match="cannot be used"), machine("local"):
-        pytest.fail("it was taken")
-
-
 @pytest.mark.parametrize("content", [b"my notes\n", b"\0", b"{}\n", b'{"pid": 1}\n'])
 def test_a_file_that_holds_something_else_is_refused_and_left_as_it_is(lock, content):
     lock.write_bytes(content)

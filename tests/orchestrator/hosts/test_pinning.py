@@ -12,36 +12,11 @@ def test_apart_takes_two_cpus():
     assert (pinning.responder, pinning.requester, pinning.warning) == ("0", "1", None)
 
 
-def test_apart_prefers_two_cores_to_two_threads_of_one():
-    siblings = [frozenset({0, 4}), frozenset({1, 5}), frozenset({0, 4}), frozenset({1, 5})]
-    assert choose("apart", [0, 4, 1, 5], can_pin=True, siblings=siblings).requester == "1"
-
-
 def test_further_requester_processes_get_the_other_cpus_those_of_other_cores_first():
     siblings = [frozenset({0, 4}), frozenset({1, 5}), frozenset({2, 6})] * 2
     pinning = choose("apart", [0, 1, 2, 4, 5, 6], can_pin=True, siblings=siblings)
     assert (pinning.requester, pinning.more) == ("1", ("2", "5", "6"))
     assert choose("apart", [0, 1], can_pin=True).more == choose("together", [0, 1], can_pin=True).more == ()
-
-
-def test_two_threads_of_the_only_core_are_named_as_such():
-    pinning = choose("apart", [0, 1], can_pin=True, siblings=[frozenset({0, 1})])
-    assert pinning.requester == "1"
-    assert "hyper-threads" in str(pinning.warning)
-
-
-def test_together_shares_the_first_cpu_that_may_be_used():
-    pinning = choose("together", [3, 5], can_pin=True)
-    assert (pinning.responder, pinning.requester) == ("3", "3")
-
-
-def test_off_pins_nothing_and_warns_of_nothing():
-    pinning = choose("off", [0, 1], can_pin=True)
-    assert (pinning.responder, pinning.requester, pinning.warning) == (None, None, None)
-
-
-def test_one_cpu_cannot_be_apart():
-    assert "only one CPU" in str(choose("apart", [0], can_pin=True).warning)
 
 
 @pytest.mark.parametrize(("cpus", "can_pin"), [(None, True), ([0, 1], False)])

@@ -63,34 +63,6 @@ def orphan(tmp_path: Path) -> Path:
     return start_orphan(tmp_path, command(tmp_path, "wait"))
 
 
-def test_both_streams_are_kept_apart_and_in_the_log(tmp_path: Path) -> None:
-    ended = run_logged(command(tmp_path, "end"), tmp_path / "logs" / "x.log", {}, lock=tmp_path / LOCK)
-    assert (ended.status, ended.out, ended.err) == (0, "to stdout\n", "to stderr\n")
-    assert (tmp_path / "logs" / "x.log").read_text() == "to stdout\n"
-    assert (tmp_path / "logs" / "x.stderr.log").read_text() == "to stderr\n"
-
-
-def test_an_orphan_is_interrupted_once_and_waited_for(orphan: Path) -> None:
-    assert end_orphan(orphan, patience_s=60.0)
-    assert (orphan.parent / "seen").read_text() == "interrupted"
-    assert not end_orphan(orphan)
-
-
-def test_without_an_orphan_nobody_is_interrupted(tmp_path: Path) -> None:
-    assert not end_orphan(tmp_path / LOCK)
-    (tmp_path / LOCK).write_text(f"{os.getpid()}\n")  # its program has ended, and the id was given to another one
-    assert not end_orphan(tmp_path / LOCK)
-
-
-def test_the_next_program_waits_for_an_orphan(orphan: Path) -> None:
-    pid = int(orphan.read_text().split()[0])
-    ender = threading.Timer(0.5, os.kill, (pid, signal.SIGINT))
-    ender.start()
-    ended = run_logged(command(orphan.parent, "end"), orphan.parent / "next.log", {}, lock=orphan)
-    assert ended.status == 0
-    assert ender.finished.is_set()
-
-
 def test_an_orphan_that_will_not_end_is_an_error_that_names_it(tmp_path: Path) -> None:
     lock = tmp_path / LOCK
     with lock.open("w") as held:
@@ -159,11 +131,3 @@ def test_an_interrupt_ends_a_program_that_ignores_it(tmp_path: Path, monkeypatch
         run_logged(stubborn, tmp_path / "log", {}, lock=tmp_path / LOCK)
     other = int((tmp_path / "seen").read_text())
     assert started_at(other) is None
-
-
-def test_a_program_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "_MOST_LOG_BYTES", 1 << 20)
-    monkeypatch.setattr(programs, "KILL_S", 2.0)
-    with pytest.raises(ProvisionError, match="more than 1 MiB"):
-        run_logged(["yes"], tmp_path / "log", {}, lock=tmp_path / LOCK)
-    assert not end_orphan(tmp_path / LOCK)

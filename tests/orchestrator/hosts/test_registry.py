@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.hosts.provision import registry
-from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.workspace import Workspace
 
@@ -41,13 +40,6 @@ def test_what_was_written_is_read_again() -> None:
     assert REGISTRY.read("never") is None
 
 
-def test_only_what_may_be_up_is_standing_oldest_first() -> None:
-    REGISTRY.write(intent("late", 20.0))
-    REGISTRY.write(intent("early", 10.0))
-    REGISTRY.write(replace(intent("gone", 5.0), state="down"))
-    assert [i.run_id for i in REGISTRY.standing()] == ["early", "late"]
-
-
 def test_a_deployment_is_found_by_run_by_id_or_by_being_the_only_one() -> None:
     with pytest.raises(UsageError, match="no deployment is up"):
         REGISTRY.find(None)
@@ -58,13 +50,6 @@ def test_a_deployment_is_found_by_run_by_id_or_by_being_the_only_one() -> None:
         REGISTRY.find(None)
     with pytest.raises(UsageError, match="no deployment of three"):
         REGISTRY.find("three")
-
-
-def test_an_id_fits_the_interface_of_infra() -> None:
-    for run in ("a", "20261121-025100-cross_region-a1b2"):
-        assert deployment_id(run).isalnum()
-        assert deployment_id(run).islower()
-        assert len(deployment_id(run)) <= 20
 
 
 def written(document: dict[str, object], identity: str | None = None) -> Path:
@@ -110,9 +95,3 @@ def test_what_is_no_object_is_refused() -> None:
     written(plain()).write_text("[]")
     with pytest.raises(UsageError, match="damaged"):
         REGISTRY.standing()
-
-
-def test_a_providers_name_leads_to_nothing_but_the_folders_of_infra() -> None:
-    for name in ("/proc/self/cwd/evil", "..", "local", "lab/../gcp"):
-        with pytest.raises(UsageError, match="there is no provider"):
-            Infra(name)

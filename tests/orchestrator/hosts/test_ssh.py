@@ -17,7 +17,6 @@ from orchestrator.hosts.remote import ssh
 from orchestrator.hosts.remote.ssh import (
     Access,
     NoAnswer,
-    NotLetIn,
     Proxy,
     Session,
     WrongKey,
@@ -89,14 +88,6 @@ def serve(listener: socket.socket, host_key: Path, user_key: Path) -> None:
     threading.Thread(target=answer, daemon=True).start()
 
 
-def test_a_host_on_another_port_is_known_by_its_alias(access: Access) -> None:
-    session = Session(access)
-    assert session.is_open
-    session.close()
-    session.close()
-    assert not session.is_open
-
-
 def test_a_key_that_nobody_gave_it_is_refused(access: Access, tmp_path: Path) -> None:
     public = " ".join(ensure_key(tmp_path / "other", "other").split()[:2])
     (tmp_path / "known_hosts").write_text(f"orch-o1-a {public}\n")
@@ -105,21 +96,6 @@ def test_a_key_that_nobody_gave_it_is_refused(access: Access, tmp_path: Path) ->
     (tmp_path / "known_hosts").write_text("")
     with pytest.raises(WrongKey):
         Session(access)
-
-
-def test_a_user_key_that_is_refused_or_damaged_is_named(access: Access, tmp_path: Path) -> None:
-    ensure_key(tmp_path / "other", "other")
-    with pytest.raises(ProvisionError, match="refuses the SSH key"):
-        Session(replace(access, identity=tmp_path / "other"))
-    (tmp_path / "damaged").write_text("no key")
-    with pytest.raises(ProvisionError, match="damaged"):
-        Session(replace(access, identity=tmp_path / "damaged"))
-
-
-def test_nobody_there_is_told_as_such(access: Access, listener: socket.socket) -> None:
-    with refusing_port() as port, pytest.raises(NoAnswer, match="a does not answer on SSH") as caught:
-        Session(replace(access, port=port))
-    assert "orch status" in (caught.value.hint or "")
 
 
 def test_a_booting_host_is_asked_again_until_it_shows_our_key(
@@ -138,22 +114,6 @@ def test_a_booting_host_is_asked_again_until_it_shows_our_key(
     assert len(waits) == 1
 
 
-def test_a_booting_host_that_has_not_made_our_account_yet_is_asked_again(
-    access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ensure_key(tmp_path / "other", "other")
-    waits = []
-
-    def boot(seconds: float) -> None:
-        waits.append(seconds)
-        if len(waits) == 3:
-            (tmp_path / "other").write_bytes((tmp_path / "user").read_bytes())
-
-    monkeypatch.setattr(ssh.time, "sleep", boot)
-    await_session(replace(access, identity=tmp_path / "other"), patience_s=60.0).close()
-    assert len(waits) == 3
-
-
 def test_another_host_key_after_ours_was_shown_is_an_error_at_once(
     access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,15 +129,6 @@ def test_another_host_key_after_ours_was_shown_is_an_error_at_once(
     with pytest.raises(WrongKey):
         await_session(replace(access, identity=tmp_path / "other"), patience_s=3600.0)
     assert len(waits) == 1
-
-
-def test_without_a_boot_to_wait_for_the_first_failure_is_the_end(access: Access, tmp_path: Path) -> None:
-    ensure_key(tmp_path / "other", "other")
-    with pytest.raises(NotLetIn):
-        await_session(replace(access, identity=tmp_path / "other"), patience_s=0.0)
-    (tmp_path / "known_hosts").write_text("")
-    with pytest.raises(WrongKey):
-        await_session(access, patience_s=0.0)
 
 
 @pytest.mark.parametrize(

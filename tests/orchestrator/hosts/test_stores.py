@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.provision import ansible, stores
-from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
 from orchestrator.hosts.remote import fleet as remote
 from orchestrator.hosts.remote.fleet import RemoteFleet
@@ -50,12 +48,6 @@ def test_the_password_is_made_once_and_lies_among_the_keys_alone(tmp_path: Path,
     assert first.variables["orch_postgresql_connections"] > 10
 
 
-def test_a_plan_without_stores_makes_nothing(tmp_path: Path, bundle: Bundle) -> None:
-    without = plan(provider="lab", machine="lab", placements=(FAR,))
-    assert stores.prepared(without, tmp_path, HOSTS, TARGET, tmp_path) == stores.Databases()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_stores_are_a_group_of_their_own_with_variables_of_their_own(tmp_path: Path, bundle: Bundle) -> None:
     variables = stores.prepared(PLAN, tmp_path, HOSTS, TARGET, tmp_path).variables
     of_all = ansible.inventory(HOSTS, tmp_path / "ssh_config", bundle, bundle, "/w", variables)["all"]
@@ -78,9 +70,3 @@ def test_a_placement_has_the_database_that_stands_with_its_responder(monkeypatch
     assert fleet.pair("far").database == "password=secret"
     assert "secret" not in repr(fleet) + repr(fleet.pair("far"))
     assert [host.name for host in fleet.hosts()] == list(HOSTS)
-
-
-def test_modules_do_not_write_the_password_into_the_log_of_the_host() -> None:
-    settings = configparser.ConfigParser()
-    settings.read(ROOT / "ansible" / "ansible.cfg")
-    assert settings.getboolean("defaults", "no_target_syslog")

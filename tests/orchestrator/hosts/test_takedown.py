@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import MissingError, ProvisionError, UsageError
-from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.overview import overview
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.workspace import Workspace
-from tests.support.lab import Diary, lab_plan
 
 REGISTRY = Registry(Workspace().deployments)
 ID = deployment_id("run")
@@ -97,13 +95,6 @@ def test_another_project_is_refused_by_name_and_not_asked(monkeypatch: pytest.Mo
     assert state() == "up"
 
 
-def test_what_was_down_before_is_not_claimed_again_from_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = answering(monkeypatch, target=project("other"))
-    receipt = take_down(REGISTRY, written(state="down"))
-    assert "was not looked at again" in receipt.sentence()
-    assert program.asked == ["target"]
-
-
 def test_what_could_not_be_seen_is_in_the_receipt_and_it_is_not_down(monkeypatch: pytest.MonkeyPatch) -> None:
     unseen = [{"what": "disks in project demo", "why": "403"}]
     answering(
@@ -148,25 +139,3 @@ def test_status_says_unknown_and_not_gone_in_another_project(monkeypatch: pytest
     (entry,) = overview(REGISTRY)
     assert entry["hosts"]["a"]["alive"] is None
     assert "not known: its hosts were made in project demo" in entry["hosts"]["a"]["why"]
-
-
-def test_hosts_are_not_made_a_second_time_in_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch, target=project("other"))
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")), Workspace())
-    with pytest.raises(UsageError, match="made in project demo"):
-        deployment._declare(written())
-
-
-def test_an_intent_says_where_its_hosts_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch)
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")), Workspace())
-    assert deployment._declare(None).target == MADE_IN
-    assert REGISTRY.read(ID) is not None
-
-
-def test_a_program_that_lacks_something_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOOGLE_PROJECT", "demo")
-    monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "")
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(MissingError, match="no credentials"):
-        Infra("gcp").standing()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.provision.terraform import PROGRAMS, Terraform, find_program
+from orchestrator.errors import ProvisionError
+from orchestrator.hosts.provision.terraform import PROGRAMS, Terraform
 
 pytestmark = pytest.mark.busy
 
@@ -39,23 +39,6 @@ def module(folder: Path, text: str) -> Terraform:
     variables = work / "variables.tfvars.json"
     variables.write_text("{}")
     return Terraform(module=root, folder=work, variables=variables)
-
-
-def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
-    """Put a program called terraform first on the PATH."""
-    program = folder / "bin" / "terraform"
-    program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\n{textwrap.dedent(body)}")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-
-
-def test_without_terraform_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(MissingError, match="neither terraform nor tofu") as caught:
-        find_program()
-    assert caught.value.exit_code == 3
-    assert "OpenTofu" in (caught.value.hint or "")
 
 
 @needs_terraform
@@ -135,19 +118,6 @@ def test_a_provider_is_installed_once_for_all_deployments(
 
 @needs_terraform
 @pytest.mark.terraform
-def test_the_users_own_plugin_cache_is_left_in_charge(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.setenv("TF_PLUGIN_CACHE_DIR", str(own))
-    module(tmp_path, mirror_of_a_provider(tmp_path, monkeypatch)).init()
-    assert [path for path in own.rglob("terraform-provider-large*") if path.is_file()]
-    assert not [path for path in cache.rglob("terraform-provider-large*") if path.is_file()]
-
-
-@needs_terraform
-@pytest.mark.terraform
 def test_a_failed_apply_is_told_in_terraforms_own_words(tmp_path: Path) -> None:
     command = 'provisioner "local-exec" {\ncommand = "echo no capacity in this zone >&2; exit 1"\n}'
     terraform = module(tmp_path, 'resource "terraform_data" "x" {\n' + command + "\n}\n")
@@ -197,12 +167,3 @@ def test_an_interrupt_reaches_the_child_once_and_is_waited_for(tmp_path: Path) -
     os.killpg(parent.pid, signal.SIGINT)
     assert parent.wait(timeout=30) == 130
     assert seen.read_text() == "1 ended"
-
-
-def test_terraforms_answers_are_read_even_when_they_are_not_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in(tmp_path, monkeypatch, "import sys\nprint('Error: Quota CPUS exceeded')\nsys.exit(1)\n")
-    terraform = module(tmp_path, "")
-    with pytest.raises(ProvisionError, match="Quota CPUS exceeded"):
-        terraform.init()

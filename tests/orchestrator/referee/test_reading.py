@@ -39,20 +39,6 @@ def test_a_real_report_is_read(name: str, figures: Figures) -> None:
     assert TOOLS[name.partition("_")[0]].read(printed(name), IN_FLIGHT) == figures
 
 
-P99 = {
-    "wrk_right": 291_022_000.0,
-    "wrk_in_turn": 211_862_000.0,
-    "oha_right": 15_953_227.0,
-    "ghz_right": 1_022_793_354,
-    "ghz_in_turn": 480_604_997,
-}
-
-
-@pytest.mark.parametrize(("name", "p99_ns"), P99.items())
-def test_a_real_report_tells_how_long_the_slow_ones_took(name: str, p99_ns: float) -> None:
-    assert TOOLS[name.partition("_")[0]].read(printed(name), IN_FLIGHT).p99_ns == p99_ns
-
-
 @pytest.mark.parametrize("name", sorted(path.stem for path in PRINTED.glob("*_wrong_status.txt")))
 def test_a_report_with_requests_that_failed_gives_no_figures(name: str) -> None:
     with pytest.raises(Unreadable, match="requests failed"):
@@ -122,41 +108,9 @@ def test_a_report_of_wrk_that_contradicts_itself_gives_no_figures(old: str, new:
         wrk.read(printed("wrk_right").replace(old, new), IN_FLIGHT)
 
 
-@pytest.mark.parametrize("row", ["-5 1", "5", "5 1 1", "five 1", "5 -1"])
-def test_a_row_of_wrks_latencies_that_is_none_is_refused(row: str) -> None:
-    with pytest.raises(Unreadable):
-        wrk.read(printed("wrk_right") + row + "\n", IN_FLIGHT)
-
-
 def test_what_wrk_adds_for_requests_it_did_not_send_is_taken_away() -> None:
     # At a mean of 10, wrk enters for one latency of 45 also 35, 25 and 15: none of them was measured.
     assert wrk.as_measured({9: 50, 10: 50, 15: 1, 25: 1, 35: 1, 45: 1}, 10) == {9: 50, 10: 50, 45: 1}
-
-
-def test_latencies_that_cannot_be_are_read_in_no_more_steps_than_there_are_rows() -> None:
-    # Steps of 1 from 10**17 downwards do not end within a year.
-    text = f'\norch {{"duration_us": 1, "requests": 1, "errors": {{}}}}\n{10**17} 1\n'
-    assert wrk.read(text, 1) == Figures(requests=1, window_s=1e-6, median_ns=1e20)
-
-
-def test_what_is_taken_away_is_taken_away_from_all_below() -> None:
-    seen = {9: 50, 15: 2, 22: 1, 25: 2, 32: 1, 35: 2, 42: 1, 45: 1, 12: 1}
-    assert wrk.as_measured(seen, 10) == {9: 50, 35: 1, 42: 1, 45: 1}
-
-
-@pytest.mark.parametrize(("seen", "median"), [({5: 1}, 5), ({5: 1, 7: 1}, 6), ({5: 2, 7: 1}, 5), ({1: 1, 5: 3}, 5)])
-def test_the_median_of_counted_values(seen: dict[int, int], median: float) -> None:
-    assert wrk.median_of(seen) == median
-
-
-def test_the_value_at_a_share_is_the_smallest_that_it_does_not_exceed() -> None:
-    seen = {1: 98, 7: 1, 9: 1}
-    assert [wrk.value_at(seen, share) for share in (0.5, 0.98, 0.981, 0.99, 1.0)] == [1, 1, 7, 7, 9]
-
-
-def test_without_values_there_is_none_at_any_share() -> None:
-    with pytest.raises(ValueError, match="no values"):
-        wrk.value_at({}, 0.5)
 
 
 GOOD = Figures(requests=1_000, window_s=3.0, median_ns=5_000_000)
@@ -190,14 +144,6 @@ def test_a_count_is_held_against_what_the_responder_answered(answered: int, is_r
         require_answered(GOOD, answered, in_flight=2)
 
 
-def test_a_body_of_any_bytes_stands_in_wrks_script_as_it_is() -> None:
-    every = bytes(range(256))
-    script = wrk.files(Asked(path="/", bodies=(every,), fields={'X-"\n': "a"}))[wrk.SCRIPT].decode()
-    written = script.partition('bodies = {\n"')[2].partition('"')[0]
-    assert bytes(int(digits) for digits in written.split("\\")[1:]) == every
-    assert "\\088\\045\\034\\010" in script  # no quote and no line's end of a field comes into the script
-
-
 def test_a_message_stands_after_its_length() -> None:
     bodies = (b"", b"a" * 127, b"b" * 128, b"c" * 70_000)
     written = ghz.files(Asked(path="x.Y/Z", bodies=bodies))[ghz.MESSAGES]
@@ -215,16 +161,6 @@ def test_a_message_stands_after_its_length() -> None:
 
 
 TURN = Turn(host="127.0.0.1", port=1, in_flight=8, connections=4, window_s=3, folder=PurePosixPath("/run"))
-
-
-def test_each_is_told_the_load_and_one_cpu() -> None:
-    asked = Asked(path="/add", bodies=(b"{}",), fields={"Content-Type": "application/json"})
-    assert {"-t1", "-c8", "-d3s"} <= {*wrk.argv("wrk", asked, TURN)}
-    told = oha.argv("oha", asked, TURN)
-    assert "-c 8 -z 3s" in " ".join(told)
-    assert "--disable-keepalive" not in told
-    assert "--worker-threads 1" in " ".join(told)
-    assert "-c 8 --connections 4 -z 3s" in " ".join(ghz.argv("ghz", asked, TURN))
 
 
 def test_a_new_connection_for_each_request_and_tls_are_told_to_oha() -> None:

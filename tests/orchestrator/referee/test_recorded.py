@@ -29,26 +29,6 @@ def test_the_requests_of_the_connection_with_the_most_are_taken() -> None:
     assert asked.bodies == (b"one", b"two")
 
 
-def test_equal_bodies_are_one() -> None:
-    assert recorded.http([post(b"same") * 3]).bodies == (b"same",)
-
-
-def test_bodies_may_hold_anything_and_no_more_are_kept_than_are_sent_in_turn() -> None:
-    bodies = [b"\r\n\r\nPOST / HTTP/1.1\r\n" + bytes([n]) for n in range(recorded.MOST_BODIES + 9)]
-    assert recorded.http([b"".join(map(post, bodies))]).bodies == tuple(bodies[: recorded.MOST_BODIES])
-
-
-def test_large_bodies_are_kept_up_to_a_size_and_one_at_least() -> None:
-    bodies = [bytes([n]) * (3 << 20) for n in range(3)]
-    assert recorded.http([b"".join(map(post, bodies))]).bodies == (bodies[0],)
-    larger = [bytes([n]) * (5 << 20) for n in range(2)]
-    assert recorded.http([b"".join(map(post, larger))]).bodies == (larger[0],)
-
-
-def test_a_request_that_was_cut_is_left_out() -> None:
-    assert recorded.http([post(b"one") + post(b"two")[:-1]]).bodies == (b"one",)
-
-
 @pytest.mark.parametrize(
     "sent",
     [

@@ -1,23 +1,18 @@
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from struct import pack
 
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.record_layout import COLUMNS, HEADER_BYTES, ROW
 from orchestrator.results import convert
-from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import Constants, read_record, to_parquet
 from orchestrator.results.documents import digest as sha256_of
 from orchestrator.results.manifest import SAMPLE_COLUMNS
-from orchestrator.results.records import sha256_of_rows
 from tests.support.hosts import rows
 
 CONSTANTS = Constants(
@@ -72,16 +67,6 @@ def test_what_is_no_record_of_this_version_is_refused_in_one_sentence(tmp_path, 
         read_record(record)
 
 
-def test_columns_that_few_rows_use_take_next_to_no_room(tmp_path):
-    count = 50_000
-    record, target = tmp_path / "record", tmp_path / "t.parquet"
-    record.write_bytes(rows(count))
-    to_parquet(record, target, CONSTANTS, staging=tmp_path)
-    group = pq.ParquetFile(target).metadata.row_group(0)
-    sizes = {group.column(n).path_in_schema: group.column(n).total_compressed_size for n in range(group.num_columns)}
-    assert sum(sizes[name] for name in ("kind", "parent", "sender_ns", "sender_clock")) < count / 20
-
-
 def test_every_stamp_comes_back_as_it_was(tmp_path):
     record, target = tmp_path / "record", tmp_path / "out" / "t.parquet"
     record.write_bytes(rows(1_000, warmup=10, rtt_ns=123_457, start_ns=2**62))
@@ -107,30 +92,6 @@ def test_samples_stand_in_the_order_in_which_their_replies_came(tmp_path):
     assert table["received_ns"].to_pylist() == stored[:, 5].tolist()
 
 
-def test_what_is_constant_is_in_every_row(tmp_path):
-    record, target = tmp_path / "record", tmp_path / "t.parquet"
-    record.write_bytes(rows(3))
-    to_parquet(record, target, CONSTANTS, staging=tmp_path)
-    frame = pd.read_parquet(target)
-    assert set(frame["stack"]) == {"rest"}
-    assert set(frame["requester"]) == {"h1"}
-    assert set(frame["concurrency"]) == {4}
-    assert set(frame["block"]) == {2}
-
-
-def test_files_of_different_stacks_make_one_table(tmp_path):
-    record = tmp_path / "record"
-    for number, stack in enumerate(["rest", "grpc"]):
-        record.write_bytes(rows(number + 1))
-        constants = Constants(**{**CONSTANTS.__dict__, "stack": stack})
-        to_parquet(
-            record, tmp_path / "samples" / f"cell={stack}" / "a.parquet", constants, staging=tmp_path / "staging"
-        )
-    frame = pd.read_parquet(tmp_path / "samples")
-    assert frame["stack"].astype(str).value_counts().to_dict() == {"grpc": 2, "rest": 1}
-    assert (frame["stack"].astype(str) == frame["cell"].astype(str)).all()
-
-
 def test_an_empty_record_is_an_error_that_names_it(tmp_path):
     (tmp_path / "record").write_bytes(rows(0) + bytes(10 * ROW.size))
     with pytest.raises(InvalidMeasurement, match="record: the timing record is empty"):
@@ -148,19 +109,3 @@ def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
         to_parquet(tmp_path / "record", tmp_path / "out" / "t.parquet", CONSTANTS, staging=tmp_path / "staging")
     assert list((tmp_path / "out").iterdir()) == []
     assert list((tmp_path / "staging").iterdir()) == []
-
-
-def test_a_folder_whose_name_is_not_utf8_is_written_to_and_read(tmp_path):
-    folder = tmp_path / os.fsdecode(b"for\xffeign")
-    folder.mkdir()
-    (folder / "record").write_bytes(rows(3))
-    digest = to_parquet(folder / "record", folder / "t.parquet", CONSTANTS, staging=folder)
-    found = read_columns(folder / "t.parquet", ["sequence"], sha256=digest)
-    assert found["sequence"].tolist() == [1, 2, 3]
-
-
-def test_rows_are_hashed_without_the_room_behind_them(tmp_path):
-    record = tmp_path / "record"
-    record.write_bytes(rows(70_000) + bytes(ROW.size * 5))
-    assert sha256_of_rows(record) == hashlib.sha256(rows(70_000)[HEADER_BYTES:]).hexdigest()
-    assert len(read_record(record)) == 70_000

@@ -36,11 +36,6 @@ def baseline(block: int, attempt: int) -> dict[str, object]:
     return {"event": "baseline", "attempt": attempt, "baseline": asdict(record)}
 
 
-def test_trials_are_in_the_order_in_which_they_ended():
-    journal_state = derive.read([BEGIN, trial(1, 0), trial(0, 0)])
-    assert [t.index for t in journal_state.trials] == [1, 0]
-
-
 def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():
     first = [BEGIN, {"event": "block", "block": 0, "attempt": 0}, baseline(0, 0), trial(0, 0)]
     assert derive.read(first).samples == {"b0-a0"}
@@ -49,28 +44,8 @@ def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():
     assert derive.read(again).samples == {"b0-a1"}
 
 
-def test_a_finished_block_is_remembered():
-    events = [BEGIN, {"event": "block", "block": 0, "attempt": 0}, {"event": "block-end", "block": 0, "attempt": 0}]
-    assert derive.read(events).finished_blocks == {0}
-
-
-def test_a_resumed_run_is_running_again():
-    ended = [BEGIN, {"event": "end", "state": "interrupted", "at": "then"}]
-    assert derive.read(ended).state == "interrupted"
-    assert derive.read([*ended, {"event": "resume"}]).state == "running"
-
-
-def test_a_warning_is_kept_once():
-    warning = {"event": "warning", "text": "no ping"}
-    assert derive.read([BEGIN, warning, warning]).warnings == ["no ping"]
-
-
 def test_the_manifest_lists_only_files_that_count():
     events = [BEGIN, baseline(0, 0), *({"event": "file", "path": p, "sha256": "x"} for p in ("b0-a0", "b0-a9"))]
     assert derive.manifest(derive.read(events), {"stacks": [], "experiment_path": "", "overrides": []}).files == {
         "b0-a0": "x"
     }
-
-
-def test_events_that_others_write_are_passed_over():
-    assert derive.read([BEGIN, {"event": "deployment", "deployment": "d"}]).begin == BEGIN

@@ -10,13 +10,6 @@ from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.results.journal import Journal
 
 
-def test_events_come_back_in_order(tmp_path):
-    journal = Journal(tmp_path / "journal.jsonl")
-    for number in range(3):
-        journal.append({"event": "warning", "text": str(number)}, sync=number != 1)
-    assert [e["text"] for e in journal.events()] == ["0", "1", "2"]
-
-
 def written(path: Path, *names: str) -> Journal:
     journal = Journal(path)
     for name in names:
@@ -71,10 +64,6 @@ def test_what_json_cannot_carry_is_not_written(tmp_path, value):
     with pytest.raises(ValueError, match=r"."):
         journal.append({"event": "b", "value": value})
     assert [e["event"] for e in journal.events()] == ["a"]
-
-
-def test_a_journal_that_was_never_begun_is_empty(tmp_path):
-    assert list(Journal(tmp_path / "journal.jsonl").events()) == []
 
 
 def test_a_full_disk_is_a_missing_error_and_leaves_whole_lines_only(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder, latest_of_ours
 from tests.support.folders import begun, finished, killed
 
@@ -19,14 +18,6 @@ def test_a_run_carries_the_label_under_its_own_name_alone(tmp_path: Path) -> Non
     with pytest.raises(UsageError):
         RunFolder(copy).require_ours("resume")
     assert RunFolder(copy).origin() != folder.origin() == ""
-
-
-@pytest.mark.parametrize("content", ["{", '{"made_by": "orch"}'])
-def test_a_damaged_label_is_none(tmp_path: Path, content: str) -> None:
-    folder = finished(tmp_path / "results")
-    (folder.path / LABEL).write_text(content)
-    assert not folder.is_ours
-    assert folder.manifest().state == "complete"
 
 
 def test_the_latest_run_is_one_that_was_made_here_damaged_or_not(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.results.documents import digest, inside
+from orchestrator.results.documents import inside
 from orchestrator.results.folder import RunFolder
-from tests.support.folders import add_trial, begun, finished
+from tests.support.folders import add_trial, begun
 
 
 @pytest.mark.parametrize("relative", ["../escape", "/tmp/escape", "samples/../../escape", "link/escape"])
@@ -32,15 +32,3 @@ def test_samples_that_the_journal_puts_outside_are_not_written(tmp_path: Path) -
     with pytest.raises(InvalidMeasurement):
         RunFolder.open(folder.path).manifest()
     assert not (tmp_path / "escape.parquet").exists()
-
-
-def test_a_file_that_is_missing_or_cannot_be_read_is_named(tmp_path: Path) -> None:
-    for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(InvalidMeasurement, match=str(path)):
-            digest(path)
-
-
-def test_a_folder_of_samples_may_be_read_under_any_name(tmp_path: Path) -> None:
-    folder = finished(tmp_path / "results")
-    moved = folder.path.rename(tmp_path / "moved")
-    assert RunFolder.open(moved).manifest().state == "complete"

@@ -10,7 +10,6 @@ import pytest
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.record_layout import KINDS
 from orchestrator.results.convert import read_record
-from services.python.contract.timing_rules import RULES
 from services.python.load.record import Record, Row
 
 OK, TIMEOUT = 0, 4
@@ -73,10 +72,6 @@ def test_tasks_with_their_parts_are_read(tmp_path):
     assert from_record([*task(1, sample="codec")], tmp_path, "codec", None) == 3
 
 
-def test_subscriptions_with_their_events_are_read(tmp_path):
-    assert from_record(STREAM, tmp_path, "stream", None) == 3 + 6
-
-
 @pytest.mark.parametrize(
     ("rows", "kind", "why"),
     [
@@ -118,20 +113,6 @@ def test_what_is_not_of_the_kind_is_refused_by_name(tmp_path, rows, kind, why):
         from_record(rows, tmp_path, kind, 2)
 
 
-def test_parts_that_were_made_at_once_may_overlap_and_are_held_to_all_else(tmp_path):
-    def read_at_once(rows: list[Row]) -> int:
-        with Record(tmp_path / "record", len(rows)) as record:
-            for values in rows:
-                record.append_row(values)
-        return len(read_record(tmp_path / "record", kind="task", parts=2, at_once=True))
-
-    assert read_at_once(changed(2, sent_ns=101)) == len(RIGHT)
-    with pytest.raises(InvalidMeasurement, match="not within the stamps"):
-        read_at_once(changed(2, sent_ns=99))
-    with pytest.raises(InvalidMeasurement, match="not numbered 1, 2, 3"):
-        read_at_once(changed(2, sent_ns=101, sequence=1))
-
-
 def test_in_a_record_parts_directly_follow_their_task(tmp_path):
     with pytest.raises(InvalidMeasurement, match="the parts of a task do not directly follow it"):
         from_record([task(1)[0], task(2)[0], *task(1)[1:], *task(2)[1:]], tmp_path, "task", 2)
@@ -154,18 +135,6 @@ def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its
     assert from_record(rows, tmp_path, "call", 2) == len(rows)
 
 
-@pytest.mark.parametrize("parts", [None, 0])
-def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, parts):
-    with pytest.raises(InvalidMeasurement, match="rows of kind misleading, which no cell of kind call has"):
-        from_record(with_rules(1), tmp_path, "call", parts)
-
-
-@pytest.mark.parametrize("kind", ["task", "codec", "stream"])
-def test_nor_any_other_kind_of_work(tmp_path, kind):
-    with pytest.raises(InvalidMeasurement, match="which no cell of kind"):
-        from_record(with_rules(1)[1:], tmp_path, kind, 2)
-
-
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
@@ -179,37 +148,6 @@ def test_nor_any_other_kind_of_work(tmp_path, kind):
 def test_a_request_has_what_each_rule_says_once(tmp_path, rows, why):
     with pytest.raises(InvalidMeasurement, match=why):
         from_record(rows, tmp_path, "call", 2)
-
-
-def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
-    request = row("request", 1, 150, 149)
-    rows = [request, row("misleading", 1, 150, 90, parent=1), row("misleading", 2, 1, 149, parent=1)]
-    with pytest.raises(InvalidMeasurement, match="has stamps that"):
-        from_record(rows, tmp_path, "call", 2)
-
-
-STRANGE = {  # of a request from 100 to 150
-    "server-minus-client": (99, 400),
-    "one-stamp-for-50": (1, 99),
-    "thousand-events": (151, 150),
-    "stopped-at-enqueue": (100, 151),
-    "cpu-time": (120, 110),
-    "connecting-in-the-mean": (40, 99),
-}
-
-
-def with_all_rules(**stamps: tuple[int, int]) -> list[Row]:
-    """A request and what every rule says, two of them far from it."""
-    said = {rule.name: (100, 150) for rule in RULES} | {"cpu-time": (100, 900), "connecting-in-the-mean": (40, 150)}
-    rows = [row("misleading", n, *at, parent=1) for n, at in enumerate((said | stamps).values(), start=1)]
-    return [row("request", 1, 100, 150), *rows]
-
-
-@pytest.mark.parametrize("rule", STRANGE)
-def test_a_rule_has_stamps_that_it_can_take(tmp_path, rule):
-    assert from_record(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
-    with pytest.raises(InvalidMeasurement, match=f"has stamps that {rule} does not take"):
-        from_record(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
 
 
 def test_no_rule_says_anything_of_a_request_that_failed(tmp_path):

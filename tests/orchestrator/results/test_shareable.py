@@ -2,12 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from orchestrator.results import shareable
-from orchestrator.results.manifest import BaselineRecord, Failure, RequesterRecord, TrialRecord, TurnRecord
-from services.python.contract.description import Description
-from services.python.contract.ping_lines import PingDone
+from orchestrator.results.manifest import Failure, RequesterRecord, TrialRecord, TurnRecord
 from services.python.contract.requester_lines import Done
 
 DONE = Done(rows=1, warmup_requests=0, requests=1, errors={"refused": 1}, error_examples={"refused": "10.1.2.3:80"})
@@ -19,30 +15,11 @@ def a_plan(*services: dict | None, overrides: tuple[str, ...] = ()) -> dict:
     return {"stacks": stacks, "experiment_path": "/home/ada/x.yaml", "overrides": list(overrides), "seed": 7}
 
 
-def test_a_plan_has_the_file_of_its_experiment_and_keeps_the_rest():
-    assert shareable.plan(a_plan(None, overrides=("repeats=1",))) == a_plan(None, overrides=("repeats=1",)) | {
-        "experiment_path": "x.yaml"
-    }
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"), [("198.18.0.9", shareable.ELSEWHERE), ("127.0.0.1", shareable.HERE)], ids=["away", "here"]
-)
-def test_a_service_has_the_name_of_its_role_and_says_whether_it_is_on_this_machine(host, expected):
-    external = shareable.plan(a_plan(SERVICE | {"host": host}))["stacks"][0]["external"]
-    assert external == {"given": "external-0", "host": expected, "port": 8001, "is_anonymous": False}
-
-
 def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
     overrides = ("repeats=1", "stacks.0.external=anns-laptop:8001", "stacks=[{external: anns-laptop:8001}]")
     document = shareable.plan(a_plan(None, SERVICE, overrides=overrides))
     assert document["overrides"] == ["repeats=1", "stacks.0.external=...", "stacks=..."]
     assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
-
-
-def test_a_host_keeps_its_facts_but_for_its_name_and_instance():
-    described = Description(host="kestrel07", cpu="Synthetic 3000", zone="a", cloud={"name": "kestrel07"})
-    assert shareable.host(described) == Description(cpu="Synthetic 3000", zone="a")
 
 
 def test_a_fleet_keeps_roles_zones_and_pinning():
@@ -80,23 +57,6 @@ def test_a_failed_trial_keeps_stage_and_kind_and_what_its_ends_counted():
     assert kept.failure == Failure(stage="measure", kind="refused")
     assert kept.requesters[0].done == replace(DONE, error_examples={})
     assert shareable.trial(replace(record, failure=None)).failure is None
-
-
-def test_a_baseline_keeps_its_figures():
-    record = BaselineRecord(
-        kind="tcp",
-        placement="p",
-        block=0,
-        moment="before",
-        requester="local",
-        method="tcp",
-        samples="baselines/tcp/x.parquet",
-        started_wall_ns=1,
-        done=DONE,
-    )
-    assert shareable.baseline(record).done == replace(DONE, error_examples={})
-    pinged = replace(record, done=PingDone(method="icmp-raw", sent=1, received=1, min_ms=0.1, avg_ms=0.1))
-    assert shareable.baseline(pinged) == pinged
 
 
 def test_a_turn_without_figures_keeps_that_it_has_none():

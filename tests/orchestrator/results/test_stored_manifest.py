@@ -10,7 +10,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from orchestrator.summarise import summarise
-from tests.support.folders import add_trial, begun, finished, killed
+from tests.support.folders import finished, killed
 
 
 @pytest.fixture
@@ -25,25 +25,6 @@ def test_a_run_that_has_ended_and_has_no_manifest_is_damaged_and_gets_no_other(r
     with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
         read(folder)
     assert not (folder.path / "manifest.json").exists()
-
-
-def test_a_kill_between_the_last_event_and_the_manifest_leaves_one_that_is_brought_up_to_date(root, monkeypatch):
-    folder = begun(root)
-    folder.append({"event": "block", "block": 0, "attempt": 0})
-    add_trial(folder, 0, block=0)
-    append = RunFolder.append
-
-    def die(self, event, **how):
-        append(self, event, **how)
-        if event["event"] == "end":
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(RunFolder, "append", die)
-    with pytest.raises(KeyboardInterrupt):
-        folder.finish("complete", at="")
-    monkeypatch.undo()
-    folder.release()
-    assert RunFolder.open(folder.path, root=root).manifest().state == "complete"
 
 
 def test_a_torn_line_at_the_end_is_cut_and_one_in_the_middle_is_named_by_its_number(root):

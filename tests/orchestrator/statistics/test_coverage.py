@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import coverage
-from orchestrator.checks.latency.bimodal import find_modes, left_over
+from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.findings.compare import compare_cells
 from orchestrator.statistics import intervals
 from tests.support.matrix import others_slow
@@ -35,13 +35,6 @@ def test_equal_stacks_get_no_winner_in_any_of_eight_settings(noise, stacks, bloc
     assert found.of_run <= FEW
 
 
-@pytest.mark.slow
-def test_settings_corrected_by_themselves_named_a_winner_in_one_run_of_three():
-    found = coverage.false_winners(coverage.bimodal, stacks=2, blocks=10, settings=8, runs=RUNS)
-    assert found.by_setting > 0.25
-    assert found.of_run <= FEW
-
-
 def test_intervals_of_a_run_are_wider_the_more_is_compared():
     plan = coverage.plan_of(2, 5, settings=8)
     trials = coverage.schedule(plan.cells, 5, 1)
@@ -52,28 +45,6 @@ def test_intervals_of_a_run_are_wider_the_more_is_compared():
     assert of_run.ratio == alone.ratio
     assert of_run.interval[1] / of_run.interval[0] > alone.interval[1] / alone.interval[0]
     assert of_run.p_value > alone.p_value
-
-
-def test_a_random_order_named_winners_by_their_place_in_the_block():
-    size = {"stacks": 2, "blocks": 3, "runs": RUNS}
-    before = coverage.simulate(coverage.position, before=True, **size)
-    after = coverage.simulate(coverage.position, **size)
-    assert before.coverage < 0.9 <= 0.97 < after.coverage
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stacks", [6, pytest.param(10, marks=pytest.mark.slow)])
-def test_trials_in_two_groups_named_winners_by_chance(stacks):
-    size = {"stacks": stacks, "blocks": 3, "runs": RUNS}
-    before = coverage.simulate(coverage.bimodal, before=True, **size)
-    after = coverage.simulate(coverage.bimodal, **size)
-    assert before.false_winners > 0.09
-    assert after.false_winners <= 0.06
-
-
-def test_the_shared_error_costs_next_to_no_power():
-    size = {"stacks": 6, "blocks": 5, "runs": RUNS}
-    assert coverage.simulate(coverage.quiet, **size).found >= 0.95
 
 
 def test_no_error_is_less_than_half_the_median_of_the_group():
@@ -87,26 +58,9 @@ def test_no_error_is_less_than_half_the_median_of_the_group():
     assert result[0].p_value == pytest.approx(intervals.two_sided_p(steady.mean / result[0].se, 2))
 
 
-def test_a_stack_by_itself_keeps_its_error():
-    alone = intervals.log_mean([0.1, 0.12, 0.11])
-    assert intervals.with_shared_error([alone]) == [alone]
-
-
-@pytest.mark.parametrize("stacks", [3, 6])
-def test_two_groups_of_trials_are_found_in_ten_blocks(stacks):
-    assert coverage.warned(coverage.bimodal, stacks=stacks, blocks=10, runs=60) >= 0.7
-
-
 @pytest.mark.parametrize("noise", ["quiet", "drift", "sawtooth", "position"])
 def test_other_noise_is_seldom_taken_for_two_groups(noise):
     assert coverage.warned(coverage.NOISES[noise], stacks=6, blocks=5, runs=60) <= 0.1
-
-
-def test_one_trial_that_went_wrong_is_not_a_second_group():
-    source = np.random.default_rng(3)
-    logs = source.normal(0, 0.02, size=(6, 10))
-    logs[2, 4] += 0.4
-    assert not find_modes([logs]).are_there()
 
 
 def test_groups_that_hardly_differ_do_not_matter():
@@ -115,10 +69,3 @@ def test_groups_that_hardly_differ_do_not_matter():
     modes = find_modes([logs])
     assert modes.p_value < 0.02
     assert not modes.are_there()
-
-
-def test_values_are_parted_where_least_variance_is_left():
-    share, step = left_over(np.array([[1.0, 3.0, 1.2, 3.2]]))
-    assert step == pytest.approx([2.0])
-    assert share == pytest.approx([0.04 / 4.04])
-    assert left_over(np.array([[2.0, 2.0, 2.0]]))[0] == [1.0]

@@ -1,15 +1,13 @@
 """The one rule for faster, slower, a tie and not resolved, its wording, and how often it is wrong."""
 
-import re
-from math import exp, log
+from math import log
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from orchestrator.quantities import between
-from orchestrator.statistics import equivalence, intervals
+from orchestrator.statistics import intervals
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.terms import ReasonKind
 
@@ -65,31 +63,6 @@ def test_a_tie_is_never_claimed_of_what_may_differ_by_more_than_the_margin(inter
     assert is_tie == (interval[0] >= 1 / (1 + margin) and interval[1] <= 1 + margin)
 
 
-@pytest.mark.parametrize(
-    ("interval", "said"),
-    [
-        ((0.97, 1.45), "between 3.0 % less and 45 % more"),
-        ((1.02, 1.45), "between 2.0 % and 45 % more"),
-        ((0.80, 0.97), "between 3.0 % and 20 % less"),
-        ((0.97, 2.4), "between 3.0 % less and 2.40 times as much"),
-        ((2.1, 3.3), "between 2.10 and 3.30 times as much"),
-        ((0.0003, 300.0), "under 0.01 to over 100 times as much"),
-        ((1.0, 1.5), "between as much and 50 % more"),
-    ],
-)
-def test_an_interval_in_words(interval, said):
-    assert between(interval) == said
-
-
-@given(INTERVALS)
-def test_words_neither_round_a_difference_away_nor_to_all(interval):
-    said = between(interval)
-    shares = [float(number) for number in re.findall(r"([\d.]+) %", said)]
-    assert all(0 < share < 100 for share in shares), said
-    is_capped = interval[0] < 0.01 <= 1 <= interval[1] or interval[0] <= 1 < 100 < interval[1]
-    assert said.startswith("between ") is not is_capped
-
-
 # ---- how often it is wrong: whole simulated runs of blocks, with a fixed seed
 
 RUNS = 4_000
@@ -131,13 +104,6 @@ def test_with_several_stacks_each_is_a_false_tie_in_at_most_one_run_of_twenty(st
         levels = intervals.holm_levels([r.p_value for r in results])
         ties += [standing(r.interval(a), 0.05) == "tie" for r, a in zip(results, levels, strict=True)]
     assert (ties / 1_000).max() <= 0.05
-
-
-def test_the_default_margin_is_the_experiments():
-    from orchestrator.experiment.model.experiment import Experiment
-
-    assert Experiment.model_fields["matters"].default == equivalence.MATTERS
-    assert exp(log(1 + equivalence.MATTERS)) == pytest.approx(1.05)
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,6 @@ def test_moments_are_those_of_numpy_and_scipy(values):
     assert (described.minimum * 1e6, described.maximum * 1e6) == pytest.approx((min(values), max(values)))
 
 
-def test_a_small_spread_around_a_large_value_keeps_its_sd():
-    values = of([10**15, 10**15 + 1, 10**15 + 2])
-    assert st.distribution(values).sd * 1e6 == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(
     ("n", "p90", "p99", "p999"), [(99, 0, 0, 0), (100, 1, 0, 0), (1_000, 1, 1, 0), (10_000, 1, 1, 1)]
 )
@@ -60,21 +55,3 @@ def test_the_curve_holds_the_extremes_and_every_one_of_the_slowest(n):
     slowest = values[-200:] / 1e6
     assert list(latencies[-slowest.size :]) == pytest.approx(slowest.tolist())
     assert len(curve) <= 500
-
-
-def test_bins_follow_time_and_leave_out_the_empty_ones():
-    sent = np.array([0, 1, 2, 9_000_000_000], dtype=np.int64)
-    latency = np.array([1_000_000, 3_000_000, 2_000_000, 7_000_000], dtype=np.int64)
-    bins = st.time_bins(sent, latency, 9)
-    assert [(round(at, 3), low, middle) for at, low, middle, _ in bins] == [(0.5, 1.0, 2.0), (8.5, 7.0, 7.0)]
-
-
-def test_the_slowest_come_in_time_order():
-    sent = np.arange(5, dtype=np.int64) * 1_000_000_000
-    latency = np.array([5, 1, 4, 2, 3], dtype=np.int64) * 1_000_000
-    assert st.slowest(sent, latency, count=3) == [(0.0, 5.0), (2.0, 4.0), (4.0, 3.0)]
-
-
-def test_a_window_without_length_has_no_rate():
-    assert st.per_second(10, 0.0) is None
-    assert st.megabits_per_second(1_000_000, 2.0) == 4.0

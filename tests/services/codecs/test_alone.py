@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 from services.python.codecs import alone
 from services.python.codecs.base import Coder, self_describing
 from services.python.codecs.json import CODEC as JSON
-from services.python.codecs.orjson import CODEC as ORJSON
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import protocols
@@ -25,11 +22,6 @@ from services.python.trial.run import make_trial
 
 CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec"]
 ADD = {"request": {"a": -123_456_789, "b": 987_654_321}, "reply": {"sum": 864_197_532}}
-STAMP = "2026-11-22T15:00:00.123456+00:00"
-TIMESTAMP = {
-    "request": {"request_timestamp": STAMP},
-    "reply": {"request_timestamp": STAMP, "response_timestamp": STAMP},
-}
 
 
 def call(operation: str, exchange: Any) -> CallSpec:
@@ -68,33 +60,6 @@ def test_both_messages_are_encoded_then_both_decoded() -> None:
     assert (encode.bytes_sent, encode.bytes_received, decode.bytes_sent, decode.bytes_received) == (47, 0, 0, 47)
 
 
-def test_both_messages_are_coded_though_they_are_alike() -> None:
-    """As a codec that has two messages for an echo is held against those that have one."""
-    written: list[Any] = []
-
-    def write(fields: Any) -> bytes:
-        written.append(fields)
-        return json.dumps(fields).encode()
-
-    exchange = {"request": {"records": []}, "reply": {"records": []}}
-    codec = self_describing("text/plain", Coder(write=write, read=json.loads), ())
-    connection = coding("echo", exchange, codec)
-    written.clear()
-    reply = connection.call(exchange)
-    assert len(written) == 2
-    assert connection.value(reply) == exchange
-    assert connection.sizes(exchange, reply) == (15, 15)
-    assert [part.bytes_sent + part.bytes_received for part in connection.parts(exchange, reply)] == [30, 30]
-
-
-@pytest.mark.parametrize("codec", [JSON, ORJSON], ids=["stdlib", "orjson"])
-def test_how_large_the_smallest_messages_are(codec: Any) -> None:
-    """Not "30 bytes": that is one request of `add`; its reply is smaller, and a stamp alone makes a message larger."""
-    for operation, exchange, sizes in (("add", ADD, (30, 17)), ("timestamp", TIMESTAMP, (56, 112))):
-        connection = coding(operation, exchange, codec)
-        assert connection.sizes(exchange, connection.call(exchange)) == sizes
-
-
 def test_what_cannot_be_decoded_and_what_is_decoded_to_something_else_are_errors() -> None:
     def read(body: bytes) -> dict[str, Any]:
         raise ValueError("torn")
@@ -112,14 +77,6 @@ def test_what_cannot_be_encoded_is_said_before_anything_is_timed() -> None:
     exchange = {"request": {"document": float("nan")}, "reply": {"document": float("nan")}}
     with pytest.raises(CallFailed, match="echo cannot be encoded"):
         coding("echo", exchange)
-
-
-def test_an_answer_is_given_anew_only_to_a_new_request() -> None:
-    request = {"data": b"x"}
-    same = alone.exchanges(OPERATIONS["echo"], lambda *_: request)
-    assert same(1, time.time_ns)["reply"] is same(2, time.time_ns)["reply"]
-    fresh = alone.exchanges(OPERATIONS["add"], lambda number, _: {"a": number, "b": 1})
-    assert [fresh(number, time.time_ns)["reply"] for number in (1, 2)] == [{"sum": 2}, {"sum": 3}]
 
 
 @pytest.mark.parametrize(("protocol", "client"), CODECS)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import math
 import pkgutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.python import codecs
-from services.python.codecs import avro
-from services.python.codecs.base import Codec, message_of
-from services.python.codecs.protobuf import METHODS
+from services.python.codecs.base import Codec
 from services.python.contract.offers import find_protocol
 from services.python.load.client import CallFailed, CallSpec
 from services.python.protocols.bodies.requester import dialer
-
-ROOT = Path(__file__).parents[3]
 
 # A codec that is added is tested with its like, without being entered anywhere.
 MODULES = {
@@ -96,10 +90,6 @@ REPLIES = {
 }
 
 
-def test_every_codec_is_found() -> None:
-    assert {"cbor", "msgpack", "avro", "json", "protobuf"} <= CODECS.keys()
-
-
 @pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
 @settings(deadline=None, max_examples=10)
@@ -148,17 +138,6 @@ def test_json_carries_bytes_as_base64_and_refuses_what_is_none(name: str) -> Non
             coder.read(body)
 
 
-def test_protocol_buffers_are_those_of_grpc() -> None:
-    fields = {"records": [{"id": 1, "name": "a", "value": 0.5, "active": True, "tags": ["b"]}]}
-    message = METHODS["echo"].pack_request(fields)
-    assert CODECS["protobuf"].request("echo/records").write(fields) == message.SerializeToString()
-
-
-def test_an_echo_is_three_messages() -> None:
-    assert message_of("echo", {"records": []}) == "echo/records"
-    assert message_of("add", {"a": 1, "b": 2}) == "add"
-
-
 def test_cbor_writes_the_bytes_of_rfc_8949() -> None:
     """A map of two: text strings "a" and "b", unsigned 1 and negative 1 (RFC 8949, section 3.1)."""
     assert CODECS["cbor"].request("add").write({"a": 1, "b": -1}) == bytes.fromhex("a2 6161 01 6162 20")
@@ -167,21 +146,6 @@ def test_cbor_writes_the_bytes_of_rfc_8949() -> None:
 def test_a_reply_without_named_fields_is_an_error() -> None:
     with pytest.raises(ValueError, match="expected named fields, not int"):
         CODECS["cbor"].reply("add").read(b"\x01")
-
-
-def test_avro_has_the_schemas_of_the_contract() -> None:
-    assert (ROOT / "protos/operations.avsc").resolve() == avro.SCHEMAS.resolve()
-
-
-def test_avro_bodies_hold_values_only() -> None:
-    assert avro.CODEC.request("add").write({"a": 1, "b": -1}) == b"\x02\x01"
-    assert avro.CODEC.reply("image").write({"width": 0, "height": 64}) == b"\x00\x80\x01"
-
-
-def test_a_document_travels_in_avro_as_json_text() -> None:
-    document = {"a": [1, None]}
-    written = avro.CODEC.request("echo/document").write({"document": document})
-    assert json.loads(written[1:]) == document
 
 
 @pytest.mark.parametrize(("protocol", "too_large"), [("msgpack", 2**64), ("protobuf", 2**53 + 1)])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.python.codecs import alone, evolution
+from services.python.codecs import alone
 from services.python.codecs.evolution import Failed, Outcomes, outcome, schemas
 from services.python.contract.limits import SCHEMA_CHANGES, SchemaChange
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
@@ -92,12 +92,6 @@ def test_an_outcome_is_by_the_value_that_the_reader_has(change: SchemaChange, ca
     assert outcome(change, WROTE, [{**WROTE[0], **came}]) == wanted
 
 
-def test_records_that_are_missing_are_no_right_ones() -> None:
-    assert outcome("none", WROTE, []) == "another field is wrong"
-    assert outcome("none", WROTE, Failed("no\n  such\nthing")) == "fails: no such thing"
-    assert len(outcome("none", WROTE, Failed("x" * 1000))) < 300
-
-
 def test_an_outcome_unlike_the_first_one_is_a_wrong_reply() -> None:
     exchange, decoded = exchanged("json", "stdlib", "none")
     verify = Outcomes()
@@ -130,10 +124,6 @@ def test_a_reader_that_fails_is_a_result_and_no_failed_trial(tmp_path: Path) -> 
     assert count == 26  # the check and the warm-up among them
 
 
-def test_other_operations_have_no_outcomes(tmp_path: Path) -> None:
-    assert made(tmp_path, operation="add", payload=Payload()).outcomes == {}
-
-
 def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     target = Target(host="127.0.0.1", port=1, identity="x")
     with pytest.raises(CannotTry, match="coded alone"):
@@ -141,19 +131,3 @@ def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     with pytest.raises(CannotTry, match="once it is read"):
         made(tmp_path, protocol="protobuf", client="protobuf-parse-only")
     assert "evolution" not in find_protocol("rest").operations
-
-
-def test_every_record_is_looked_at_whatever_comes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the requester does between two messages is compared between codecs: it must not depend on the outcome."""
-    looked: list[Any] = []
-    judged = evolution._of_record
-
-    def counting(*given: Any) -> str:
-        looked.append(given)
-        return judged(*given)
-
-    monkeypatch.setattr(evolution, "_of_record", counting)
-    for came in (WROTE * 5, [{**WROTE[0], "name": ""}] * 5, Failed("no")):
-        looked.clear()
-        outcome("renumbered", WROTE * 5, came)
-        assert len(looked) == 5

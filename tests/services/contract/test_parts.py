@@ -27,14 +27,6 @@ FRAMEWORKS = {
     "python-socketio": "socketio",
 }
 CODECS = {"CBOR": "cbor2", "Avro": "fastavro", "MessagePack": "msgpack", "Protocol Buffers": "google.protobuf"}
-SERVERS = {
-    "uvicorn": "uvicorn",
-    "granian": "granian",
-    "gunicorn": "gunicorn",
-    "werkzeug": "werkzeug",
-    "grpcio": "grpc",
-    "threads": "threading",
-}
 
 
 @cache
@@ -87,15 +79,6 @@ def test_the_codec_that_is_named_is_the_one_that_the_responder_imports(
         assert "JSON" in responder.parts.codec
 
 
-@pytest.mark.parametrize(("protocol", "responder"), ENDS)
-def test_the_server_that_is_named_is_imported_and_among_the_packages(protocol: Protocol, responder: Responder) -> None:
-    server = responder.parts.server.split()[0]
-    assert uses(responder, SERVERS[server]), protocol.name
-    if server != "threads":
-        assert server in responder.packages
-    assert [s for s in SERVERS if s in responder.packages and s not in (server, "werkzeug")] == []
-
-
 @pytest.mark.parametrize(
     ("protocol", "responder"),
     [
@@ -120,17 +103,6 @@ def test_a_responder_with_validation_refuses_records_of_another_shape_and_no_oth
             headers={"Content-Type": "application/json"},
         )
     assert reply.status_code == (422 if responder.parts.validation == "pydantic models" else 200)
-
-
-def test_one_protocol_has_one_codec_and_one_transport() -> None:
-    for protocol in protocols().values():
-        assert len({(r.parts.codec, r.parts.transport, r.parts.bytes_as) for r in protocol.responders}) == 1
-
-
-def test_json_is_answered_by_every_framework_with_and_without_models() -> None:
-    found = {(r.parts.framework, r.parts.validation) for r in protocols()["json"].responders}
-    bare = {(framework, NONE) for framework in (NONE, "Starlette", "FastAPI", "Flask")}
-    assert found == bare | {("FastAPI", "pydantic models")}
 
 
 @pytest.mark.parametrize("framework", ["asgi", "asgi-granian", "starlette", "fastapi"])

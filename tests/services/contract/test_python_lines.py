@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from services.python.contract import python_lines, schemas
+from services.python.contract import python_lines
 from services.python.contract.offers import protocols
 from services.python.contract.source_lines import SourceLines
 from services.python.contract.strict import decode
@@ -19,11 +18,6 @@ def test_the_file_is_what_the_source_has() -> None:
     counted = python_lines.of_python()
     assert python_lines.FILE.read_text(encoding="utf-8") == python_lines.text(counted)
     assert decode(SourceLines, json.loads(python_lines.text(counted))) == counted
-
-
-def test_the_schema_takes_it() -> None:
-    schema = json.loads((schemas.PROTOS / "schemas" / "source-lines.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(json.loads(python_lines.FILE.read_text(encoding="utf-8")))
 
 
 def test_every_end_has_its_files_the_module_that_it_begins_with_among_them() -> None:
@@ -43,14 +37,6 @@ def test_clients_of_one_module_are_told_apart_by_the_library_that_it_loads() -> 
     assert "services/python/transports/http/pycurl_client.py" in clients["pycurl"]
     assert "services/python/transports/http/pycurl_client.py" not in clients["requests"]
     assert "services/python/transports/http/requests_client.py" in clients["requests"]
-
-
-def test_schemas_are_written_and_what_is_made_of_them_is_generated() -> None:
-    counted = python_lines.of_python()
-    assert "protos/orch.proto" in counted.protocols["grpc"].responders["grpcio"]
-    assert "services/python/codecs/operations.avsc" in counted.protocols["avro"].clients["pycurl"]
-    assert counted.generated == [name for name in counted.files if "/generated/" in name]
-    assert not set(counted.generated) & set(counted.protocols["rest"].responders["fastapi"])
 
 
 PYTHON = '''"""What it is.

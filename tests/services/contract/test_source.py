@@ -26,15 +26,6 @@ def test_an_edit_a_new_name_and_a_new_file_show_and_bytecode_does_not(tmp_path):
     assert len({first, edited, source_digest(root)}) == 3
 
 
-def test_the_folders_of_other_languages_have_digests_of_their_own(tmp_path):
-    root = a_package(tmp_path)
-    first = source_digest(root)
-    (root / "services" / "node" / "node_modules" / "library").mkdir(parents=True)
-    (root / "services" / "node" / "node_modules" / "library" / "index.js").write_text("installed")
-    (root / "services" / "node" / "respond.js").write_text("source")
-    assert source_digest(root) == first
-
-
 def test_a_host_reports_the_code_that_the_bundle_carries(tmp_path):
     digest = describe().services_sha256
     assert digest == source_digest(ROOT)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from services.python.load.unverified import Unverified, footprint, holds_large_buffer
+from services.python.load.unverified import Unverified
 
 
 def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> None:
@@ -37,19 +37,6 @@ def test_what_holds_a_large_buffer_does_not_wait(where: str) -> None:
         kept.waiting.append((1, 0, 0, 0, 0, request, reply))
     assert not kept.has_room()
     assert kept.most == 0
-
-
-def test_a_large_buffer_is_found_wherever_it_stands() -> None:
-    assert holds_large_buffer((1, {"documents": [{"text": "x" * 5_000}]}))
-    assert not holds_large_buffer((1, {"documents": [{"text": "x" * 4_000}] * 100}, b"y" * 4_000))
-
-
-def test_a_footprint_counts_what_a_value_refers_to() -> None:
-    assert footprint({"data": bytes(10_000)}) > 10_000
-    assert footprint((1, bytes(5_000), [bytes(5_000)])) > 10_000
-    records = [{"name": "x" * 100, "tags": ["y" * 100]} for _ in range(1000)]
-    assert 400_000 < footprint({"records": records}) < 1_000_000
-    assert footprint({}) > 0
 
 
 _KEEPS_MESSAGES = """

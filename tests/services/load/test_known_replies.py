@@ -11,30 +11,12 @@ import pytest
 
 from services.python.load.phases import WARM_UP
 from services.python.load.recorder import GaveUp
-from tests.support.watched import OK, RIGHT, Reading, Trial, Watched, WatchedDialer, standing_clock
+from tests.support.watched import RIGHT, Reading, Trial, Watched, WatchedDialer, standing_clock
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
 def style(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def test_of_a_reply_of_known_bytes_the_stamps_alone_are_kept(tmp_path: Path, style: str) -> None:
-    watched = Watched(gives_bodies=True)
-    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
-    trial.run(5, constant=True, phase=WARM_UP)
-    trial.recorder.settle()
-    watched.looks.clear()
-    trial.run(1000, constant=True)
-    assert watched.looks == []
-    trial.recorder.settle()
-    tally = trial.recorder.tally
-    assert (tally.rows, tally.verified, tally.verified_in_flight, tally.body_bytes_received) == (1000, 1000, 0, 20_000)
-    looked_at = sum(what == "verify" for what, _ in watched.looks)
-    assert tally.verified_by_bytes == 1000 - looked_at
-    assert 8 <= looked_at <= 32, "one in 64"
-    assert {row.status for row in trial.rows()} == {OK}
-    trial.close()
 
 
 def test_a_reply_of_other_bytes_to_the_same_request_is_looked_at_while_measuring(tmp_path: Path, style: str) -> None:

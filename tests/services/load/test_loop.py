@@ -7,7 +7,6 @@ import threading
 import time
 from array import array
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,26 +111,6 @@ def test_only_the_call_is_timed(bench: Bench):
     assert {(row.bytes_sent, row.bytes_received) for row in rows} == {(10, 20)}
 
 
-def test_one_request_ends_before_the_next_is_sent(bench: Bench):
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=50)))
-    rows = bench.rows()
-    assert all(earlier.received_ns < later.sent_ns for earlier, later in pairwise(rows))
-
-
-def test_a_loop_by_duration_ends_with_the_window(bench: Bench):
-    bench.dialer.service_ns = 3 * MS
-    loops = bench.loops()
-    loops.open()
-    phase = bench.phase(Load(duration_s=0.010))
-    loops.closed_loop(phase)
-    rows = bench.rows()
-    assert len(rows) == 4  # sent at 0, 3, 6, 9 ms; the last is awaited, not cut
-    assert all(row.sent_ns < phase.begin_ns + 10 * MS for row in rows)
-    assert {row.status for row in rows} == {0}
-
-
 def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: Bench):
     loops = bench.loops(concurrency=1)
     loops.open()
@@ -173,37 +152,6 @@ def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench
     assert round(tally.span_s * NS) - tally.paused_ns == 4 * 1500 + 3 * 5
 
 
-def test_opening_a_broken_connection_again_is_no_pause(bench: Bench):
-    bench.dialer.dial_ns, bench.dialer.close_ns = 9999, 300
-    bench.dialer.script = {2: CallFailed("closed", "gone")}
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3)))
-    assert bench.recorder.tally.paused_ns == 7 + (11 + 300)
-
-
-@pytest.mark.parametrize("broken", [2, 3])
-def test_closing_a_connection_that_broke_is_a_pause_but_neither_verifying_nor_recording(bench: Bench, broken: int):
-    """A close may wait a second for the other end; each right reply takes 7 ns to verify, the last one's too."""
-    bench.dialer.close_ns = 1_000_000_000
-    bench.dialer.script = {broken: CallFailed("timeout", "nothing came")}
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3)))
-    tally = bench.recorder.tally
-    assert tally.entering_ns == 2 * 7
-    assert tally.paused_ns == (7 + 1_000_000_011 if broken == 2 else 2 * 7)  # what follows the last reply is no pause
-
-
-def test_an_open_loop_has_no_pauses(bench: Bench):
-    due = array("q", [0, 0, 0])
-    loops = bench.loops("per-request")
-    phase = bench.open_phase(due)
-    loops.open_loop(phase, due, None)
-    assert bench.recorder.tally.rows == 3
-    assert bench.recorder.tally.paused_ns == 0
-
-
 def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Bench):
     bench.dialer.script = {2: {"wrong": 1}}
     loops = bench.loops()
@@ -229,24 +177,6 @@ def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: Benc
     assert [row.connection for row in rows] == [0, 0, 1]
     assert [row.received_ns - row.sent_ns for row in rows] == [10, 10, 10]
     assert bench.looks == 1
-
-
-def test_an_error_in_the_protocols_own_words_leaves_the_connection_as_it_is(bench: Bench):
-    bench.dialer.script = {1: CallFailed("protocol", "500")}
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=2)))
-    assert bench.dialer.dials == 1
-    assert bench.recorder.tally.errors == {"protocol": 1}
-
-
-def test_a_connection_that_cannot_be_opened_again_is_a_failed_request(bench: Bench):
-    bench.dialer.script = {1: CallFailed("closed")}
-    bench.dialer.refuse_dials = {2}
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3)))
-    assert [STATUSES[row.status] for row in bench.rows()] == ["closed", "refused", "ok"]
 
 
 def test_nothing_but_failures_gives_up_instead_of_going_on(bench: Bench):
@@ -309,28 +239,6 @@ def test_what_was_due_and_not_sent_when_the_window_closed_is_no_error(bench: Ben
     tally = bench.recorder.tally
     assert (tally.rows, tally.not_sent, tally.errors) == (len(sent), len(not_sent), {})
     assert tally.last_received_ns == max(row.received_ns for row in sent)
-
-
-def test_a_request_that_is_not_due_yet_is_waited_for(tmp_path: Path):
-    bench = Bench("blocking", tmp_path / "record")
-    due = array("q", [0, 100 * MS])
-    loops = bench.loops()
-    loops.open()
-    phase = bench.open_phase(due)
-    bench.time.tick_ns = 100  # so that the spin at the end gets somewhere
-    loops.open_loop(phase, due, None)
-    second = bench.rows()[1]
-    assert 0 <= second.sent_ns - second.intended_ns < 1000
-    assert sum(bench.time.slept_s) * NS < 100 * MS
-
-
-def test_progress_comes_at_most_once_a_second(bench: Bench):
-    bench.dialer.service_ns = 100 * MS
-    loops = bench.loops()
-    loops.open()
-    loops.closed_loop(bench.phase(Load(requests=35)))
-    assert [line["elapsed_s"] // 1 for line in bench.progress] == [1, 2, 3]
-    assert {line["phase"] for line in bench.progress} == {"measured"}
 
 
 class _Crowd:

@@ -31,10 +31,6 @@ def test_the_order_is_that_of_the_seed_and_its_shares_are_those_of_the_weights()
     assert [place_in_mix(drawn, sequence) for sequence in (1, 2, MIXED + 1)] == [drawn[0], drawn[1], drawn[0]]
 
 
-def test_weights_count_and_not_their_sum() -> None:
-    assert mix_order([80, 20], 7) == mix_order([8, 2], 7)
-
-
 @pytest.mark.parametrize("weights", [[1], [], [1, 0], [3, -1]])
 def test_a_mix_needs_two_operations_with_a_weight_each(weights: list[int]) -> None:
     with pytest.raises(ValueError, match="two operations or more"):
@@ -127,28 +123,6 @@ def test_a_connection_for_each_request_is_opened_to_what_it_asks_alone(
     assert [dialer.dials for dialer in bench.dialers] == [6, 3]
     assert sorted(row.connection for row in rows) == list(range(9))
     assert (bench.tally.rows, bench.tally.verified, dict(bench.tally.errors)) == (9, 9, {})
-
-
-def test_a_wrong_reply_and_a_failure_keep_their_operation_and_its_name(style: str, tmp_path: Path) -> None:
-    bench = Bench(style, tmp_path / "record", [0, 1], in_flight=1, policy="reuse")
-    bench.dialers[1].script = {1: {"right": False}, 2: CallFailed("timeout", "no more")}
-    rows = bench.run(4)
-    assert [(row.parent, STATUSES[row.status]) for row in rows] == [
-        (1, "ok"),
-        (2, "wrong-reply"),
-        (1, "ok"),
-        (2, "timeout"),
-    ]
-    assert bench.tally.error_examples["wrong-reply"] == "large: a wrong reply to 2"
-
-
-def test_a_connection_that_breaks_is_opened_again_for_all_operations(style: str, tmp_path: Path) -> None:
-    bench = Bench(style, tmp_path / "record", [0, 1], in_flight=1, policy="reuse")
-    bench.dialers[1].script = {1: CallFailed("closed", "gone")}
-    rows = bench.run(4)
-    assert [STATUSES[row.status] for row in rows] == ["ok", "closed", "ok", "ok"]
-    assert [dialer.dials for dialer in bench.dialers] == [2, 2]
-    assert [row.connection for row in rows] == [0, 1, 2, 3]
 
 
 def test_one_that_cannot_be_opened_leaves_none(style: str, tmp_path: Path) -> None:

@@ -28,17 +28,6 @@ def test_the_handshake_of_tls_is_no_part_of_connecting(clock: list[int]) -> None
     assert books.told() == Opening(connections=1, connect_s=2e-6, tls_s=3e-6)
 
 
-def test_of_connections_that_open_at_once_none_is_said_to_have_opened_before_it_began(clock: list[int]) -> None:
-    clock += [0, 1_000, 4_000, 5_000]
-    books = Openings()
-    first, second = books.begin(), books.begin()
-    for took_ns in (3_000, 3_500):
-        books.secured(took_ns)
-    books.opened(first)
-    books.opened(second)
-    assert books.told() == Opening(connections=2, connect_s=None, tls_s=3.25e-6)
-
-
 def test_medians_are_told_and_what_nobody_told_is_null() -> None:
     books = Openings()
     assert books.told() is None
@@ -47,14 +36,6 @@ def test_medians_are_told_and_what_nobody_told_is_null() -> None:
     assert books.told() == Opening(connections=3, connect_s=0.004, tls_s=None)
     books.connected(8_000_000)
     assert books.told() == Opening(connections=4, connect_s=0.006, tls_s=None)
-
-
-def test_what_was_before_is_forgotten() -> None:
-    books = Openings()
-    books.connected(1)
-    books.secured(1)
-    books.clear()
-    assert books.told() is None
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,6 @@ def test_warm_up_goes_on_until_both_requests_and_seconds_are_reached():
     assert not goes_on(10, NS)
 
 
-def test_warm_up_never_goes_on_beyond_its_longest():
-    goes_on = warm_up(Warmup(requests=10, at_least_s=1, at_most_s=5)).goes_on
-    assert not goes_on(0, 5 * NS)
-
-
 @pytest.mark.parametrize(
     ("load", "taken", "elapsed_s", "goes_on"),
     [
@@ -64,18 +59,6 @@ def test_a_phase_gives_numbers_as_long_as_its_extent_goes_on(requests, least_ns,
 def test_a_load_without_an_end_is_refused():
     with pytest.raises(ValueError, match="nothing would end this trial"):
         measured(Load())
-
-
-def test_sequence_numbers_go_on_from_phase_to_phase():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=8, extent=measured(Load(requests=2)), most=2)
-    assert [phase.take(0) for _ in range(4)] == [8, 9, 0, 0]
-    assert phase.next_sequence == 10
-
-
-def test_a_phase_that_was_ended_gives_no_more_numbers():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, extent=measured(Load(requests=9)), most=9)
-    phase.end()
-    assert phase.take(0) == 0
 
 
 def test_uniform_arrivals_are_evenly_spaced():
@@ -120,10 +103,3 @@ def test_threads_that_take_at_once_leave_no_number_out_and_get_none_twice():
 
 def _all(phase: Phase) -> list[int]:
     return list(iter(lambda: phase.take(0), 0))
-
-
-def test_what_was_never_taken_is_taken_at_once():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, extent=Extent(), most=5)
-    assert [phase.take(0), phase.take(0)] == [1, 2]
-    assert list(phase.take_rest()) == [2, 3, 4]
-    assert (phase.take(0), phase.taken, phase.next_sequence) == (0, 5, 6)

@@ -87,10 +87,6 @@ def asked(wire: Wire) -> list[str]:
     return [said for said in wire.said if said.endswith(("asks", "has it"))]
 
 
-def test_each_call_has_its_part_of_the_request_of_that_number() -> None:
-    assert list(request(3).values()) == [({"user": 3}, {"user": 3, "count": 10}, {"user": 3, "count": 10, "each": 5})]
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("on_one", [False, True])
 def test_all_are_asked_and_their_replies_are_one(at_once: bool, on_one: bool) -> None:

@@ -35,14 +35,6 @@ def test_rows_come_back_as_they_were_stored(tmp_path_factory: pytest.TempPathFac
     assert path.stat().st_size == HEADER_BYTES + len(rows) * ROW_BYTES
 
 
-def test_grows_when_more_rows_come_than_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(record_module, "GROW_ROWS", 3)
-    with Record(tmp_path / "r", 2) as record:
-        for sequence in range(1, 12):
-            record.append(sequence, 1, 0, 0, 0, 0, -1, 0, 0, 0)
-    assert [row.sequence for row in read_record(tmp_path / "r")] == list(range(1, 12))
-
-
 def test_the_columns_are_those_of_the_contract(tmp_path: Path):
     with Record(tmp_path / "r", 1) as record:
         record.append(1, 1, 2, 3, 4, 5, 6, 7, 8, 9)
@@ -95,15 +87,6 @@ def test_a_killed_writer_loses_nothing_that_it_stored(tmp_path: Path):
     assert len(stored) >= 5000
     assert [row.sequence for row in stored] == list(range(1, len(stored) + 1))
     assert all(row.received_ns == row.sequence for row in stored)
-
-
-def test_a_row_without_its_sequence_was_never_completed(tmp_path: Path):
-    with Record(tmp_path / "r", 2) as record:
-        record.append(1, 1, 0, 1, 1, 1, -1, 0, 0, 0)
-    with (tmp_path / "r").open("ab") as file:
-        file.write(struct.pack("<14q", 0, *[9] * 13))
-        file.write(struct.pack("<14q", 3, *[9] * 13))
-    assert [row.sequence for row in read_record(tmp_path / "r")] == [1]
 
 
 @pytest.mark.parametrize(

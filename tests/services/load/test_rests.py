@@ -89,15 +89,6 @@ def test_each_worker_rests_as_drawn(tmp_path: Path, style: str, thinking: Any):
 
 
 @pytest.mark.parametrize("style", ["blocking", "awaiting"])
-@pytest.mark.parametrize("policy", ["reuse", "per-request"])
-@pytest.mark.parametrize("end", [{"requests": 1}, {"duration_s": 0.2}])
-def test_nobody_rests_when_the_phase_is_over(tmp_path: Path, style: str, policy: Any, end: Any):
-    """The second of two workers is to rest for half an hour."""
-    _, rows, _ = play(style, tmp_path / "record", Load(concurrency=2, think_s=HOUR_S, **end), policy)
-    assert [row.sequence for row in rows] == [4]
-
-
-@pytest.mark.parametrize("style", ["blocking", "awaiting"])
 def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_path: Path, style: str):
     """Rests are drawn: one may last longer than what is left of the window, while others have time for more."""
     load = Load(concurrency=4, duration_s=0.5, think_s=0.05, thinking="exponential")
@@ -112,13 +103,6 @@ def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_
     assert all(row.sent_ns < end_ns for row in rows)
 
 
-def test_constant_rests_begin_spread_over_one_of_them():
-    drawn = rests(Load(concurrency=4, think_s=0.001), seed=1)
-    assert drawn is not None
-    assert [drawn.first_ns(worker) for worker in range(4)] == [0, 250_000, 500_000, 750_000]
-    assert {drawn.after_ns(index) for index in (0, 1, 70_000)} == {1_000_000}
-
-
 def test_exponential_rests_have_the_mean_and_come_again():
     load = Load(concurrency=4, think_s=0.001, thinking="exponential")
     drawn = rests(load, seed=1)
@@ -130,11 +114,6 @@ def test_exponential_rests_have_the_mean_and_come_again():
     assert beyond == pytest.approx(0.0498, rel=0.1)  # e^-3
     assert rests(load, seed=1) == drawn
     assert rests(load, seed=2) != drawn
-
-
-def test_without_think_time_there_are_no_rests():
-    assert rests(Load(concurrency=4), seed=1) is None
-    assert rests(Load(rate_per_s=5.0), seed=1) is None
 
 
 def test_a_pacer_wakes_each_task_at_its_time_and_all_when_it_is_over():

@@ -35,14 +35,6 @@ def test_a_shared_one_ends_with_its_last_holder_and_once():
     assert (again.of, again.number) == ("connection 1", 1)
 
 
-def test_without_a_number_each_has_one_of_its_own():
-    pool = shares(None)
-    one, other = pool.take(), pool.take()
-    assert (one.of, one.number, other.of) == ("connection 0", None, "connection 1")
-    assert one.end() == "connection 0"
-    assert one.end() is None
-
-
 def test_a_lane_that_comes_back_gets_the_least_used_one():
     pool = shares(2)
     first, second, third = pool.take(), pool.take(), pool.take()

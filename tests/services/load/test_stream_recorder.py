@@ -93,20 +93,6 @@ def test_a_responder_that_does_not_stop_is_found_out(tmp_path: Path) -> None:
         record_of(tmp_path, [1] * 22)
 
 
-def test_an_event_far_larger_than_the_others_is_not_kept(tmp_path: Path) -> None:
-    with Record(tmp_path / "record", 64) as record:
-        recorder = StreamRecorder(record, verify, progress=lambda told: None, most_kept_bytes=1 << 30)
-        recorder.begin(1, 0)
-        one = subscription()
-        for number in range(1, 8):
-            is_large = number > 4
-            event = {"sequence": number, "sent_ns": 1, "data": "x" * 100_000 if is_large else "right"}
-            recorder.received(one, number, (event, 100_000 if is_large else 60 + number))
-            assert len(one.kept) == min(number, 4)
-        recorder.settle([one])
-    assert (recorder.tally.delivered, recorder.tally.wrong, recorder.tally.verified_in_flight) == (4, 3, 3)
-
-
 def test_an_event_of_any_nesting_is_a_wrong_event(tmp_path: Path) -> None:
     deep: Any = []
     for _ in range(5_000):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from services.python.load.client import CallFailed, Part
 from services.python.load.loop import Loops, Work
 from services.python.load.phases import MEASURED, Extent, Phase, measured
 from services.python.load.record import KINDS, Record, Row, read_record
-from services.python.load.recorder import GaveUp, Recorder
+from services.python.load.recorder import Recorder
 from services.python.load.sync_load import BlockingLoops
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
@@ -111,14 +111,6 @@ def test_the_task_is_the_sample_and_its_calls_directly_follow_it(bench: Bench):
         assert all(p.intended_ns == p.sent_ns for p in parts)
 
 
-def test_counts_are_of_tasks(bench: Bench):
-    bench.dialer.script = {4: CallFailed("protocol", "no")}
-    bench.run(3)
-    tally = bench.recorder.tally
-    assert (tally.rows, tally.verified, dict(tally.errors)) == (3, 2, {"protocol": 1})
-    assert (tally.body_bytes_sent, tally.body_bytes_received) == (60, 120)
-
-
 @pytest.mark.parametrize("status", ["protocol", "timeout"])
 def test_a_task_that_fails_keeps_the_parts_it_had_and_makes_no_further_call(bench: Bench, status: str):
     bench.dialer.script = {2: CallFailed(status, "no more")}
@@ -141,27 +133,6 @@ def test_every_reply_of_a_task_is_verified(bench: Bench):
     assert bench.recorder.tally.error_examples == {wrong: "call 2 of 3: a wrong reply to 2"}
 
 
-def test_replies_before_the_one_that_failed_are_verified_too(bench: Bench):
-    bench.dialer.script = {1: {"right": False}, 2: CallFailed("protocol")}
-    bench.run(1)
-    assert _shape(bench.rows())[1:] == [("part", 1, 1, "wrong-reply"), ("part", 2, 1, "protocol")]
-
-
-def test_per_request_means_one_connection_for_the_whole_task(bench: Bench):
-    bench.dialer.dial_ns = 5_000
-    bench.run(2, "per-request")
-    rows = bench.rows()
-    assert bench.dialer.dials == bench.dialer.closed == 2
-    assert [row.connection for row in rows] == [0] * 4 + [1] * 4
-    assert rows[1].sent_ns - rows[0].sent_ns >= 5_000, "opening it is the task's, and no part's"
-
-
-def test_a_task_without_a_connection_has_no_parts(bench: Bench):
-    bench.dialer.refuse_dials = {1}
-    bench.run(2, "per-request")
-    assert _shape(bench.rows())[:2] == [("task", 1, 0, "refused"), ("task", 2, 0, "ok")]
-
-
 def test_in_an_open_loop_a_task_is_due_and_not_its_calls(bench: Bench):
     bench.dialer.service_ns = 600_000
     loops = bench.loops()
@@ -179,12 +150,6 @@ def test_in_an_open_loop_a_task_is_due_and_not_its_calls(bench: Bench):
     assert bench.recorder.tally.not_sent == 2
 
 
-def test_nothing_but_failing_tasks_gives_up(bench: Bench):
-    bench.dialer.script = {number: CallFailed("protocol", "no") for number in range(1, 1000)}
-    with pytest.raises(GaveUp, match="50 requests in a row failed; the last: protocol: call 1 of 3: no"):
-        bench.run(100)
-
-
 def test_rows_stand_together_when_several_tasks_are_in_flight(style: str, tmp_path: Path):
     bench = Bench(style, tmp_path / "record", in_flight=4)
     bench.dialer.script = {number: CallFailed("protocol", "no") for number in range(2, 200, 7)}
@@ -199,12 +164,6 @@ def test_rows_stand_together_when_several_tasks_are_in_flight(style: str, tmp_pa
             place += 1
             assert (row.parent, row.sequence) == (parent, place)
     assert sorted(row.sequence for row in rows if KINDS[row.kind] == "task") == list(range(1, 51))
-
-
-def test_every_call_of_a_trial_has_a_request_of_its_own():
-    made: Callable[..., Any] = make_task(lambda sequence, _wall: {"sequence": sequence}, 3)
-    asked = [call["sequence"] for task in (1, 2, 3) for call in made(task, lambda: 0)["calls"]]
-    assert asked == list(range(1, 10))
 
 
 def test_the_books_take_the_parts_of_any_client_that_tells_them(tmp_path: Path):

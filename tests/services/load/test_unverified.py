@@ -11,7 +11,7 @@ import pytest
 
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.client import CallFailed
-from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
+from services.python.load.phases import MEASURED, NS, Phase, measured
 from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 from tests.support.watched import CONCURRENCY, OK, RIGHT, WRONG, Reading, Trial, Watched, WatchedDialer, standing_clock
@@ -28,18 +28,6 @@ def watched_trial(tmp_path: Path, style: str) -> Iterator[tuple[Watched, Trial]]
     trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
     yield watched, trial
     trial.close()
-
-
-@pytest.mark.parametrize("policy", ["reuse", "per-request"])
-def test_no_reply_is_looked_at_while_another_request_is_in_flight(
-    watched_trial: tuple[Watched, Trial], policy: Any
-) -> None:
-    watched, trial = watched_trial
-    trial.run(100, policy)
-    assert watched.most_under_way == CONCURRENCY
-    assert watched.looks == []
-    trial.recorder.settle()
-    assert sorted(watched.looks) == [(what, 0) for what in ("sizes", "value", "verify") for _ in range(100)]
 
 
 def test_connections_that_carried_kept_replies_are_let_go(tmp_path: Path, style: str) -> None:
@@ -149,33 +137,6 @@ def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line
 
     with pytest.raises(GaveUp):
         ask_for_a_minute()
-    trial.close()
-
-
-def test_replies_of_the_warm_up_are_verified_at_once(tmp_path: Path, style: str) -> None:
-    """To verify them afterwards would leave connections idle before the measured phase."""
-    watched = Watched()
-    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
-    trial.run(100, phase=WARM_UP)
-    looks = len(watched.looks)
-    trial.recorder.settle()
-    assert looks == len(watched.looks) == 300
-    assert trial.recorder.tally.verified == 100
-    trial.close()
-
-
-def test_one_wrong_reply_that_was_looked_at_early_does_not_end_the_trial(tmp_path: Path) -> None:
-    clock = ScriptedClock()
-    dialer = ScriptedDialer(clock, service_ns=NS // 10, script={10: {"wrong": 1}})
-    verify = lambda _, reply: None if reply == RIGHT else "wrong"  # noqa: E731
-    trial = Trial(tmp_path, "awaiting", verify, AwaitableDialer(dialer), clock.clock())
-    trial.run(35)
-    trial.recorder.settle()
-    # The tenth comes when a progress line is due; the next is looked at as the last was wrong; then one each second.
-    assert trial.recorder.tally.verified_in_flight == 4
-    assert trial.recorder.tally.errors == {"wrong-reply": 1}
-    assert trial.recorder.tally.verified == 34
-    assert [line["requests"] for line in trial.progress] == [10, 20, 30]
     trial.close()
 
 

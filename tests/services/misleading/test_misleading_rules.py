@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load, Trial
-from services.python.contract.timing_rules import BATCH, EVENTS, MISLEADING, RULES, TIMING_RULES
+from services.python.contract.lines import STATUSES, Load
+from services.python.contract.timing_rules import BATCH, EVENTS, RULES
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.client import CallFailed
 from services.python.load.loop import Loops, Work
@@ -21,7 +21,6 @@ from services.python.load.sync_load import BlockingLoops
 from services.python.misleading import noting
 from services.python.misleading.rules import OF_RULE, Noted
 from services.python.operations.timestamp import iso_stamp
-from services.python.trial.refusals import refuse_timing_rules
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 
 ASKED, ANSWERED = iso_stamp(1_700_000_000_000_000_000), iso_stamp(1_700_000_000_000_300_000)
@@ -124,42 +123,6 @@ def test_a_batch_has_the_stamp_of_its_first_request(bench: Bench, rule: str, siz
     assert [found[row.sequence].received_ns for row in true] == [row.received_ns for row in true]
 
 
-def test_a_batch_begins_with_the_measured_phase(bench: Bench) -> None:
-    rows = bench.run((WARM_UP, 3), (MEASURED, 3))
-    true = requests_of(rows)
-    for rule in ("one-stamp-for-50", "thousand-events"):
-        assert {said_by(rows, rule)[number].sent_ns for number in (4, 5, 6)} == {true[3].sent_ns}
-
-
-def test_a_timer_stopped_at_enqueue_does_not_wait_for_the_reply(bench: Bench) -> None:
-    rows = bench.run((MEASURED, 2))
-    for true, found in zip(requests_of(rows), said_by(rows, "stopped-at-enqueue").values(), strict=True):
-        # A scripted call that is awaited is over without waiting; a real one waits for the network.
-        took = 0 if bench.style == "blocking" else SERVICE_NS
-        assert found.received_ns - found.sent_ns == took
-        assert found.sent_ns == true.sent_ns
-
-
-def test_an_awaited_call_is_handed_over_when_it_first_waits() -> None:
-    clock = ScriptedClock()
-    read = clock.clock().monotonic_ns
-
-    async def call() -> str:
-        clock.advance(5)
-        for _ in range(3):
-            await asyncio.sleep(0)
-            clock.advance(100)
-        return "reply"
-
-    async def made() -> tuple[str, int]:
-        until = noting.UntilItWaits(call(), read)
-        return await until, until.waited_ns
-
-    begun_ns = clock.now_ns
-    assert asyncio.run(made()) == ("reply", begun_ns + 5)
-    assert clock.now_ns == begun_ns + 305
-
-
 def test_what_is_thrown_into_an_awaited_call_reaches_it() -> None:
     seen: list[str] = []
 
@@ -177,13 +140,6 @@ def test_what_is_thrown_into_an_awaited_call_reaches_it() -> None:
     with pytest.raises(TimeoutError):
         asyncio.run(cut())
     assert seen == ["cancelled"]
-
-
-def test_cpu_time_is_that_of_the_process_and_no_wall_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    used = iter(range(0, 10_000_000, 40_000))
-    monkeypatch.setattr("services.python.misleading.noting.time.process_time_ns", lambda: next(used))
-    found = said_by(bench.run((MEASURED, 3)), "cpu-time")
-    assert [row.received_ns - row.sent_ns for row in found.values()] == 3 * [40_000]
 
 
 def test_connecting_is_in_the_first_request_of_a_connection_alone(bench: Bench) -> None:
@@ -221,32 +177,3 @@ def test_two_clocks_may_say_that_the_reply_came_first() -> None:
     request, reply = {"request_timestamp": ANSWERED}, {"response_timestamp": ASKED}
     sent, received = OF_RULE["server-minus-client"](noted, request, reply)
     assert received - sent == -300_000
-
-
-def a_trial(**changed: Any) -> Trial:
-    told: dict[str, Any] = {
-        "protocol": "tcp",
-        "client": "socket",
-        "operation": "timestamp",
-        "record": "",
-        "load": Load(requests=1),
-        "knobs": {TIMING_RULES: MISLEADING},
-    }
-    return Trial(**told | changed)
-
-
-REFUSED = {
-    "add, whose reply": {"operation": "add"},
-    "calls: 2": {"calls": 2},
-    "connection: per-request": {"connection": "per-request"},
-    "a concurrency of 2": {"load": Load(requests=1, concurrency=2)},
-    "a rate": {"load": Load(requests=1, rate_per_s=5.0)},
-    "think time": {"load": Load(requests=1, think_s=0.1)},
-}
-
-
-@pytest.mark.parametrize("why", REFUSED)
-def test_a_requester_refuses_rules_where_they_have_no_meaning(why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        refuse_timing_rules(a_trial(**REFUSED[why]))
-    refuse_timing_rules(a_trial())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,26 +76,6 @@ def test_a_wrong_reply_is_found(name: str, changes: dict[str, Any], held: Held) 
     request = asked(name)
     reply = {**answer(name, request, held), **changes}
     assert OPERATIONS[name].verify(request, reply)
-
-
-@pytest.mark.parametrize(("name", "rows"), [("transactions", "transactions"), ("accounts", "accounts")])
-def test_rows_in_another_order_or_with_another_field_are_wrong(name: str, rows: str, held: Held) -> None:
-    request = asked(name)
-    right = answer(name, request, held)
-    assert len(right[rows]) > 2
-    turned, other = copy.deepcopy(right), copy.deepcopy(right)
-    turned[rows][0], turned[rows][1] = turned[rows][1], turned[rows][0]
-    assert "row 1" in str(OPERATIONS[name].verify(request, turned))
-    field = next(iter(other[rows][2]))
-    other[rows][2][field] += 1
-    assert "row 3" in str(OPERATIONS[name].verify(request, other))
-
-
-def test_a_declined_payment_is_a_right_reply(held: Held) -> None:
-    request = {"payer": 1, "payee": 2, "amount": seed.accounts()[0][2] + 1}
-    reply = answer("payment", request, held)
-    assert not reply["accepted"]
-    assert OPERATIONS["payment"].verify(request, reply) is None
 
 
 @pytest.mark.parametrize(

@@ -79,20 +79,6 @@ def test_events_are_the_rows_behind_that_number_and_then_the_first_again(after: 
     assert spent.events == len(found) == asked["count"]
 
 
-def test_a_page_that_begins_anywhere_is_of_the_same_rows() -> None:
-    """Who reads shorter pages asks for what is behind the last row that was sent."""
-    assert STREAM is not None
-    schedule = STREAM.schedule(subscription(count=250, after=seed.TRANSACTIONS - 30))
-    assert schedule.page is not None
-    assert [schedule.page(number) for number in (1, 2, 30, 31, 250)] == [
-        {"after": seed.TRANSACTIONS - 30, "count": 30},
-        {"after": seed.TRANSACTIONS - 29, "count": 29},
-        {"after": seed.TRANSACTIONS - 1, "count": 1},
-        {"after": 0, "count": 100},
-        {"after": 219, "count": 1},
-    ]
-
-
 def test_payments_that_were_entered_meanwhile_are_in_no_stream(held: Held) -> None:
     held.store.pay(1, 2, 3, Spent())
     found = sent(subscription(count=4, after=seed.TRANSACTIONS - 2), held)

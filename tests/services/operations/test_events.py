@@ -48,19 +48,6 @@ def test_a_subscription_asks_for_what_is_due_in_that_time_and_the_check_for_one_
     assert OPERATION.requests(PAYLOAD, 42)(1, lambda: 0) == {**subscription(), "count": 1}
 
 
-def test_an_event_carries_a_part_of_the_generators_stream_that_depends_on_its_number() -> None:
-    assert STREAM is not None
-    made = STREAM.schedule(subscription())
-    texts = [made.content(number)["data"] for number in range(1, 65)]
-    assert {len(text) for text in texts} == {24}
-    assert len(set(texts)) == 64
-    assert all(text.isascii() for text in texts)
-    assert made.content(1)["data"][1:] == made.content(2)["data"][:-1]
-    assert made.content(64)["data"] == made.content(128)["data"] == text_of(42, 24, 64)
-    other = STREAM.schedule(subscription(seed=43))
-    assert other.content(1) != made.content(1)
-
-
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 
 import pytest
@@ -21,20 +20,6 @@ def test_every_size_gives_a_picture_of_that_size_that_pillow_decodes(size: int):
         opened.load()
         assert opened.format == "PNG"
         assert opened.mode == "RGB"
-
-
-def test_a_large_picture_is_nearly_all_pixels():
-    with Image.open(io.BytesIO(picture(1_580_000))) as opened:
-        opened.load()
-        width, height = opened.size
-    assert width * height * 3 > 0.99 * 1_580_000
-    assert abs(width - height) < 10
-
-
-def test_the_same_bytes_on_every_machine():
-    digest = hashlib.sha256(picture(10_000)).hexdigest()
-    expected = "d47df6a8730a9dda6d4a3797199589eb53420c210af9b8c12cb7f0548f628afe"  # pragma: allowlist secret
-    assert digest == expected
 
 
 @pytest.mark.parametrize("size", [0, -1, SMALLEST - 1, LARGEST + 1])

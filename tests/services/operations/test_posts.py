@@ -70,17 +70,6 @@ def test_a_page_is_what_its_parts_are_together(held: Held) -> None:
         assert together == answer("feed", request, held)
 
 
-def test_a_page_has_its_last_posts_and_at_most_so_many_comments_under_each(held: Held) -> None:
-    page = answer("feed", {"user": 5, "count": 3, "each": 1}, held)
-    assert [post["author"] for post in page["posts"]] == [5, 5, 5]
-    numbers = [post["post"] for post in page["posts"]]
-    assert numbers == sorted(numbers, reverse=True)
-    assert numbers[0] == max(row[0] for row in posts_seed.posts() if row[1] == 5)
-    assert len({comment["post"] for comment in page["comments"]}) == len(page["comments"])
-    for comment in page["comments"]:
-        assert comment["comment"] == max(row[0] for row in posts_seed.comments() if row[1] == comment["post"])
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_payload_is_refused(name: str) -> None:
     with pytest.raises(PayloadError, match=name):
@@ -142,16 +131,3 @@ def test_a_file_with_other_rows_is_refused_and_left(file: Path, tmp_path: Path) 
     with pytest.raises(StoreError, match="other rows than the seed"), opened(settings):
         pass
     assert spoilt.exists()
-
-
-def test_a_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "orch.sqlite.posts") as connection:
-        connection.execute("CREATE TABLE theirs (n INTEGER)")
-    settings = {"store": "sqlite", "database": str(tmp_path / "orch.sqlite")}
-    with pytest.raises(StoreError, match="not one that orch made"), opened(settings):
-        pass
-
-
-def test_there_is_no_other_store() -> None:
-    with pytest.raises(StoreError, match="not in 'postgresql'"), opened({"store": "postgresql", "database": "x"}):
-        pass

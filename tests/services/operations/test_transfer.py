@@ -9,7 +9,7 @@ import pytest
 from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
-from services.python.operations import OPERATIONS, PayloadError
+from services.python.operations import OPERATIONS
 
 TRANSFER = OPERATIONS["transfer"]
 
@@ -43,9 +43,3 @@ def test_a_request_that_did_not_arrive_whole_is_no_request(changes: dict[str, An
 @pytest.mark.parametrize("data", [b"", stream("reply", 9), stream("reply", 11), stream("request", 10), None, "text"])
 def test_a_reply_of_other_bytes_is_wrong(data: Any) -> None:
     assert "asked for 10 known bytes" in (TRANSFER.verify(asked(5, 10), {"data": data}) or "")
-
-
-def test_more_than_every_protocol_carries_is_refused() -> None:
-    for sizes in ((MAX_PAYLOAD_BYTES + 1, 1), (1, MAX_PAYLOAD_BYTES + 1)):
-        with pytest.raises(PayloadError, match="each way"):
-            asked(*sizes)

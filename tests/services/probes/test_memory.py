@@ -58,12 +58,3 @@ def test_a_system_without_proc_has_the_peak_of_the_process(tmp_path: Path):
     assert since == "process"
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     assert 0 < peak <= largest
-
-
-def test_begun_anew_twice_it_counts_from_the_second_time(tmp_path: Path):
-    (tmp_path / "status").write_text("VmHWM:\t  10 kB\n")
-    memory = PeakMemory(tmp_path)
-    memory.begin()
-    memory.begin()
-    assert (tmp_path / "clear_refs").read_text() == "5"
-    assert memory.read() == (10_240, "phase")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from services.python.probes import tcpinfo
-from services.python.probes.tcpinfo import WireMeter, addresses_of, parse, sockets_to
+from services.python.probes.tcpinfo import WireMeter, addresses_of, sockets_to
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="TCP_INFO as read here is Linux's")
 
@@ -61,17 +60,6 @@ def test_finds_the_connections_to_the_target_and_no_others(listener: socket.sock
 
 
 @linux
-def test_a_dual_stack_socket_is_found_by_its_ipv4_peer(listener: socket.socket):
-    port = listener.getsockname()[1]
-    with socket.socket(socket.AF_INET6) as ours:
-        try:
-            ours.connect(("::ffff:127.0.0.1", port))
-        except OSError as error:
-            pytest.skip(f"no IPv6 here: {error}")
-        assert len(sockets_to(frozenset({"127.0.0.1"}), port)) == 1
-
-
-@linux
 def test_counts_only_what_happened_in_the_window(listener: socket.socket):
     ours, theirs = _exchange(listener, 1000, 300)
     meter = WireMeter("127.0.0.1", listener.getsockname()[1])
@@ -101,30 +89,6 @@ def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: s
     assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
 
 
-def _reset_by_peer(theirs: socket.socket, ours: socket.socket) -> None:
-    """The peer ends the connection at once (RST), as one that crashes does, and our side has heard of it."""
-    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    theirs.close()
-    with pytest.raises(ConnectionResetError):
-        ours.recv(1)
-
-
-@linux
-def test_a_connection_that_the_peer_has_reset_still_counts(listener: socket.socket):
-    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
-    meter.begin()
-    ours, theirs = _exchange(listener, 10, 20)
-    _reset_by_peer(theirs, ours)
-    with pytest.raises(OSError, match="not connected"):
-        ours.getpeername()
-    meter.before_close()
-    ours.close()
-    meter.end()
-    wire = meter.wire()
-    assert wire is not None
-    assert (wire["bytes_sent"], wire["bytes_received"]) == (10, 20)
-
-
 @linux
 def test_sums_that_lack_a_socket_which_was_closed_unseen_are_not_given(listener: socket.socket):
     meter = WireMeter("127.0.0.1", listener.getsockname()[1])
@@ -138,20 +102,6 @@ def test_sums_that_lack_a_socket_which_was_closed_unseen_are_not_given(listener:
             meter.end()
             assert meter.wire() is None
             assert meter.min_rtt_us() is not None
-
-
-@linux
-def test_sums_that_lack_a_connection_which_was_never_seen_are_not_given(listener: socket.socket):
-    opened = 0
-    meter = WireMeter("127.0.0.1", listener.getsockname()[1], opened=lambda: opened)
-    meter.begin()
-    ours, theirs = _exchange(listener, 10, 20)
-    opened += 1
-    ours.close()  # the library closes it before the requester does
-    theirs.close()
-    meter.before_close()
-    meter.end()
-    assert meter.wire() is None
 
 
 @linux
@@ -216,21 +166,3 @@ def test_a_system_that_does_not_list_its_open_files_knows_nothing_and_measures_a
     meter.end()
     assert meter.wire() is None
     assert meter.min_rtt_us() is None
-
-
-def test_without_connections_nothing_is_known():
-    meter = WireMeter("127.0.0.1", 1)
-    meter.begin()
-    meter.end()
-    assert meter.wire() is None
-    assert meter.min_rtt_us() is None
-
-
-def test_an_older_kernels_shorter_struct_gives_what_it_has():
-    raw = bytearray(152)
-    struct.pack_into("=I", raw, 100, 4)
-    struct.pack_into("=Q", raw, 120, 1001)
-    struct.pack_into("=I", raw, 148, 0xFFFFFFFF)
-    info = parse(bytes(raw))
-    assert (info.retransmits, info.bytes_sent, info.min_rtt_us) == (4, 1001, None)
-    assert parse(bytes(104)).bytes_received is None

@@ -67,27 +67,3 @@ def test_the_measured_phase_is_counted_and_the_warm_up_is_not(tmp_path: Path):
     assert done["memory_bytes"] > 5 * MIB
     if (counted := end["host"]["cgroup_cpu_us"]) is not None:
         assert (counted - idle["host"]["cgroup_cpu_us"]) / 1e6 > 0.9 * measured_s
-
-
-def test_asking_for_stats_is_not_in_the_count():
-    with program("services.python.programs.respond") as responder:
-        responder.send(Serve(protocol="tcp", identity="nonce").to_json())
-        responder.read()
-        first = stats(responder)
-        for _ in range(200):
-            last = stats(responder)
-    by_process_s = last["host"]["process"]["cpu_s"] - first["host"]["process"]["cpu_s"]
-    assert last["cpu_s"] - first["cpu_s"] < by_process_s / 4
-
-
-def test_a_line_that_a_requester_does_not_know_is_named_and_passed_over(tmp_path: Path):
-    with program("services.python.programs.respond") as responder, program("services.python.programs.request") as one:
-        responder.send(Serve(protocol="tcp", identity="nonce").to_json())
-        one.send(held_trial(responder.read()["port"], tmp_path / "record").to_json())
-        while one.read()["type"] != "warm":
-            pass
-        one.send("begin")
-        one.send("measure")
-        _, lines, said = one.ended_by_itself()
-    assert lines[-1]["type"] == "done"
-    assert "unknown line on stdin: 'begin'; known: measure" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,13 +55,6 @@ def test_what_is_asked_is_opened_before_it_is_ready_and_closed_once(how: str) ->
     assert (status, said) == (0, [*opened, "closed pooled", "closed shifted"])
 
 
-def test_what_is_not_asked_is_not_opened_and_says_so_when_it_is_asked_all_the_same() -> None:
-    with responder("tcp", module=MODULE) as (answering, ready):
-        with pytest.raises(Exception, match="shifted was not among the operations of the serve line"):
-            wire.ask("tcp", "socket", ready["port"], "shifted", {"a": 1, "b": 1})
-        assert end(answering, "stdin closed") == (0, [])
-
-
 @pytest.mark.parametrize(
     ("serve", "words"),
     [
@@ -106,28 +98,10 @@ def test_what_does_not_close_is_left_after_a_bound(how: str) -> None:
     assert said[1:] == [f"respond: what the operations hold was not closed within {holding.CLOSE_S:g} s, and is left"]
 
 
-def test_what_fails_to_close_is_said() -> None:
-    with responder("tcp", module=MODULE, operations=["broken"]) as (answering, _):
-        status, said = end(answering, "stdin closed")
-    assert (status, said[1:]) == (0, ["respond: closing what the operations hold: RuntimeError: the pool is broken"])
-
-
 def test_a_signal_and_the_end_of_stdin_at_once_close_it_once() -> None:
     with responder("tcp", module=MODULE, operations=["shifted"]) as (answering, _):
         answering.process.send_signal(signal.SIGTERM)
         assert end(answering, "stdin closed")[1].count("closed shifted") == 1
-
-
-def test_it_is_closed_when_nobody_reads_the_ready_line() -> None:
-    with program(MODULE) as answering:
-        assert answering.process.stdout is not None
-        answering.process.stdout.close()
-        answering.send(told(operations=["shifted"]))
-        assert answering.process.stderr is not None
-        said = answering.process.stderr.read()
-        assert answering.process.wait(timeout=PATIENCE_S) == 1
-        answering.process.stdout = None
-    assert said.count("closed shifted") == 1
 
 
 def test_what_is_opened_after_the_end_began_is_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,11 +144,3 @@ def test_settings_go_to_those_that_take_them(monkeypatch: pytest.MonkeyPatch) ->
     assert seen == [{"a": "1"}, {"a": "1", "b": "2"}, {}]
     with pytest.raises(CannotServe, match="takes: c"):
         Holding(["one"], {"c": "3"})
-
-
-def test_a_port_that_is_taken_closes_what_was_opened() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, program(MODULE) as answering:
-        answering.send(told(operations=["shifted"], port=taken.getsockname()[1]))
-        status, _, stderr = answering.ended_by_itself()
-    assert status == 1
-    assert stderr.splitlines()[-1] == "closed shifted"

@@ -10,7 +10,6 @@ import pytest
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.load.record import KINDS, read_record
-from services.python.trial.parts import CannotTry, load_parts
 from tests.support.ends import make_trial, responder
 from tests.support.matrix import others_slow
 
@@ -82,47 +81,6 @@ def test_three_calls_make_one_sample(tmp_path: Path, fetch: str, http: str, conn
             assert all(a.received_ns <= b.sent_ns for a, b in pairwise(parts))
         begun_together += parts[2].sent_ns < parts[0].received_ns
     assert bool(begun_together) is (fetch == "at-once")  # a busy machine may serve some of them one after the other
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"calls": 2}, "made of user, posts, comments, and not of 2 calls"),
-        ({"calls": 1}, "made of user, posts, comments, and not of 1 calls"),
-        ({"operation_": "user"}, "user is one call"),
-        ({"client": "pycurl"}, "pycurl-multi asks several"),
-        ({"knobs": {"fetch": "at-once", "http": "2", "connections": "1"}}, "have connections of their own"),
-    ],
-)
-def test_what_cannot_be_asked_so_is_refused(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
-    told = dict(changes)
-    operation = told.pop("operation_", "feed")
-    trial = Trial(
-        target=Target(host="127.0.0.1", port=1, identity="nonce"),
-        operation=operation,
-        record=str(tmp_path / "record"),
-        load=Load(requests=1),
-        **{**REST, "calls": 3, "knobs": {"fetch": "in-a-row"}, **told},
-    )
-    with pytest.raises(CannotTry, match=why) as refused:
-        load_parts(trial)
-    assert refused.value.kind == "trial"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("batching", "each"), [("none", None), ("dataloader", 3)])
-def test_the_responder_counts_the_queries_of_a_nested_query(tmp_path: Path, batching: str, each: int | None) -> None:
-    knobs = {} if batching == "none" else {"batching": batching}
-    nested = {"protocol": "graphql", "client": "pycurl"}
-    lines, stats, _ = made(tmp_path, knobs, implementation="strawberry", **nested)
-    assert lines[-1]["verified"] == REQUESTS
-    asked = stats["store"]["requests"]
-    assert asked == TASKS + 1
-    assert stats["answered"] == asked + 1
-    if each is None:
-        assert stats["store"]["queries"] > 6 * asked  # a user has ten posts on average
-    else:
-        assert stats["store"]["queries"] == each * asked
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from services.python.contract.ping_lines import Ping
 from services.python.load.record import read_record
 from services.python.probes.clock import Clock
 from services.python.programs import ping as ping_module
-from services.python.programs.ping import Unavailable, parse_ping, ping_by_best_means, ping_by_program
+from services.python.programs.ping import Unavailable, parse_ping, ping_by_best_means
 from tests.support.ends import program
 
 
@@ -83,14 +83,6 @@ def test_a_host_without_icmp_sockets_uses_the_systems_ping(monkeypatch: pytest.M
     method, echoes = ping_by_best_means(Ping(address="127.0.0.1", record="", count=3), Clock())
     assert method == "system-ping"
     assert [(echo.sequence, echo.answered) for echo in echoes] == [(1, False), (2, True), (3, False)]
-
-
-def test_a_ping_program_that_cannot_is_said(tmp_path: Path):
-    fake = tmp_path / "ping"
-    fake.write_text("#!/bin/sh\necho 'ping: unknown host' >&2\nexit 2\n")
-    fake.chmod(0o755)
-    with pytest.raises(Unavailable, match="status 2: ping: unknown host"):
-        list(ping_by_program(Ping(address="nowhere.invalid", record=""), Clock(), str(fake)))
 
 
 def test_reads_what_iputils_bsd_and_busybox_print():

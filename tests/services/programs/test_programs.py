@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import subprocess
 import sys
@@ -95,53 +94,6 @@ def test_bytes_and_packets_are_those_of_the_measured_phase(tmp_path: Path):
     assert done["min_rtt_us"] > 0
 
 
-def test_no_requests_is_a_smoke_test(tmp_path: Path):
-    with responder("tcp") as (_, ready):
-        lines = make_trial(a_trial(ready["port"], tmp_path / "record", load=Load(requests=0)))
-    assert [line["type"] for line in lines] == ["checked", "done"]
-    assert not (tmp_path / "record").exists()
-
-
-def test_another_responder_is_refused_before_anything_is_measured(tmp_path: Path):
-    with responder("tcp", "another") as (_, ready):
-        (failed,) = make_trial(a_trial(ready["port"], tmp_path / "record"))
-    assert (failed["type"], failed["kind"]) == ("failed", "wrong-reply")
-    assert "another responder answers" in failed["message"]
-
-
-def test_nobody_there_is_refused(tmp_path: Path):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        (failed,) = make_trial(a_trial(unused.getsockname()[1], tmp_path / "record"))
-    assert (failed["type"], failed["kind"]) == ("failed", "refused")
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"protocol": "tpc"}, "no such protocol"),
-        ({"client": "curl"}, "no such protocol, client"),
-        ({"operation": "subtract"}, "operation"),
-        ({"operation": "image", "payload": Payload(kind="image", path="not-there.png")}, "cannot read not-there.png"),
-        ({"operation": "add", "payload": Payload(kind="bytes", size=3)}, "add carries a payload of kind none"),
-        ({"load": Load()}, "nothing would end this trial"),
-        ({"load": Load(requests=1, concurrency=0)}, "a concurrency of at least 1"),
-        ({"load": Load(requests=1, rate_per_s=0)}, "a rate above 0"),
-    ],
-)
-def test_what_there_is_not_cannot_be_asked(tmp_path: Path, changes: dict[str, Any], words: str):
-    (failed,) = make_trial(a_trial(1, tmp_path / "record", **changes))
-    assert (failed["type"], failed["kind"]) == ("failed", "trial")
-    assert words in failed["message"]
-
-
-def test_a_line_that_is_no_trial_is_refused():
-    with program("services.python.programs.request") as requester:
-        requester.send('{"contract": 99}')
-        assert requester.read()["kind"] == "trial"
-        assert requester.ended()[0] == 1
-
-
 @contextmanager
 def strange_responder(answer: Callable[[int, int, bytes], tuple[int, bytes] | None]) -> Iterator[int]:
     """Frames answered as told; `answer` gets the number of the request, from 1 without identity. None: no answer."""
@@ -212,45 +164,6 @@ def test_wrong_replies_errors_and_silence_are_counted_by_kind_and_never_a_latenc
     assert done["connections_opened"] == 2  # after the silence, and after what could not be decoded
 
 
-def test_a_wrong_reply_to_the_check_is_refused(tmp_path: Path):
-    with strange_responder(lambda number, code, body: (code, b"wrong")) as port:
-        trial = a_trial(
-            port, tmp_path / "record", operation="exchange", payload=Payload(kind="exchange", size=1, reply_size=9)
-        )
-        (failed,) = make_trial(trial)
-    assert (failed["type"], failed["kind"]) == ("failed", "wrong-reply")
-
-
-def test_a_responder_that_dies_in_the_middle_fails_the_trial_and_keeps_the_rows(tmp_path: Path):
-    record = tmp_path / "record"
-    with responder("tcp") as (answering, ready), program("services.python.programs.request") as requester:
-        requester.send(a_trial(ready["port"], record, load=Load(duration_s=60)).to_json())
-        while requester.read().get("type") != "progress":
-            pass
-        answering.process.kill()
-        status, lines, _ = requester.ended_by_itself()
-    assert status == 1
-    assert lines[-1]["type"] == "failed"
-    assert lines[-1]["kind"] in ("refused", "closed")
-    rows = list(read_record(record))
-    assert sum(row.status == 0 for row in rows) > 20
-    assert sum(row.status != 0 for row in rows) == 50
-
-
-@pytest.mark.parametrize("how", ["terminated", "stdin closed"])
-def test_a_requester_that_is_ended_leaves_its_rows(tmp_path: Path, how: str):
-    record = tmp_path / "record"
-    with responder("tcp") as (_, ready), program("services.python.programs.request") as requester:
-        requester.send(a_trial(ready["port"], record, load=Load(duration_s=60)).to_json())
-        while requester.read().get("type") != "progress":
-            pass
-        if how == "terminated":
-            requester.process.terminate()
-        requester.ended()
-    assert requester.process.returncode == (-signal.SIGTERM if how == "terminated" else 1)
-    assert len(list(read_record(record))) > 20
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("client", ["socket", "uvloop"])
 def test_a_requester_that_is_killed_with_several_in_flight_leaves_verified_rows_alone(tmp_path: Path, client: str):
@@ -267,52 +180,6 @@ def test_a_requester_that_is_killed_with_several_in_flight_leaves_verified_rows_
     assert sum(row.phase == 0 for row in rows) >= 20  # the warm-up
     assert sum(row.phase == 1 for row in rows) >= 1  # one a second is looked at at once
     assert all(row.sent_ns < row.received_ns and row.bytes_received > 0 for row in rows)
-
-
-@pytest.mark.parametrize("client", ["socket", "uvloop"])
-def test_wrong_replies_among_many_in_flight_are_found(tmp_path: Path, client: str):
-    def answer(number: int, code: int, body: bytes) -> tuple[int, bytes]:
-        return (EXCHANGE, b"not it") if number in (25, 60) else exchanged(code, body)
-
-    record = tmp_path / "record"
-    with strange_responder(answer) as port:
-        trial = a_trial(
-            port,
-            record,
-            client=client,
-            operation="exchange",
-            payload=Payload(kind="exchange", size=10, reply_size=10),
-            load=Load(requests=100, concurrency=4),
-        )
-        done = make_trial(trial)[-1]
-    assert done["type"] == "done"
-    assert (done["errors"], done["verified"]) == ({"wrong-reply": 2}, 98)
-    assert done["body_bytes_received"] == 98 * 10
-    statuses = [STATUSES[row.status] for row in read_record(record) if row.phase == 1]
-    assert (statuses.count("ok"), statuses.count("wrong-reply")) == (98, 2)
-
-
-@pytest.mark.parametrize("how", ["stdin closed", "SIGTERM", "SIGINT"])
-def test_a_responder_ends_with_its_stdin_or_at_a_signal(how: str):
-    with responder("tcp") as (answering, _):
-        if how != "stdin closed":
-            answering.process.send_signal(signal.Signals[how])
-            assert answering.process.wait(timeout=PATIENCE_S) == 0
-        status, lines, stderr = answering.ended()
-    assert (status, lines, stderr) == (0, [], "")
-
-
-def test_a_responder_ends_while_a_connection_is_open():
-    with responder("tcp") as (answering, ready), socket.create_connection(("127.0.0.1", ready["port"])):
-        assert answering.ended()[0] == 0
-
-
-def test_an_unknown_line_is_answered_on_stderr_and_changes_nothing():
-    with responder("tcp") as (answering, _):
-        answering.send("status")
-        answering.send("stats")
-        assert answering.read()["answered"] == 0
-        assert "unknown line on stdin: 'status'; known: stats" in answering.ended()[2]
 
 
 def test_the_ready_line_names_the_implementation_and_its_versions():
@@ -374,31 +241,6 @@ def test_a_responder_that_is_told_something_else_says_what_is_wrong_and_ends(lin
     assert stderr.count("\n") == 1
 
 
-def test_the_command_line_of_a_responder_is_its_help_alone():
-    with program("services.python.programs.respond", "--help") as helped:
-        text, _ = helped.process.communicate(timeout=PATIENCE_S)
-    assert helped.process.returncode == 0
-    assert "one JSON line on stdin" in " ".join(text.split())
-    with program("services.python.programs.respond", "--protocol", "tcp") as refused:
-        assert refused.process.wait(timeout=PATIENCE_S) == 2
-
-
-def test_a_trial_of_another_contract_is_refused_by_name():
-    with program("services.python.programs.request") as requester:
-        requester.send('{"type": "trial", "contract": 1}')
-        assert requester.read()["message"].endswith("this requester speaks contract 2; the orchestrator speaks 1")
-
-
-def test_a_port_that_is_taken_is_named():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with program("services.python.programs.respond") as refused:
-            refused.send(Serve(protocol="tcp", identity="x", port=port).to_json())
-            status, _, stderr = refused.ended_by_itself()
-    assert status == 1
-    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in stderr
-
-
 _NOISY = """
 import os, sys
 from services.python.contract.requester_lines import Failed
@@ -416,14 +258,6 @@ def test_what_a_library_prints_does_not_reach_stdout():
     ended = subprocess.run([sys.executable, "-c", _NOISY], capture_output=True, text=True, timeout=PATIENCE_S)
     assert ended.stdout == '{"kind":"trial","message":"no","type":"failed"}\n'
     assert sorted(ended.stderr.splitlines()) == ["a banner by a child", "a banner by print", "a banner by write"]
-
-
-def test_a_record_that_cannot_be_written_is_said_and_nothing_is_measured(tmp_path: Path):
-    with responder("tcp") as (_, ready):
-        lines = make_trial(a_trial(ready["port"], tmp_path / "no" / "such" / "folder"))
-    assert lines[-1]["kind"] == "host"
-    assert "folder" in lines[-1]["message"]
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.offers import protocols
 from services.python.contract.responder_lines import Serve
 from services.python.probes import sockets
 from tests.support import wire
@@ -50,29 +49,9 @@ def test_connections_of_this_process_are_set_and_no_other():
             assert sockets.congestion_of(other.getsockname()[1]) != [wanted]
 
 
-def test_what_is_accepted_has_what_was_set_on_the_listener():
-    wanted = other_than_the_systems()
-    with socket.create_server((wire.HOST, 0)) as listener:
-        sockets.set_listeners({"congestion": wanted})
-        with socket.create_connection(listener.getsockname()), listener.accept()[0] as accepted:
-            name = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
-            assert name.rstrip(b"\0").decode() == wanted
-
-
 def test_a_kernel_that_has_it_not_is_named_with_what_it_has():
     with pytest.raises(sockets.CannotSet, match=f"on {socket.gethostname()}: .*; its kernel has .*reno"):
         sockets.refuse_if_impossible({"congestion": "carrier-pigeon"})
-
-
-def test_no_connection_to_set_is_an_error():
-    with pytest.raises(sockets.CannotSet, match="no connection to the responder"):
-        sockets.set_connections({"nodelay": "nagle"}, 1)
-
-
-def test_every_protocol_has_the_knobs_of_sockets():
-    for protocol in protocols().values():
-        assert protocol.refusal_of({"congestion": "reno", "nodelay": "nagle"}) is None
-        assert protocol.refusal_of({"congestion": "carrier-pigeon"}) is not None
 
 
 @pytest.mark.busy
@@ -96,24 +75,6 @@ def test_a_trial_is_made_with_what_was_asked_for(protocol: str, client: str, tmp
         )
         done = make_trial(trial)[-1]
     assert (done["type"], done["settings"]["congestion control"]) == ("done", wanted)
-
-
-@pytest.mark.busy
-def test_unasked_the_record_says_what_the_system_uses(tmp_path: Path):
-    with socket.create_server((wire.HOST, 0)) as listener, socket.create_connection(listener.getsockname()) as usual:
-        name = usual.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
-    with responder("tcp") as (_, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol="tcp",
-            client="socket",
-            operation="add",
-            record=str(tmp_path / "record"),
-            load=Load(requests=5),
-            warmup=Warmup(requests=1, at_least_s=0.0),
-        )
-        done = make_trial(trial)[-1]
-    assert done["settings"]["congestion control"] == name
 
 
 def test_a_responder_whose_kernel_has_it_not_refuses_to_start(monkeypatch: pytest.MonkeyPatch):

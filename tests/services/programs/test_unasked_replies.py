@@ -25,7 +25,6 @@ CLIENTS = [
     ("websocket", "aiohttp"),
     ("rest", "raw"),
 ]
-PING = b"\x89\x00"  # of WebSocket (RFC 6455, 5.5.2)
 IDLE_S = 0.01
 
 
@@ -133,12 +132,4 @@ def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, 
 @pytest.mark.parametrize(("protocol", "client"), others_slow(CLIENTS, _is_light))
 def test_an_honest_responder_is_not_accused(tmp_path: Path, protocol: str, client: str):
     done = last_line(tmp_path, protocol, client, Between(protocol))
-    assert (done["type"], done.get("errors")) == ("done", {})
-
-
-@pytest.mark.slow
-@pytest.mark.busy
-@pytest.mark.parametrize("client", [client for protocol, client in CLIENTS if protocol == "websocket"])
-def test_a_ping_is_no_reply(tmp_path: Path, client: str):
-    done = last_line(tmp_path, "websocket", client, Between("websocket", at_last=PING))
     assert (done["type"], done.get("errors")) == ("done", {})

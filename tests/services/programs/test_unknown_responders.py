@@ -17,7 +17,7 @@ import pytest
 from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.offers import find_protocol
 from services.python.load.memory import LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES
-from tests.support.ends import PATIENCE_S, make_trial, program, responder
+from tests.support.ends import PATIENCE_S, make_trial, program
 from tests.support.wire import misbehaving
 
 pytestmark = pytest.mark.busy
@@ -71,51 +71,6 @@ def test_what_is_no_reply_ends_the_trial_with_its_kind_and_a_short_line(tmp_path
     assert (line["type"], line["kind"]) == ("failed", kind)
     assert len(line["message"]) < 1_000
     assert line["message"].isprintable()
-
-
-LONG = "\x1b]0;owned\x07" + "A" * 3_000_000
-ERRORS = {
-    "connect": (b"HTTP/1.1 500 Oh\r\nContent-Type: application/json\r\n", '{"code": "internal", "message": %s}'),
-    "graphql": (OK, '{"errors": [{"message": %s}]}'),
-}
-
-
-@pytest.mark.parametrize("words", [json.dumps(LONG), '"\\ud800"'], ids=["without end", "half a character"])
-@pytest.mark.parametrize("protocol", ERRORS)
-def test_an_error_in_the_responders_own_words_is_a_short_line_that_can_be_kept(
-    tmp_path: Path, protocol: str, words: str
-):
-    """A longer line would end the requester, and half a surrogate pair is no JSON that the orchestrator takes."""
-    head, document = ERRORS[protocol]
-    body = (document % words).encode()
-    answer = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
-    with misbehaving(answer, then_close=True) as port:
-        target = Target(host="127.0.0.1", port=port, anonymous=True)
-        (line,) = make_trial(a_trial(port, tmp_path / "record", protocol=protocol, client="raw", target=target))
-    assert (line["type"], line["kind"]) == ("failed", "protocol")
-    assert len(line["message"]) < 1_000
-    assert line["message"].isprintable()
-
-
-def test_the_one_that_was_met_is_named_in_done(tmp_path: Path):
-    with responder("json", "mine") as (_, ready):
-        *_, done = make_trial(a_trial(ready["port"], tmp_path / "record"))
-    assert (done["type"], done["identity"], done["requests"]) == ("done", "mine", 5)
-
-
-def test_an_anonymous_one_is_not_asked_for_its_name(tmp_path: Path):
-    with responder("json", "") as (answering, ready):  # as it would be refused
-        target = Target(host="127.0.0.1", port=ready["port"], anonymous=True)
-        *_, done = make_trial(a_trial(ready["port"], tmp_path / "record", target=target))
-        answering.send("stats")
-        assert answering.read()["answered"] == 1 + 2 + 5
-    assert (done["type"], done["identity"], done["requests"]) == ("done", None, 5)
-
-
-def test_a_trial_that_names_nobody_is_refused(tmp_path: Path):
-    (line,) = make_trial(a_trial(1, tmp_path / "record", target=None))
-    assert (line["type"], line["kind"]) == ("failed", "trial")
-    assert "no target" in line["message"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="another system has no such limit")

@@ -18,7 +18,7 @@ from services.python.contract.counters import HostCounters
 from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.offers import find_protocol
 from services.python.contract.responder_lines import EventsSent, Serve, Stats
-from services.python.programs.workers import added_up, told_of
+from services.python.programs.workers import added_up
 from tests.support.ends import Program, make_trial, program, responder
 from tests.support.matrix import others_slow
 
@@ -162,60 +162,6 @@ def test_a_worker_that_hangs_before_it_is_ready_does_not_keep_the_others() -> No
     assert_gone(pids)
 
 
-@pytest.mark.slow
-def test_what_was_asked_before_stdin_ended_is_answered() -> None:
-    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
-        stats(started)
-        started.send("stats")
-        status, lines, _ = started.ended()
-    assert (status, [line["type"] for line in lines]) == (0, ["stats"])
-
-
-@pytest.mark.slow
-def test_no_worker_outlives_a_head_that_is_killed() -> None:
-    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
-        pids = workers_of(started.process.pid)
-        assert len(pids) == 3
-        started.process.kill()
-        started.process.wait(30)
-        assert_gone(pids)
-
-
-def test_a_worker_that_dies_ends_it_and_is_named() -> None:
-    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
-        pids = workers_of(started.process.pid)
-        os.kill(pids[1], signal.SIGKILL)
-        status, lines, words = started.ended_by_itself()
-        assert (status, lines) == (1, [])
-        assert words.strip() == "respond: rest/starlette-granian: worker 2 of 3 died (killed by signal 9)"
-        assert_gone(pids)
-
-
-@pytest.mark.slow
-def test_workers_that_cannot_start_say_why_in_one_line(tmp_path: Path) -> None:
-    hidden = tmp_path / "granian.py"
-    hidden.write_text("raise ImportError('no granian here')")
-    with program(
-        "services.python.programs.respond", env={**os.environ, "PYTHONPATH": f"{tmp_path}:{Path.cwd()}"}
-    ) as started:
-        started.send(Serve(protocol="rest", identity="nonce", implementation=QUICK, knobs=THREE).to_json())
-        status, lines, words = started.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert len(words.splitlines()) == 1, words
-    assert "no granian here" in words
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["rest", "grpc"])
-def test_a_port_that_is_taken_is_refused(protocol: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, program("services.python.programs.respond") as started:
-        port = taken.getsockname()[1]
-        started.send(Serve(protocol=protocol, identity="nonce", port=port, knobs=THREE).to_json())
-        status, lines, words = started.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert f"cannot listen on 127.0.0.1:{port}" in words
-
-
 @pytest.mark.parametrize(
     ("protocol", "implementation", "workers", "why"),
     [
@@ -230,15 +176,6 @@ def test_who_has_no_workers_says_so(protocol: str, implementation: str | None, w
     of = find_protocol(protocol)
     words = of.refusal_of({"workers": workers}, of.responder(implementation))
     assert words is None if why is None else why in (words or "")
-
-
-def test_a_session_is_not_resumed_by_another_worker() -> None:
-    resumed = {"tls": "tls1.3", "session": "resumed"}
-    rest = find_protocol("rest")
-    assert rest.refusal_of(resumed, has_tls=True) is None
-    words = rest.refusal_of({**resumed, **THREE}, has_tls=True)
-    assert words is not None
-    assert "workers: 3: with session: resumed each worker has keys of its own" in words
 
 
 def test_what_workers_count_is_added_up() -> None:
@@ -266,7 +203,3 @@ def test_what_workers_count_is_added_up() -> None:
         [one, Stats(answered=0, peers=0, cpu_s=None, memory_since="process")], 2, 0.1, (7, "phase"), host
     )
     assert (unknown.cpu_s, unknown.memory_bytes, unknown.memory_since) == (None, None, "process")
-
-
-def test_peers_are_told_whatever_their_shape() -> None:
-    assert sorted(told_of({("127.0.0.1", 5), "ipv4:127.0.0.1:5"}).peers) == ["127.0.0.1 5", "ipv4:127.0.0.1:5"]

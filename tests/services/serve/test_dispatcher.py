@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import pytest
 
 from services.python.operations import OPERATIONS, Operation
-from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
+from services.python.serve.dispatcher import Dispatcher
 from services.python.stores.base import Held, Spent
 from services.python.stores.opening import opened
 
@@ -53,21 +53,6 @@ def test_of_what_there_is_only_a_full_decode_leaves_the_event_loop(
     there, reply = asyncio.run(asked(Dispatcher(identity="me"), operation, request_))
     assert there is at_once
     assert (reply["thread"] == threading.get_ident()) is at_once
-
-
-def test_two_of_the_pool_run_at_once(operations: dict[str, Operation]) -> None:
-    met = threading.Barrier(2, timeout=60)
-    operations["meet"] = replace(OPERATIONS["add"], name="meet", runs="pool", answer=lambda *_: {"sum": met.wait()})
-
-    async def both(dispatcher: Dispatcher) -> list[tuple[bool, dict[str, Any]]]:
-        return await asyncio.gather(*(asked(dispatcher, "meet", ADDS) for _ in range(2)))
-
-    assert sorted(reply["sum"] for _, reply in asyncio.run(both(Dispatcher(identity="me")))) == [0, 1]
-
-
-def test_a_server_with_threads_of_its_own_needs_no_other(operations: dict[str, Operation]) -> None:
-    operations["meet"] = replace(OPERATIONS["add"], name="meet", runs="pool", answer=thread_of)
-    assert Dispatcher(identity="me").answer("meet", ADDS, "peer") == {"thread": threading.get_ident()}
 
 
 @pytest.mark.parametrize("runs", ["inline", "pool"])
@@ -139,20 +124,6 @@ def test_the_parts_of_a_stores_handling_time_are_counted_where_they_pass(
     assert times.storeless == 0
 
 
-def test_a_request_that_a_store_answers_without_its_database_is_counted() -> None:
-    """As from a cache: every second one has no connection."""
-
-    class Caching(Slow):
-        def account(self, number: int, spent: Spent) -> tuple[int, str, int]:
-            return (number, "amber kelp", 7) if number % 2 else super().account(number, spent)
-
-    held = Held(store=cast(Any, Caching([0], "inline")))
-    dispatcher = Dispatcher(identity="me", held={"balance": held})
-    for number in (1, 2, 3, 4, 5):
-        dispatcher.answer("balance", {"account": number}, "peer")
-    assert (held.times.copy().requests, held.times.copy().storeless) == (5, 3)
-
-
 def test_a_request_to_a_store_that_fails_is_not_counted() -> None:
     with opened({}) as held:
         dispatcher = Dispatcher(identity="me", held={"balance": held})
@@ -160,8 +131,3 @@ def test_a_request_to_a_store_that_fails_is_not_counted() -> None:
             dispatcher.answer("balance", {"account": 0}, "peer")
         assert held.times.requests == 0
         assert dispatcher.answered == 1
-
-
-def test_what_holds_no_store_has_as_many_threads_as_ever() -> None:
-    assert Dispatcher(identity="me").threads == POOL_THREADS
-    assert Dispatcher(identity="me", held={"other": object()}).threads == POOL_THREADS

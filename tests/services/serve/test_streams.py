@@ -73,26 +73,6 @@ def test_who_leaves_was_offered_what_was_due_by_then(read: Read) -> None:
     assert 50 <= totals.offered <= 1000
 
 
-def test_totals_add_up_over_subscriptions_and_a_stream_that_nobody_reads_counts_nothing() -> None:
-    dispatcher = Dispatcher(identity="nonce")
-    asked = {"interval_ns": 1000, "count": 3, "size": 5, "seed": 1}
-    dispatcher.subscribe("events", asked, NOBODY)
-    assert dispatcher.events.subscriptions == 0
-    for _ in range(2):
-        assert len(blocking(dispatcher.subscribe("events", asked, NOBODY), 9, 0)) == 3
-    assert (dispatcher.events.offered, dispatcher.events.sent, dispatcher.answered) == (6, 6, 3)
-
-
-def test_what_has_no_events_cannot_be_subscribed_to() -> None:
-    dispatcher = Dispatcher(identity="nonce")
-    with pytest.raises(ValueError, match="no events to subscribe to"):
-        dispatcher.subscribe("add", {"a": 1, "b": 2}, NOBODY)
-    with pytest.raises(KeyError):
-        dispatcher.subscribe("nothing", {}, NOBODY)
-    with pytest.raises(ValueError, match="no single reply"):
-        dispatcher.answer("events", {}, NOBODY)
-
-
 class Book:
     """Pages of three events, which carry their numbers; `slow` ones take 60 ms, `torn` ones cannot be had."""
 

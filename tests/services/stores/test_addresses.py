@@ -22,16 +22,3 @@ def test_a_password_that_is_cut_in_two_is_not_told(dsn: str) -> None:
         postgresql.named(dsn)
     assert not {"one", "two", "three"} & set(str(refused.value).split())
     assert "two" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("dsn", "words"),
-    [
-        ("postgresql://me:one%40two@db:5433/x", "the database x at db:5433"),
-        ("host=/run/here dbname=x port=5433 hostaddr='' options=''", "the database x at /run/here"),
-        ("host=a,b port=1,2 dbname=x", "the database x at a,b:1,2"),
-        ("host=@abstract dbname=x", "the database x at @abstract"),
-    ],
-)
-def test_any_other_address_is_named(dsn: str, words: str) -> None:
-    assert postgresql.named(dsn) == words

@@ -6,7 +6,6 @@ import json
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -78,25 +77,6 @@ def test_what_it_seeds_is_what_python_seeds_and_payments_are_undone(database: st
     assert postgresql.seeded(database)[0] is False
 
 
-def test_payments_at_once_lose_no_cent_and_wait_for_the_one_connection(database: str) -> None:
-    with go_responder(operations=NAMES, resources=settings(database, pool=1)) as (program, ready):
-
-        def pay(turn: int) -> dict[str, Any]:
-            payer, payee = (8, 9) if turn % 2 else (9, 8)
-            return ask(ready["port"], "payment", payer=payer, payee=payee, amount=1)
-
-        with ThreadPoolExecutor(8) as threads:
-            made = list(threads.map(pay, range(80)))
-        assert len({each["payment"] for each in made}) == 80
-        assert [ask(ready["port"], "balance", account=number) for number in (8, 9)] == [account(8), account(9)]
-        program.send("stats")
-        assert program.read()["store"]["pool_s"] > 0
-
-
-MARK = f"COMMENT ON SCHEMA orch_store IS '{postgresql.MARK}'"
-LEFT = "It is left as it is"
-
-
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
@@ -145,69 +125,11 @@ def test_a_schema_that_is_not_as_orch_makes_it_is_refused_and_nothing_changes(
             assert found == (1,)
 
 
-def test_names_of_somebody_else_are_not_taken_for_those_of_postgresql(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        for statement in (
-            "CREATE SCHEMA evil",
-            "CREATE TABLE evil.theirs (x integer)",
-            "INSERT INTO evil.theirs VALUES (1)",
-            "CREATE FUNCTION evil.less(integer, integer) RETURNS boolean LANGUAGE plpgsql"
-            " AS $$ BEGIN DELETE FROM evil.theirs; RETURN false; END $$",
-            "CREATE OPERATOR evil.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = evil.less)",
-            "CREATE OPERATOR evil.> (LEFTARG = integer, RIGHTARG = integer, FUNCTION = evil.less)",
-            "CREATE FUNCTION evil.pg_advisory_lock(integer) RETURNS void LANGUAGE sql AS 'DELETE FROM evil.theirs'",
-            "ALTER DATABASE mine SET search_path = evil, pg_catalog",
-        ):
-            connection.execute(statement.encode())
-    by_options = database.replace("options=''", "options='-c search_path=evil,pg_catalog'")
-    assert by_options != database
-    for dsn in (database, by_options):
-        with go_responder(operations=NAMES, resources=settings(dsn)) as (_, ready):
-            assert ask(ready["port"], "balance", account=3) == account(3)
-            assert ask(ready["port"], "payment", payer=1, payee=2, amount=3)["accepted"]
-    with psycopg.connect(database, autocommit=True, options="-c search_path=pg_catalog") as connection:
-        assert connection.execute("SELECT x FROM evil.theirs").fetchall() == [(1,)]
-
-
-def test_the_environment_leads_nobody_elsewhere(database: str) -> None:
-    env = {
-        "PGHOST": "127.0.0.9",
-        "PGHOSTADDR": "127.0.0.9",
-        "PGPORT": "9",
-        "PGDATABASE": "nowhere",
-        "PGSERVICE": "theirs",
-        "PGSERVICEFILE": "/nowhere",
-        "PGOPTIONS": "-c synchronous_commit=off",
-        "PGTARGETSESSIONATTRS": "read-only",
-    }
-    for dsn in (database, database.replace(" port=5432", "")):
-        with go_responder(operations=NAMES, resources=settings(dsn), env=env) as (_, ready):
-            assert "synchronous_commit" not in ready["settings"]["store"]
-            assert ask(ready["port"], "balance", account=3) == account(3)
-
-
 def test_settings_that_make_payments_faster_and_less_safe_are_told(database: str) -> None:
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("ALTER DATABASE mine SET synchronous_commit = off")
     with go_responder(operations=NAMES, resources=settings(database)) as (_, ready):
         assert ready["settings"]["store"].endswith(", synchronous_commit=off")
-
-
-def test_a_connection_to_another_server_than_the_verified_one_is_refused(dsn: str) -> None:
-    """The first of two servers ends: what is left is another one, and answers nobody, though it has the same rows."""
-    with ExitStack() as first, server.running(20) as (second, _):
-        gone, _ = first.enter_context(server.running(20))
-        assert postgresql.seeded(second)[0]
-        here, there = (each.split()[0].removeprefix("host=") for each in (gone, second))
-        both = f"host={here},{there} port=5432,5432 dbname=postgres user=orch"
-        with go_responder(operations=NAMES, resources=settings(both, 2)) as (program, ready):
-            assert ask(ready["port"], "balance", account=3) == account(3)
-            first.close()
-            said = [ask(ready["port"], "balance", account=3).get("error", "") for _ in range(4)]
-            assert all("the database: " in each for each in said)
-            assert "another server or database" in said[-1]
-            program.process.terminate()
-            assert program.process.wait(20) == 0
 
 
 @pytest.mark.parametrize(
@@ -257,17 +179,6 @@ def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database:
         assert all("the database: " in why for why in failed if why)
 
 
-def test_what_violates_a_constraint_is_said_and_nothing_is_kept(database: str) -> None:
-    with go_responder(operations=NAMES, resources=settings(database)) as (_, ready):
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute(
-                "ALTER TABLE orch_store.transactions ADD CONSTRAINT small CHECK (amount < 99 OR number < 100001)"
-            )
-        assert "SQLSTATE 23514" in ask(ready["port"], "payment", payer=1, payee=2, amount=100)["error"]
-        assert ask(ready["port"], "balance", account=1) == account(1)
-        assert ask(ready["port"], "payment", payer=1, payee=2, amount=3)["accepted"]
-
-
 @pytest.mark.parametrize(
     ("database_", "why"),
     [
@@ -287,40 +198,7 @@ def test_an_address_that_does_not_do_is_named_without_its_password(database_: st
     assert "two" not in said
 
 
-def test_more_connections_than_the_server_gives_are_refused(database: str) -> None:
-    said = refusal_of_go(operations=NAMES, resources=settings(database, 200))
-    assert "gave fewer than 200 connections" in said
-    assert "too many clients" in said or "reserved" in said
-
-
 def test_a_database_that_another_responder_asks_is_refused(database: str) -> None:
     with go_responder(operations=NAMES, resources=settings(database)):
         assert "in use by another responder" in refusal_of_go(operations=NAMES, resources=settings(database))
     assert not postgresql.seeded(database)[0]
-
-
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ({"operations": ["balance"], "resources": {"store": "sqlite", "database": "x"}}, "not in"),
-        (
-            {"operations": ["balance"], "resources": {"store": "postgresql", "database": "x", "driver": "psycopg"}},
-            "by pgx here",
-        ),
-        ({"operations": ["balance"], "resources": {"store": "postgresql"}}, "needs a database"),
-        ({"operations": ["balance"], "resources": {"store": "none", "pool": "4"}}, "takes no pool"),
-        ({"operations": ["balance"], "resources": {"store": "postgresql", "database": "x", "pool": "+4"}}, "1 to 1000"),
-        ({"operations": ["feed"], "resources": {"store": "postgresql", "database": "x"}}, "in memory alone"),
-        ({"operations": ["feed"], "resources": {"driver": "pgx"}}, "no operation here needs"),
-        ({"operations": ["add"], "resources": {"store": "none"}}, "no operation here needs"),
-    ],
-)
-def test_what_it_does_not_keep_is_refused(more: dict[str, Any], why: str) -> None:
-    assert why in refusal_of_go(**more)
-
-
-def test_an_operation_that_was_not_named_holds_nothing() -> None:
-    with go_responder(operations=["add"]) as (program, ready):
-        assert "not among the operations" in ask(ready["port"], "balance", account=1)["error"]
-        program.send("stats")
-        assert program.read()["store"] is None

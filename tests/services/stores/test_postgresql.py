@@ -25,7 +25,7 @@ from services.python.contract.lines import Payload
 from services.python.contract.offers import find_protocol
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
-from services.python.stores import postgresql, seed
+from services.python.stores import seed
 from services.python.stores.base import Spent, Store, StoreError
 from services.python.stores.opening import opened
 from tests.support import wire
@@ -33,10 +33,6 @@ from tests.support.ends import responder
 from tests.support.postgresql import awaited, settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
-
-
-def test_what_is_seeded_stays(dsn: str) -> None:
-    assert not postgresql.seeded(dsn)[0]
 
 
 def test_it_answers_as_memory_does(database: str) -> None:
@@ -73,17 +69,6 @@ def test_payments_at_once_lose_no_cent_and_wait_for_each_other(database: str) ->
         assert len({each.number for each in made}) == 120
         rows = [held.store.account(number, Spent()) for number in (8, 9)]
         assert rows == [seed.accounts()[7], seed.accounts()[8]]
-
-
-def test_time_is_told_apart(database: str) -> None:
-    with opened(settings(database, pool=1)) as held:
-        spent = Spent()
-        held.store.page(0, 50, spent)
-        held.store.after(0, 50, spent)
-        assert spent.queries == 1
-        assert 0 <= spent.pool_ns < spent.store_ns
-        assert 0 < spent.database_ns < spent.store_ns
-        assert spent.pool_ns + spent.database_ns <= spent.store_ns
 
 
 @pytest.mark.parametrize(
@@ -128,27 +113,6 @@ def test_a_database_that_is_not_as_it_should_be_is_refused_and_left(database: st
     assert content() == before
 
 
-def test_a_database_that_another_responder_asks_is_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "LOCK_S", 0.2)
-    with opened(settings(database)) as held:
-        with pytest.raises(StoreError, match="in use by another responder"), opened(settings(database)):
-            pass
-        with pytest.raises(StoreError, match="in use by another responder"):
-            postgresql.seeded(database)
-        assert held.store.account(1, Spent()) == seed.accounts()[0]
-    assert not postgresql.seeded(database)[0]
-
-
-def test_what_is_not_ours_is_neither_read_nor_written(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("CREATE TABLE accounts (account integer, mine text)")
-        connection.execute("INSERT INTO accounts VALUES (1, 'precious')")
-    with opened(settings(database)) as held:
-        held.store.pay(1, 2, 3, Spent())
-    with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT * FROM accounts").fetchall() == [(1, "precious")]
-
-
 @pytest.mark.parametrize(
     ("dsn_", "why"),
     [
@@ -161,48 +125,6 @@ def test_an_address_that_does_not_answer_is_named_without_its_password(dsn_: str
     with pytest.raises(StoreError, match=why) as refused, opened(settings(dsn_)):
         pass
     assert "secret" not in str(refused.value)
-
-
-def test_more_connections_than_the_server_gives_are_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.python.stores.postgresql.OPEN_S", 2.0)
-    with pytest.raises(StoreError, match="fewer than 200 connections"), opened(settings(database, pool=200)):
-        pass
-
-
-@pytest.mark.parametrize("granted", [None, "USAGE", "SELECT", "INSERT"])
-def test_a_user_without_rights_is_told_so_and_changes_nothing(database: str, granted: str | None) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS weak")
-        connection.execute("CREATE ROLE weak LOGIN")
-        if granted is None:
-            connection.execute("DROP SCHEMA orch_store CASCADE")
-        else:
-            connection.execute("GRANT USAGE ON SCHEMA orch_store TO weak")
-        if granted not in (None, "USAGE"):
-            connection.execute(f"GRANT {granted} ON ALL TABLES IN SCHEMA orch_store TO weak".encode())
-    try:
-        with (
-            pytest.raises(StoreError, match=r"InsufficientPrivilege: permission denied for|of another role"),
-            opened(settings(database.replace("user=orch", "user=weak"))),
-        ):
-            pass
-        assert postgresql.seeded(database)[0] is (granted is None)
-    finally:
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute("DROP OWNED BY weak")
-            connection.execute("DROP ROLE weak")
-
-
-def test_what_violates_a_constraint_is_said_and_nothing_is_kept(database: str) -> None:
-    with opened(settings(database)) as held:
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute(
-                "ALTER TABLE orch_store.transactions ADD CONSTRAINT small CHECK (amount < 99 OR number < 100001)"
-            )
-        with pytest.raises(StoreError, match="CheckViolation"):
-            held.store.pay(1, 2, 100, Spent())
-        assert held.store.account(1, Spent()) == seed.accounts()[0]
-        assert held.store.pay(1, 2, 3, Spent()).accepted
 
 
 def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database: str) -> None:

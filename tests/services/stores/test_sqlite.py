@@ -47,17 +47,6 @@ def test_what_is_seeded_stays_and_nothing_else_lies_beside_it(path: Path) -> Non
     assert {each.name for each in path.parent.iterdir()} <= {path.name, f"{path.name}-wal", f"{path.name}-shm"}
 
 
-@pytest.mark.slow
-def test_it_is_in_wal_mode_and_its_constraints_hold(path: Path) -> None:
-    with opened({"store": "sqlite", "database": str(path)}) as held:
-        assert "WAL" in held.settings["store"]
-        assert held.threads == 10
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        with pytest.raises(sqlite3.IntegrityError):
-            connection.execute("UPDATE accounts SET balance = -1 WHERE account = 1")
-
-
 def slow(*case: object) -> object:
     return pytest.param(*case, marks=pytest.mark.slow)
 
@@ -116,43 +105,6 @@ def test_it_answers_as_memory_does(path: Path) -> None:
             assert store.account(3, Spent()) == seed.accounts()[2]
 
 
-def test_payments_of_an_earlier_responder_are_undone(path: Path) -> None:
-    change(
-        path, "UPDATE accounts SET balance = 7 WHERE account = 1", "INSERT INTO transactions VALUES (100009, 1, 2, 3)"
-    )
-    with opened({"store": "sqlite", "database": str(path)}) as held:
-        assert held.store.account(1, Spent()) == seed.accounts()[0]
-        assert held.store.last(1, 1, Spent()) == [seed.by_payer()[1][0]]
-
-
-def test_a_file_of_something_else_is_left(tmp_path: Path) -> None:
-    for name, content in (("a.txt", b"my own notes, of more than sixteen bytes"), ("b.sqlite3", None)):
-        path = tmp_path / name
-        if content is None:
-            change(path, "CREATE TABLE mine (x)")
-            content = path.read_bytes()
-        else:
-            path.write_bytes(content)
-        with pytest.raises(StoreError, match=r"not a database|not one that orch made"):
-            sqlite.seeded(path)
-        assert path.read_bytes() == content
-
-
-def test_what_is_no_file_is_refused_and_left(tmp_path: Path) -> None:
-    pipe, nowhere, folder = tmp_path / "pipe", tmp_path / "nowhere", tmp_path / "folder"
-    os.mkfifo(pipe)
-    nowhere.symlink_to(tmp_path / "there-is-none")
-    folder.mkdir()
-    before = sorted(tmp_path.iterdir())
-    for path, why in ((pipe, "not a database"), (folder, "not a database"), (nowhere, "No such file")):
-        with pytest.raises(StoreError, match=why):
-            sqlite.seeded(path)
-    with pytest.raises(StoreError, match="not a database"):
-        sqlite.seeded(Path("/dev/null"))
-    assert sorted(tmp_path.iterdir()) == before
-    assert nowhere.is_symlink()
-
-
 @pytest.mark.parametrize("is_link", [False, True])
 def test_what_another_application_has_not_written_back_yet_is_left(tmp_path: Path, is_link: bool) -> None:
     theirs = tmp_path / "theirs.sqlite3"
@@ -197,25 +149,6 @@ def test_a_name_that_somebody_else_takes_meanwhile_stays_theirs(tmp_path: Path) 
     assert path.read_bytes() == b"somebody else's"
     assert theirs.read_bytes() == content
     assert len(list(tmp_path.iterdir())) == 3
-
-
-def test_a_folder_that_there_is_not_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="nowhere"):
-        sqlite.seeded(tmp_path / "nowhere" / "store.sqlite3")
-
-
-@pytest.mark.parametrize("pool", ["0", "-1", "1001", "many", ""])
-def test_a_pool_that_cannot_be_is_refused(path: Path, pool: str) -> None:
-    with (
-        pytest.raises(StoreError, match="1 to 1,000 connections"),
-        opened({"store": "sqlite", "database": str(path), "pool": pool}),
-    ):
-        pass
-
-
-def test_a_database_must_be_named() -> None:
-    with pytest.raises(StoreError, match="needs a database"), opened({"store": "sqlite"}):
-        pass
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from services.python.stores import seed, sqlite
-from services.python.stores.base import Held, Spent, Store, StoreError
+from services.python.stores.base import Spent, Store, StoreError
 from services.python.stores.opening import opened
 
 KINDS = ["none", "sqlite"]
@@ -103,13 +103,6 @@ def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.M
     assert store.account(6, Spent()) == (6, rich[1], rich[2] + 4)
 
 
-def test_a_page_follows_a_number_and_the_last_one_is_short(store: Store) -> None:
-    assert store.page(0, 3, Spent()) == list(seed.accounts()[:3])
-    assert store.page(-7, 2, Spent()) == list(seed.accounts()[:2])
-    assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
-    assert store.page(10_000, 50, Spent()) == []
-
-
 def test_transactions_follow_a_number_and_payments_follow_them(store: Store) -> None:
     assert store.after(0, 3, Spent()) == list(seed.transactions()[:3])
     assert store.after(-7, 2, Spent()) == list(seed.transactions()[:2])
@@ -120,10 +113,6 @@ def test_transactions_follow_a_number_and_payments_follow_them(store: Store) -> 
     assert store.after(seed.TRANSACTIONS - 1, 2, Spent()) == [seed.transactions()[-1], (made[0], 1, 2, 30)]
     assert store.after(made[0], 50, Spent()) == [(made[1], 3, 2, 30)]
     assert store.after(made[1], 50, Spent()) == []
-
-
-def test_nobody_has_paid_from_an_account_that_there_is_not(store: Store) -> None:
-    assert store.last(0, 5, Spent()) == store.last(-3, 5, Spent()) == store.last(10_001, 5, Spent()) == []
 
 
 def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
@@ -142,15 +131,6 @@ def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
     assert after[0] is not None
     assert before[0] is not None
     assert after[0][2] - before[0][2] == moved
-
-
-@pytest.mark.parametrize("kind", EACH)
-def test_each_opening_begins_with_the_seeded_rows(settings_of: Callable[[str], dict[str, str]], kind: str) -> None:
-    for _ in range(2):
-        with opened(settings_of(kind)) as held:
-            assert isinstance(held, Held)
-            assert held.store.account(1, Spent()) == seed.accounts()[0]
-            held.store.pay(1, 2, 5, Spent())
 
 
 def test_a_store_that_there_is_not_is_refused() -> None:

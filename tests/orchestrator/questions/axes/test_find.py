@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.words import sentence
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from tests.support.drafts import Draft
 from tests.support.runs import US, a_plan, a_run
 
@@ -111,53 +110,6 @@ def test_points_are_the_cells_own_medians_and_intervals_at_the_measured_distance
         assert point.at == cell.ping_floor
 
 
-def test_round_trips_are_those_of_the_connection_policy(far: RunSummary) -> None:
-    found = {(row.stack, row.connection): row for row in DISTANCE.of(far).round_trips}
-    expected = {"reuse": {"rest-thin": 1, "grpc-thin": 1}, "per-request": {"rest-thin": 2, "grpc-thin": 3}}
-    opens = {stack: found[stack, "per-request"].implied for stack in ("rest-thin", "grpc-thin")}
-    assert {stack: found[stack, "reuse"].implied for stack in opens} == expected["reuse"]
-    for (stack, connection), row in found.items():
-        assert row.round_trips == pytest.approx(row.implied, abs=0.05), (stack, connection)
-        assert row.interval is not None
-        assert row.interval[0] <= row.round_trips <= row.interval[1]
-        assert (row.distances, row.blocks) == (4, 5)
-
-
-def test_tls_implies_a_round_trip_more_for_each_new_connection_and_none_for_kept_ones() -> None:
-    ways, load = [{**way, "tls": "tls1.3"} for way in WAYS], p.Load(concurrency=1, requests=120)
-    secured = summarise(a_run(a_plan(placements=DISTANCES, calls=ways, load=load), between=0.003))
-    implied = {(row.stack, row.connection): row.implied for row in DISTANCE.of(secured).round_trips}
-    assert implied == {
-        ("rest-thin", "reuse"): 1,
-        ("grpc-thin", "reuse"): 1,
-        ("rest-thin", "per-request"): 3,
-        ("grpc-thin", "per-request"): 4,
-    }
-
-
-def test_the_difference_is_that_of_the_blocks(far: RunSummary) -> None:
-    (gap,) = AXES.of(far)[0].panels[0].gaps
-    cells = {(cell.stack, cell.placement_id, cell.connection): cell for cell in far.cells}
-    assert gap.reference_label == cells["rest-thin", "d1", "reuse"].stack_label
-    for placement, point in zip(DISTANCES, gap.points, strict=True):
-        mine = {t.block: t.median or 0.0 for t in cells["grpc-thin", placement.id, "reuse"].trials}
-        theirs = {t.block: t.median or 0.0 for t in cells["rest-thin", placement.id, "reuse"].trials}
-        assert point.difference == pytest.approx(sum(mine[b] - theirs[b] for b in mine) / len(mine))
-        assert point.interval is not None
-        assert point.interval[0] < point.difference < point.interval[1]
-
-
-def test_the_summary_comes_back_from_json(far: RunSummary) -> None:
-    assert summary_of_json(far.to_json()) == far
-
-
-def test_links_are_held_against_what_was_asked_of_them(far: RunSummary) -> None:
-    assert [(link.placement, link.wanted, link.why_not) for link in DISTANCE.of(far).links] == [
-        (f"distance-{rtt:g}ms", rtt, "") for rtt in RTTS
-    ]
-    assert not [text for text in far.warnings if "not as wanted" in text]
-
-
 def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
     run = a_run(a_plan(placements=DISTANCES, load=p.Load(concurrency=1, requests=50), blocks=3))
     for name, columns in run.files.items():
@@ -221,74 +173,6 @@ def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() ->
     assert DISTANCE.of(summary).round_trips == ()
 
 
-def test_concurrency_is_an_axis() -> None:
-    loads = [p.Load(concurrency=c, requests=200) for c in (1, 4, 16)]
-    summary = summarise(a_run(merged(*(a_plan(load=load, blocks=3) for load in loads))))
-    (curves,) = AXES.of(summary)
-    assert curves.axis == "concurrency"
-    assert [point.at for point in curves.panels[0].lines[0].points] == [1, 4, 16]
-
-
-def test_two_places_are_a_comparison_and_no_curve() -> None:
-    assert AXES.of(summarise(a_run(sized(100, 1_000, blocks=3)))) == ()
-    near = a_plan(placements=DISTANCES[:2], load=p.Load(concurrency=1, requests=50), blocks=3)
-    assert AXES.of(summarise(a_run(near))) == ()
-
-
-def test_a_cell_that_a_check_found_invalid_is_no_point() -> None:
-    def too_fast(draft):
-        if draft.cell.id.startswith("grpc") and draft.cell.placement == "d50":
-            draft.columns["received_ns"] = draft.columns["received_ns"] - 40_000 * US
-
-    plan = a_plan(placements=DISTANCES, load=p.Load(concurrency=1, requests=50), blocks=3)
-    (curves,) = AXES.of(summarise(a_run(plan, spoil=too_fast)))
-    places = {line.stack: [point.wanted for point in line.points] for line in curves.panels[0].lines}
-    assert places == {"rest-thin": list(RTTS), "grpc-thin": [1.0, 20.0, 100.0]}
-
-
-def test_controls_are_no_lines() -> None:
-    plan = a_plan(placements=DISTANCES, controls=2, load=p.Load(concurrency=1, requests=50), blocks=3)
-    (curves,) = AXES.of(summarise(a_run(plan)))
-    assert [line.stack for line in curves.panels[0].lines] == ["rest-thin", "grpc-thin"]
-
-
-def test_where_every_stack_has_its_own_way_to_call_they_stand_in_one_panel() -> None:
-    """As in the study: REST opens a connection for each request, gRPC keeps one."""
-    load = p.Load(concurrency=1, requests=50)
-    both = a_plan(placements=DISTANCES, calls=WAYS, load=load, blocks=3)
-    cells = tuple(c for c in both.cells if (c.stack == "grpc-thin") == (c.connection == "reuse"))
-    plan = replace(both, cells=cells, trials=schedule(cells, 3, 1))
-    (curves,) = AXES.of(summarise(a_run(plan, between=0.002)))
-    (panel,) = curves.panels
-    assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
-    (gap,) = panel.gaps
-    assert [round(point.difference) for point in gap.points] == [-round(rtt) for rtt in RTTS]
-    assert "from 1.02 ms to 100 ms grpc (thin) is ahead, by " in sentence(curves.axis, gap)
-    # Where the difference grows, the sentence has both its ends.
-    assert re.search(r" at 1\.02 ms and by \S+ ms to \S+ ms at 100 ms", sentence(curves.axis, gap))
-
-
-def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_settings(far: RunSummary) -> None:
-    said = [f"{panel.title}: {sentence('distance', gap)}" for panel in AXES.of(far)[0].panels for gap in panel.gaps]
-    assert len(said) == 2
-
-
-@pytest.mark.parametrize(
-    ("axis", "at", "text"),
-    [
-        ("distance", 20.13, "20.1 ms"),
-        ("bytes", 1_580_000, "1.58 MB"),
-        ("concurrency", 200, "200 in flight"),
-        ("rate", 8000, "8,000/s"),
-        ("records", 20, "20 records"),
-        ("loss", 0.01, "1 %"),
-        ("link rate", 100, "100 Mbit/s"),
-    ],
-)
-def test_a_place_is_said_with_its_unit(axis: str, at: float, text: str) -> None:
-    assert TEXTS[axis](at) == text
-
-
 def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> None:
     down, up = ((32, size) for size in (32, 500, 5000)), ((size, 32) for size in (500, 5000))
     found = summarise(a_run(merged(*transferred(*down, *up, (500, 500), (5000, 5000)))))
@@ -304,29 +188,6 @@ def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> No
         for line in curves[axis].panels[0].lines:
             assert [point.at for point in line.points] == places
         assert TEXTS[axis](5000.0) == "5 kB"
-
-
-def test_how_many_requests_were_made_breaks_no_curve() -> None:
-    plans = [
-        a_plan(operation=o, blocks=3, load=p.Load(concurrency=1, requests=n))
-        for o, n in zip(
-            [plan.operations[0] for plan in (sized(100), sized(1000), sized(10_000))], (200, 100, 50), strict=True
-        )
-    ]
-    (curves,) = AXES.of(summarise(a_run(merged(*plans))))
-    assert [point.at for point in curves.panels[0].lines[0].points] == [100, 1000, 10_000]
-
-
-def test_sizes_are_one_line_though_large_ones_are_asked_with_fewer_requests() -> None:
-    plan = sized(100, 1_000, 10_000, 100_000, blocks=3)
-    cells = tuple(
-        replace(cell, load=p.Load(concurrency=1, requests=60, duration_s=30.0)) if "100000" in cell.operation else cell
-        for cell in plan.cells
-    )
-    (curves,) = AXES.of(summarise(a_run(replace(plan, cells=cells, trials=schedule(cells, 3, 1)))))
-    (panel,) = curves.panels
-    assert [[point.at for point in line.points] for line in panel.lines] == [[100, 1_000, 10_000, 100_000]] * 2
-    assert [len(gap.points) for gap in panel.gaps] == [4]
 
 
 def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() -> None:

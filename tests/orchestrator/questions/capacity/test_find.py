@@ -9,7 +9,6 @@ from math import log
 import numpy as np
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan.loads import next_step, search_bounds
@@ -18,10 +17,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import Search, interval_of, median_of
-from orchestrator.report.render import render
-from orchestrator.results.manifest import Failure
-from orchestrator.summarise import summarise, summary_of_json
-from tests.support.pages import Document
+from orchestrator.summarise import summarise
 from tests.support.runs import a_plan
 from tests.support.searched import (
     P50,
@@ -37,7 +33,6 @@ from tests.support.searched import (
 )
 
 FIND = Find(goals=P50, lowest=100.0, highest=1600.0, steps=40)
-NONE = Search(repeat=0, probes=(), held_per_s=None, missed_per_s=None)
 TRUE = {"rest": 400.0, "grpc": 800.0}
 
 
@@ -66,14 +61,6 @@ def test_the_true_rates_are_found_with_intervals_that_hold_them():
         assert found.interval[0] < true < found.interval[1]
         assert (found.side, found.invalid) == ("", ())
         assert len(found.ended) == len(found.searches) == 5
-
-
-def test_the_found_rates_are_compared_with_the_words_there_are():
-    (comparison,) = CAPACITY.of(summary()).comparisons
-    assert (comparison.standing, comparison.label, comparison.reference_label) == ("more", "grpc (thin)", "rest (thin)")
-    assert comparison.interval is not None
-    assert comparison.interval[0] < 2 < comparison.interval[1]
-    assert len(comparison.by_search) == 5
 
 
 def test_what_limits_just_above_is_named_by_cpu_evidence():
@@ -110,16 +97,6 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
 
 
 @pytest.mark.slow
-def test_two_stacks_beyond_the_highest_rate_are_not_told_apart():
-    found = CAPACITY.of(summarise(a_search_run(a_search(), capacity(rest=9000.0, grpc=9000.0))))
-    (comparison,) = found.comparisons
-    assert (comparison.standing, comparison.ratio) == ("cannot tell", None)
-    assert rate_words.why(comparison, found) == (
-        "grpc (thin) reaches 1600/s, the highest rate tried; rest (thin) reaches 1600/s, the highest rate tried"
-    )
-
-
-@pytest.mark.slow
 def test_a_rate_that_the_requester_limits_says_nothing_of_its_responder():
     cpu = {"rest": (0.5, 0.99), "grpc": (0.97, 0.5)}
     found = summarise(a_search_run(a_search(), capacity(), cpu=cpu))
@@ -141,23 +118,6 @@ def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
     assert all(probe.not_sent > 0 for probe in missed)
 
 
-def test_rates_that_were_too_high_are_no_failed_checks():
-    found = summary()
-    assert [check.name for check in found.checks if check.verdict == "fail"] == []
-
-
-def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed_check():
-    found = summarise(a_search_run(a_search("rest", repeats=4), capacity(0.5), spoil=unsent))
-    (rest,) = CAPACITY.of(found).rates
-    verdicts: dict[float, set[str]] = {}
-    for probe in (probe for search in rest.searches for probe in search.probes):
-        verdicts.setdefault(probe.rate_per_s, set()).add(probe.verdict)
-    assert {"held", "not held"} in verdicts.values()
-    excused = [check for check in found.checks if check.explanation.startswith("A search tried this rate")]
-    assert {check.name for check in excused} >= {"offered load"}
-    assert "offered load" not in [check.name for check in found.checks if check.verdict == "fail"]
-
-
 def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_reply_does():
     p90 = replace(FIND, goals=(Goal(statistic="p90", below=0.01),))
     planned = a_search("rest", repeats=3, find=p90)
@@ -171,19 +131,6 @@ def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_
     assert CAPACITY.of(faulty).rates[0].invalid == ("reply",)
 
 
-def test_rates_at_which_not_one_request_is_answered_make_nothing_invalid():
-    run = a_search_run(a_search("rest", repeats=3), capacity())
-    failure = Failure(stage="measure", kind="timeout", message="no request got a right reply")
-    trials = tuple(
-        replace(t, outcome="failed", failure=failure, requesters=()) if t.probe and t.probe.verdict == "not held" else t
-        for t in run.stored.trials
-    )
-    run.stored = replace(run.stored, trials=trials)
-    (rest,) = CAPACITY.of(summarise(run)).rates
-    assert rest.invalid == ()
-    assert rest.rate_per_s == pytest.approx(400, rel=0.08)
-
-
 @pytest.mark.parametrize(("most", "spoil", "limit"), [(None, sent_late, "late sends"), (8, in_flight(8), "in flight")])
 def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit):
     planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
@@ -191,40 +138,6 @@ def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil
     rest, grpc = CAPACITY.of(found).rates
     assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
-
-
-@pytest.mark.slow
-def test_a_busy_responder_is_the_limit_although_requests_wait_to_be_sent():
-    cpu = {"rest": (0.97, 0.5)}
-    found = summarise(a_search_run(a_search("rest", repeats=3), capacity(), cpu=cpu, spoil=sent_late))
-    assert CAPACITY.of(found).rates[0].limit == "responder"
-
-
-def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
-    found = summarise(a_search_run(a_search(repeats=3), capacity(rest=40.0, grpc=9000.0)))
-    (comparison,) = CAPACITY.of(found).comparisons
-    assert (comparison.standing, comparison.bound) == ("more", "at least")
-    assert comparison.interval is not None
-    bound = f"at least {comparison.interval[0]:.1f}"
-    assert f"more, {bound}×" in " ".join(answer_lines(found, width=1000))
-
-
-@pytest.mark.slow
-def test_searches_that_disagree_are_counted_and_their_range_is_told():
-    most = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 9000.0 if repeat < 3 else 400.0))
-    assert "at least 1600/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(most).rates[0])
-    few = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 40.0 if repeat < 3 else 400.0))
-    assert "below 100/s (3 of 5 searches)" in rate_words.sentence(CAPACITY.of(few).rates[0])
-    one = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 800.0 if repeat else 200.0))
-    assert "5 searches, which found 200/s to 800/s" in rate_words.sentence(CAPACITY.of(one).rates[0])
-
-
-def test_the_interval_holds_the_rate_that_is_shown_where_searches_fall_into_groups():
-    found = [replace(NONE, held_per_s=rate, missed_per_s=rate * 1.07) for rate in [800.0] * 13 + [200.0] * 7]
-    assert median_of(FIND, found) == (800.0, "")
-    interval = interval_of(FIND, found)
-    assert interval is not None
-    assert interval[0] <= 800.0 <= interval[1]
 
 
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
@@ -241,15 +154,6 @@ def test_fewer_than_three_searches_have_no_interval():
     assert [one.interval for one in CAPACITY.of(found).rates] == [None, None]
     assert rate_words.why_no_interval(CAPACITY.of(found).rates[0]) == "2 of at least 3 searches that an interval needs"
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
-
-
-@pytest.mark.slow
-def test_controls_show_what_chance_alone_does():
-    found = summarise(a_search_run(a_search(controls=1), capacity()))
-    (control,) = [c for c in CAPACITY.of(found).comparisons if c.is_control]
-    assert control.interval is not None
-    assert control.interval[0] < 1 < control.interval[1]
-    assert [one.is_control for one in CAPACITY.of(found).rates] == [False, False, True]
 
 
 # ---- a stored run that does not hold together
@@ -281,37 +185,6 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 
 
 # ---- where it is shown
-
-
-def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
-    lines = [*answer_lines(summary(), width=1000)]
-    start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
-    heads = "highest rate 95 % interval against the reference requester CPU responder CPU remarks"
-    assert " ".join(lines[start + 1].split()) == heads
-    grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
-    assert "more, " in grpc
-    assert not any("median, " in line for line in lines)
-
-
-@pytest.mark.slow
-def test_the_report_has_a_section_with_every_search():
-    document = Document(render(summary()))
-    assert "capacity" in [element.attributes.get("id") for element in document.all("section")]
-    (table, *_) = [
-        t
-        for t in document.tables
-        if t.caption.strip().startswith(
-            "Highest rate while p50 < 10 ms: operation add, placement local, connections kept open"
-        )
-    ]
-    assert [row[0].text.strip() for row in table.rows[1:]] == ["rest (thin)", "grpc (thin)"]
-    paths = [t for t in document.tables if "neighbours" in t.caption]
-    assert [len(table.rows) for table in paths] == [6, 6]
-    assert document.unclosed == []
-
-
-def test_the_json_has_them_and_is_read_back():
-    assert summary_of_json(summary().to_json()) == summary()
 
 
 # ---- how well a search finds: its error, and the coverage of its interval

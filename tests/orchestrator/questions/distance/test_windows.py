@@ -15,8 +15,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.windows import WindowFit, fit
 from orchestrator.summarise import summarise, summary_of_json
-from tests.support.judged import verdicts
-from tests.support.runs import MS, S, a_plan, a_run
+from tests.support.runs import a_plan, a_run
 
 KIB = 1024
 RTT_MS = 30.0
@@ -52,21 +51,6 @@ def test_95_of_100_intervals_hold_the_true_window(blocks: int) -> None:
     fits = [fit(*measured(65_536.0, blocks, noise=3.0, seed=seed)) for seed in range(600)]
     held = [f is not None and f.interval is not None and f.interval[0] <= 65_536.0 <= f.interval[1] for f in fits]
     assert 0.92 <= sum(held) / len(held) <= 0.98
-
-
-def test_two_sizes_or_a_time_that_does_not_grow_have_no_fit() -> None:
-    sizes, medians, floor = measured(65_536.0)
-    assert fit(sizes[:2], medians[:2], floor) is None
-    assert fit(sizes, medians[::-1], floor) is None
-    assert fit(sizes, medians, {}) is None
-
-
-def test_a_block_without_all_sizes_is_left_out() -> None:
-    sizes, medians, floor = measured(65_536.0)
-    del medians[1][3]
-    found = fit(sizes, medians, floor)
-    assert found is not None
-    assert found.blocks == 4
 
 
 def a_transfer(size: int, **planned: Any) -> p.Plan:
@@ -149,39 +133,3 @@ def test_less_than_the_window_is_explained_by_what_the_run_shows() -> None:
     slow = windows_of(a_sized_run({"tcp_window": 1_500_000}, 200_000.0))[1_500_000]
     assert slow.is_off
     assert "either end is slow to read" in slow.said
-
-
-def test_what_passes_is_told_by_its_interval() -> None:
-    """The median of each block is off by a tenth or more, and their mean by less."""
-    noisy = windows_of(a_sized_run({"flow_window": 65_536}, 65_536.0, between=0.2, seed=3))[65_536]
-    assert noisy.of_window is not None
-    assert not noisy.is_off
-    assert re.fullmatch(r"cannot tell: between \d+ % and \d+ % of the window passes", noisy.said)
-
-
-def test_a_window_that_the_link_does_not_fill_is_not_what_holds_back() -> None:
-    slow = replace(FAR, link=p.Link(rtt_ms=RTT_MS, rate_mbit=19.0))
-    row = windows_of(a_sized_run({"flow_window": 65_536}, 60_500.0, link=slow))[65_536]
-    assert row.said.startswith("as the window has it; ")
-    assert row.said.endswith("the link carries no more: 19 Mbit/s")
-
-
-def test_without_a_window_there_is_nothing_to_hold_against() -> None:
-    assert DISTANCE.of(a_sized_run({}, 65_536.0)).windows == ()
-
-
-@pytest.mark.parametrize(("window", "verdict"), [({"flow_window": 65_536}, "pass"), ({}, "warn")])
-def test_round_trips_of_a_window_are_none_too_many(window: dict[str, int], verdict: str) -> None:
-    """32 windows of 64 KiB take as many round trips."""
-
-    def spoil(draft):
-        if draft.cell.placement == "far":
-            rows, more = draft.columns, 31 * int(RTT_MS) * MS
-            shift = np.arange(rows["sent_ns"].size) * more
-            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + more
-            rows["intended_ns"] = rows["sent_ns"]
-            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
-
-    here = p.Placement(id="local", name="local", kind="local")
-    plan = a_transfer(SIZES[2], placements=[here, FAR], calls=[{"connection": "reuse", **window}])
-    assert verdicts(a_run(plan, spoil=spoil))["round-trips"] == verdict

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.summary import RunSummary
-from orchestrator.report.render import render
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
 from tests.support.mixes import MIX
-from tests.support.pages import Document
 from tests.support.runs import a_run
 
 
@@ -41,34 +38,6 @@ def test_each_operation_has_its_own_figures(summary: RunSummary) -> None:
         assert echo.median_interval[0] < echo.distribution.median < echo.median_interval[1]
         assert (add.body_bytes, echo.body_bytes) == ((28, 28), (1020, 1020))
         assert add.throughput_per_s + echo.throughput_per_s == pytest.approx(cell.throughput_per_s)
-
-
-def test_the_sum_is_of_all_requests(summary: RunSummary) -> None:
-    for cell in summary.cells:
-        add, echo = (part.distribution for part in cell.mixed)
-        assert add.median < cell.distribution.mean < echo.median
-        assert cell.distribution.n == add.n + echo.n
-        assert cell.distribution.minimum == min(add.minimum, echo.minimum)
-        assert cell.distribution.maximum == max(add.maximum, echo.maximum)
-
-
-def test_all_checks_of_a_clean_mix_pass() -> None:
-    found = verdicts(mixed_run())
-    assert found["mix"] == found["connections"] == found["completeness"] == found["floor"] == "pass"
-    assert not {name for name, verdict in found.items() if verdict in ("fail", "warn")}
-    assert found["latency modes"] == "not applicable"
-
-
-@pytest.mark.parametrize(
-    "load", [p.Load(requests=1000, concurrency=4), p.Load(rate_per_s=500, requests=1000, concurrency=8)]
-)
-def test_several_in_flight_and_an_open_loop(load: p.Load) -> None:
-    found = verdicts(mixed_run(load=load))
-    assert found["mix"] == found["connections"] == found["completeness"] == "pass"
-
-
-def test_a_connection_for_each_request() -> None:
-    assert verdicts(mixed_run(connection="per-request"))["connections"] == "pass"
 
 
 def test_processes_draw_by_seeds_of_their_own() -> None:
@@ -141,25 +110,6 @@ def test_an_operation_is_held_to_the_floor_of_its_own_bodies() -> None:
     (worst, *_) = of(mixed_run(spoil), "floor")
     assert worst.verdict == "fail"
     assert "the fastest request of echo 1 kB took 2 µs" in worst.explanation
-
-
-def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> None:
-    lines = "\n".join(answer_lines(summary, width=1000))
-    assert "share (drawn)" in lines
-    row = next(line for line in lines.splitlines() if line.strip().startswith("echo 1 kB") and "rest" in line)
-    assert "20 % (" in row
-    assert "1,020.0" in row
-    page = Document(render(summary))
-    table = next(table for table in page.tables if "Each operation of a mix by itself" in table.caption)
-    assert [row[1].text for row in table.rows[1:]] == ["add", "echo 1 kB"] * 2
-    assert summary_of_json(summary.to_json()) == summary
-
-
-def test_runs_without_a_mix_have_no_such_table() -> None:
-    summary = summarise(a_run())
-    assert not any(cell.mixed for cell in summary.cells)
-    assert "Each operation of a mix" not in render(summary)
-    assert of(a_run(), "mix")[0].verdict == "not applicable"
 
 
 def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:

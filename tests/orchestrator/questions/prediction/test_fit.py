@@ -7,19 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.network import Grid, waits_ms, wire_ms
-from orchestrator.questions.prediction.predict import in_flight_ms, predicted, with_crowded
-from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.network import Grid, waits_ms
+from orchestrator.questions.prediction.predict import in_flight_ms, predicted
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,
     MODEL,
     ONE_ROUND_TRIP,
     Fit,
     ModelCell,
-    Modelled,
     Windows,
 )
 from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, sealed_as_planned, sealed_at
@@ -45,25 +42,10 @@ def why_not(truth: Truth, cells: list[ModelCell]) -> str:
 # ---- the network
 
 
-def test_a_window_of_a_quarter_takes_four_round_trips_less_what_the_link_needs_meanwhile() -> None:
-    windows = Grid.of(Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
-    assert float(waits_ms(4 * 65_536.0, 20.0, np.inf, windows)) == pytest.approx(60.0)
-    one = float(wire_ms(65_536.0, 100.0))
-    assert float(waits_ms(4 * 65_536.0, 20.0, 100.0, windows)) == pytest.approx(3 * (20.0 - one))
-    assert float(waits_ms(4 * 65_536.0, 5.0, 100.0, windows)) == 0.0  # the link is slower than the window
-
-
 @pytest.mark.parametrize(("segments", "rounds"), [(10, 0), (11, 1), (30, 1), (31, 2), (70, 2), (71, 3), (150, 3)])
 def test_slow_start_doubles_in_each_round_trip(segments: int, rounds: int) -> None:
     size = segments * FIRST / 10
     assert float(waits_ms(size, 50.0, np.inf, Grid.of(NEW))) == pytest.approx(50.0 * rounds)
-
-
-def test_beyond_the_rounds_in_which_windows_grow_the_largest_one_goes_on() -> None:
-    windows = Windows(first=None, growth=2.0, steady=8_192.0, is_stepped=True)
-    assert float(waits_ms(100 * 8_192.0, 10.0, np.inf, Grid.of(windows))) == pytest.approx(990.0)
-    bit_by_bit = replace(windows, is_stepped=False)
-    assert float(waits_ms(100.5 * 8_192.0, 10.0, np.inf, Grid.of(bit_by_bit))) == pytest.approx(995.0)
 
 
 # ---- the fit
@@ -79,15 +61,6 @@ def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
     for rtt, size in ((3.0, 500.0), (70.0, 40_000.0), (150.0, 900_000.0)):
         exactly = float(truth.latency(np.array(rtt), size))
         assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
-
-
-def test_causes_add_up_to_the_latency() -> None:
-    found = predicted(fitted(REST_NEW), 80.0, 200_000, 100.0, 8)
-    assert set(found.causes) == {"distance", "wire", "windows", "hosts", "client", "queue"}
-    assert sum(found.causes.values()) == pytest.approx(found.latency)
-    assert found.causes["distance"] == pytest.approx(160.0)
-    assert found.causes["windows"] > 80.0
-    assert found.interval[0] < found.latency < found.interval[1]
 
 
 def test_a_window_that_no_size_is_a_multiple_of_is_found_well_enough_to_predict_between_the_sizes() -> None:
@@ -134,12 +107,6 @@ def test_round_trips_between_two_sizes_are_as_unsure_as_those_sizes_leave_them(s
     assert told.interval[1] / told.interval[0] - 1 > 3 * (seen.interval[1] / seen.interval[0] - 1)
 
 
-def test_beyond_the_largest_size_round_trips_go_on_growing() -> None:
-    found = fitted(PACED)
-    largest = predicted(found, 90.0, 1_000_000.0, 1000.0).latency
-    assert predicted(found, 90.0, 2_000_000.0, 1000.0).latency > largest + 0.2 * 90
-
-
 def test_intervals_hold_where_round_trips_are_taken_as_they_are() -> None:
     """Their own error is part of an interval: of a size with few distances it is most of it."""
     covered = []
@@ -151,12 +118,6 @@ def test_intervals_hold_where_round_trips_are_taken_as_they_are() -> None:
         assert found is not None
         covered += [cell.is_covered for cell in found.cells]
     assert 0.83 <= np.mean(covered) <= 0.97
-
-
-def test_grpc_over_tls_may_need_as_few_round_trips_as_its_handshakes() -> None:
-    """A server's SETTINGS may travel with the end of TLS's handshake: fewest and most are both known to occur."""
-    early = replace(GRPC_NEW, opening=1, known=(1, 2))
-    assert fitted(early).opening == 1
 
 
 def test_with_several_in_flight_no_more_pass_than_the_busiest_end_lets_through() -> None:
@@ -179,40 +140,6 @@ def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time
     assert {cell.in_flight for cell in found.cells} == {8}
     assert found.scores[0].p90 < 0.01
     assert found.scores[1].median > 0.05  # a rival that knows of no queue
-
-
-def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_quick: bool) -> Modelled:
-    """The model of cells with 1 and 20 in flight; a program of several CPUs lets none of them wait where `is_quick`."""
-    cells = sealed_at(Lab((truth,), seed=seed, in_flight=(1, 20)).cells(), 0.2, seed)
-    if is_quick:
-        cells = [
-            replace(cell, median=tuple(truth.latency(np.array(cell.rtt), cell.size).tolist()))
-            if cell.in_flight > 1
-            else cell
-            for cell in cells
-        ]
-    fits, refused = fit_all([truth.series], cells)
-    assert refused == {}
-    fits = with_crowded(fits, cells)
-    return Modelled(series=(truth.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
-    """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
-    truth = replace(HELD, cpu=(0.1, 0.6))
-    busy = Asked(rtt=1.0, size=100, in_flight=20)
-    assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
-    honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
-    assert honest.fits[0].off_in_flight is not None
-    assert honest.fits[0].off_in_flight < 0.05
-
-
-def test_what_is_refused_with_several_in_flight_says_why() -> None:
-    found = one_at_a_time_although_several_are_in_flight(replace(HELD, cpu=(0.1, 0.6)), 1, is_quick=True)
-    (refused,) = answer(found, Asked(rtt=1.0, size=100, in_flight=20), 0.1).refused
-    assert any("an end may use several CPUs" in why for why in refused.why)
-    assert not answer(found, Asked(rtt=1.0, size=100), 0.1).refused
 
 
 # ---- sealed cells
@@ -254,20 +181,6 @@ def test_a_rival_wins_where_it_is_nearer_to_the_sealed_cells_and_is_named() -> N
     assert found is not None
     assert found.used == ONE_ROUND_TRIP
     assert "The model does not beat one round trip, so one round trip predicts." in found.said
-
-
-def test_a_rival_that_won_predicts_for_one_in_flight_without_causes() -> None:
-    cells = as_one_round_trip()
-    fits, _ = fit_all([REST.series], cells)
-    modelled = Modelled(series=(REST.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
-    told = answer(modelled, Asked(rtt=70.0, size=1_000), 0.05)
-    (row,) = told.settings[0].rows
-    assert told.method == row.predicted.method == ONE_ROUND_TRIP
-    assert row.predicted.causes == {}
-    assert row.predicted.latency == pytest.approx(70.0 + 0.8, rel=0.01)
-    several = answer(modelled, Asked(rtt=70.0, size=1_000, in_flight=2), 0.05)
-    assert several.settings == ()
-    assert "one round trip predicts, which knows one request in flight alone" in several.refused[0].why
 
 
 def test_the_winner_that_is_counted_is_that_of_the_method_that_predicts() -> None:
@@ -312,26 +225,10 @@ def test_too_few_distances_are_refused_with_what_to_add() -> None:
     assert "add them to `distance`" in said
 
 
-def test_distances_that_are_all_near_are_refused() -> None:
-    assert "over 5 ms or more" in why_not(REST, Lab((REST,), rtts=(0.5, 1.0, 2.0)).cells())
-
-
-def test_too_few_blocks_are_refused() -> None:
-    assert "2 blocks of at least 3" in why_not(REST, Lab((REST,), blocks=2).cells())
-
-
 def test_more_round_trips_than_the_protocol_needs_are_refused() -> None:
     slow = replace(REST, opening=2, known=(0, 0))
     assert "takes 3.0" in (said := why_not(slow, Lab((slow,)).cells()))
     assert "known to need 1" in said
-
-
-def test_half_a_round_trip_is_no_whole_number() -> None:
-    cells = [
-        replace(cell, median=tuple(m + 0.5 * r for m, r in zip(cell.median, cell.rtt, strict=True)))
-        for cell in Lab((REST,)).cells()
-    ]
-    assert "no whole number" in why_not(REST, cells)
 
 
 def test_two_links_with_different_windows_are_refused() -> None:
@@ -341,14 +238,6 @@ def test_two_links_with_different_windows_are_refused() -> None:
     said = why_not(REST, mixed)
     assert "1.00 MB over distance-50ms" in said
     assert "different windows" in said
-
-
-def test_a_window_changed_while_it_ran_is_refused() -> None:
-    """From one distance on, in the middle of the run, the window is a quarter."""
-    before = Lab((HELD,)).cells()
-    after = Lab((replace(HELD, windows=replace(HELD.windows, steady=16_384.0)),)).cells()
-    changed = [new if np.mean(new.rtt) > 60 else old for old, new in zip(before, after, strict=True)]
-    assert "round trips more than the windows" in why_not(HELD, changed)
 
 
 @pytest.mark.parametrize("share", [0.8, 0.5])
@@ -376,10 +265,6 @@ def test_the_same_cells_give_the_same_fit_in_any_order() -> None:
     other, _ = fit_all([REST_NEW.series], cells[::-1])
     assert one[0].hosts == pytest.approx(other[0].hosts)
     assert (one[0].opening, one[0].windows) == (other[0].opening, other[0].windows)
-
-
-def test_kept_connections_have_no_first_window() -> None:
-    assert fitted(REST).windows == KEPT
 
 
 # ---- many simulated runs

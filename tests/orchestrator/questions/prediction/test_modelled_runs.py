@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.summarise import summarise, summary_of_json
@@ -39,14 +37,6 @@ def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() ->
     assert PREDICTION.of(summary_of_json(summary.to_json())) == found
 
 
-def test_without_predict_in_its_plan_a_run_has_no_model_unless_it_is_asked_for() -> None:
-    run = a_mapped_run(a_map(hold_out=0.0))
-    assert PREDICTION.of(summarise(run)) is None
-    found = modelled(run)
-    assert len(found.fits) == 2
-    assert found.judged is None
-
-
 def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
     found = modelled(a_mapped_run(a_map()))
     fit = found.fits[0]
@@ -65,12 +55,6 @@ def refused(run: MemoryRun) -> str:
     assert found.fits == ()
     assert found.judged is None
     return " ".join(found.refusals)
-
-
-def test_a_run_without_a_distance_is_refused() -> None:
-    assert "none of its cells can be modelled" in refused(
-        a_mapped_run(a_map(placements=[replace(distances()[0], kind="local")], hold_out=0))
-    )
 
 
 def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -> None:
@@ -96,21 +80,6 @@ def test_a_throttled_host_is_refused_and_not_bent() -> None:
     assert "was stopped by its CPU quota for up to" in refused(a_mapped_run(spoil=stop))
 
 
-def test_an_outlying_block_is_refused_with_its_number() -> None:
-    def slow(draft: Any) -> None:
-        if draft.block == 2:
-            slower(draft, 900_000)
-
-    said = refused(a_mapped_run(spoil=slow))
-    assert "block 3 was " in said
-    assert "slower than the others" in said
-    assert "refused, not bent" in said
-
-
-def test_two_blocks_are_too_few() -> None:
-    assert "only 2 blocks of at least 3 measured" in refused(a_mapped_run(a_map(blocks=2)))
-
-
 def test_links_with_different_initial_windows_are_not_fitted_together() -> None:
     links = distances()
     links[2] = replace(links[2], link=replace(links[2].link, initial_window=4))
@@ -119,15 +88,6 @@ def test_links_with_different_initial_windows_are_not_fitted_together() -> None:
         "its links have different initial windows: the kernel's own and 4 segments"
     )
     assert {fit.series.connection for fit in found.fits} == {"reuse"}
-
-
-def test_trials_with_different_congestion_controls_are_not_fitted_together() -> None:
-    def other(draft: Any) -> None:
-        draft.done["settings"]["congestion control"] = "bbr" if draft.block == 1 else "cubic"
-
-    found = modelled(a_mapped_run(spoil=other))
-    assert found.fits == ()
-    assert all("different congestion controls: bbr and cubic" in why for why in found.not_fitted.values())
 
 
 def test_a_window_changed_behind_its_back_is_refused() -> None:
@@ -141,25 +101,3 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
     found = modelled(run)
     assert found.fits == ()
     assert all("had different windows" in why for why in found.not_fitted.values())
-
-
-def test_a_window_changed_in_the_sealed_cells_alone_is_seen_by_them() -> None:
-    """The fit cannot know; the cells that it never saw do, and nothing is predicted of the stack."""
-    plan = a_map()
-    chosen = next(cell for cell in plan.sealed if cell.startswith("rest") and "300000" in cell)
-
-    def held(draft: Any) -> None:
-        if draft.cell.id == chosen:
-            slower(draft, 300_000_000)
-
-    found = modelled(a_mapped_run(plan, spoil=held))
-    assert found.judged is not None
-    assert found.judged.by_series["rest-thin__echo__reuse"] > 0.1
-    assert "Missed by more than 10 %, and not predicted: rest (thin), connections kept open" in found.judged.said
-
-
-@pytest.mark.parametrize("sizes", [(100, 10_000), (100,)])
-def test_too_few_payloads_say_which_to_add(sizes: tuple[int, ...]) -> None:
-    found = modelled(a_mapped_run(a_map(sizes=sizes, hold_out=0.0)))
-    assert found.fits == ()
-    assert all("add sizes to `echo`" in why for why in found.not_fitted.values())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from orchestrator.questions.prediction.fit import fit_all
-from orchestrator.questions.prediction.rules import bytes_text, rules
+from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import Modelled
 from tests.support.modelled import NEW, Lab, Truth, fitted
 
@@ -24,36 +24,6 @@ def test_two_alike_do_not_matter_anywhere() -> None:
     assert said(Truth(name="rest"), Truth(name="grpc", own=0.81)) == (
         "connections kept open: at every distance and payload of the map it does not matter which one (all within 10 %).",
     )
-
-
-def test_one_that_is_always_twice_as_fast_is_ahead_everywhere() -> None:
-    near = said(
-        Truth(name="rest", own=60.0), Truth(name="grpc", own=10.0), rtts=(1.0, 3.0, 9.0), sizes=(100, 1_000, 9_000)
-    )
-    assert near == ("connections kept open: at every distance and payload of the map grpc is ahead.",)
-
-
-def test_what_hosts_take_matters_near_and_not_far() -> None:
-    """2 ms of difference are more than 10 % up to a round trip of about 19 ms."""
-    (found,) = said(Truth(name="rest", own=3.0, per_kb=0.0), Truth(name="grpc", own=1.0, per_kb=0.0), rate=10_000.0)
-    from_to = re.fullmatch(
-        r"connections kept open: up to a round trip of (\d+) ms grpc is ahead, (?:from (\d+) ms on|beyond it) it does not"
-        r" matter which one \(all within 10 %\)(?:; between them it depends on the payload)?\.",
-        found,
-    )
-    assert from_to is not None, found
-    assert 12 <= int(from_to[1]) <= 20
-    assert 15 <= int(from_to[2] or from_to[1]) <= 25
-
-
-def test_what_bytes_take_is_said_by_payload() -> None:
-    """With hosts alike but for each byte, the larger messages tell."""
-    (found,) = said(
-        Truth(name="rest", own=1.0, per_kb=0.2, noise=1e-3),
-        Truth(name="grpc", own=1.0, per_kb=0.02, noise=1e-3),
-        rtts=(1.0, 3.0, 9.0),
-    )
-    assert re.search(r"up to [\d.]+ k?B it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
 
 
 def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of_it() -> None:
@@ -84,34 +54,7 @@ def test_nothing_is_claimed_of_distances_at_which_fewer_than_two_stacks_are_pred
     assert not re.search(r"from a round trip of \S+ ms on|beyond it", about), found
 
 
-def test_the_stack_matters_more_where_hosts_are_nearly_all_of_it() -> None:
-    kept = Truth(name="rest", own=90.0, noise=2e-4), Truth(name="grpc", own=9.0, noise=2e-4)
-    new = tuple(replace(truth, setting=NEW_SETTING, opening=1, windows=NEW) for truth in kept)
-    first, *_ = said(*kept, *new, rtts=(1.0, 3.0, 9.0), sizes=(100, 300, 1_000))
-    assert (
-        first == "At every distance and payload of the map which stack matters more than whether connections are kept."
-    )
-
-
 def test_noise_claims_nothing() -> None:
     loud = {"noise": 0.5, "network_noise": 0.2}
     for sentence in said(Truth(name="rest", **loud), Truth(name="grpc", own=0.9, **loud), blocks=3):  # type: ignore[arg-type]
         assert "none is told apart" in sentence or "it depends on" in sentence
-
-
-def test_a_wider_margin_makes_more_of_it_not_matter() -> None:
-    pair = Truth(name="rest", own=1.0, per_kb=0.0), Truth(name="grpc", own=0.8, per_kb=0.0)
-    assert "it does not matter" in said(*pair, matters=0.5)[0]
-    assert "at every distance" in said(*pair, matters=0.5)[0]
-    assert "at every distance" not in said(*pair, matters=0.05)[0]
-
-
-def test_one_stack_alone_has_no_sentence() -> None:
-    assert said(Truth(name="rest")) == ()
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(50, "50 B"), (1_500, "1.5 kB"), (20_000, "20 kB"), (2e6, "2 MB"), (999.7, "1 kB")]
-)
-def test_round_sizes_are_short(value: float, text: str) -> None:
-    assert bytes_text(value) == text

@@ -9,7 +9,6 @@ import pytest
 
 from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.refusals import Asked
-from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
 from tests.support.modelled import NEW, Lab, Truth, fitted
@@ -79,14 +78,6 @@ def test_every_place_is_what_predict_says_of_it(modelled: Modelled) -> None:
         require_alike(modelled, round_surface(way))
 
 
-def test_the_grid_ends_at_twice_what_was_measured(modelled: Modelled) -> None:
-    of = round_surface(ways(modelled, 0.1)[0])
-    assert (of.rtts[0], of.rtts[-1]) == (0.5, 200.0)
-    assert (of.sizes[0], of.sizes[-1]) == (50, 2_000_000)
-    assert 80.0 in of.rtts
-    assert 20_000 in of.sizes
-
-
 def test_where_a_rival_predicts_the_map_is_the_rivals(modelled: Modelled) -> None:
     assert modelled.judged is not None
     plainer = replace(modelled, judged=replace(modelled.judged, used=INTERPOLATION))
@@ -104,22 +95,3 @@ def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:
     assert not np.isnan(of.latency[:, 0]).any()
     assert of.codes[1, 0] == NONE
     assert np.isnan(of.apart[1, 0])
-
-
-def test_a_stack_that_the_sealed_cells_missed_is_not_on_the_map_and_why_is_said(modelled: Modelled) -> None:
-    assert modelled.judged is not None
-    missed = {name: 0.5 if name.startswith("grpc") else p90 for name, p90 in modelled.judged.by_series.items()}
-    found = ways(replace(modelled, judged=replace(modelled.judged, by_series=missed)), 0.1)
-    assert [series.label for series in round_surface(found[0]).series] == ["rest", "cbor"]
-    assert "its sealed cells were missed by 50 % at p90" in found[0].refused["grpc"]
-
-
-def test_without_fits_there_is_no_map_and_no_sentence() -> None:
-    nothing = Modelled(series=(), fits=(), judged=None, refusals=("no",), not_fitted={})
-    assert ways(nothing, 0.1) == ()
-    assert rules(nothing, 0.1) == ()
-
-
-def test_a_range_that_no_run_has_is_refused(modelled: Modelled) -> None:
-    odd = replace(modelled, fits=tuple(replace(fit, rtt_range=(0.0, 1e300)) for fit in modelled.fits))
-    assert ways(odd, 0.1) == ()

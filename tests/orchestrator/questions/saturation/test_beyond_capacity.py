@@ -7,18 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
-from orchestrator.report.render import render
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES, Load
 from tests.support.drafts import Draft
-from tests.support.pages import Document
 from tests.support.runs import MS, US, a_plan, a_run
 
 RATES = (250.0, 500.0, 1000.0, 4000.0)
@@ -93,29 +90,3 @@ def test_offered_is_counted_over_the_time_in_which_requests_were_due(summary: Ru
             assert trial.offered_per_s == pytest.approx(cell.factors["rate"], rel=0.1)
             assert trial.offered_per_s != cell.factors["rate"]  # arrivals are random, and as many as were drawn
     assert {t.offered_per_s for c in summarise(a_run()).cells for t in c.trials} == {None}
-
-
-def test_the_terminal_says_so(summary: RunSummary) -> None:
-    lines = [*answer_lines(summary, width=1000)]
-    start = lines.index("saturation · add, local, reuse · rest (thin)")
-    text = "\n".join(lines[start:])
-    assert "rest (thin) keeps up to 1000/s; beyond capacity: 4000/s." in text
-    rows = [line for line in lines[start:] if line.startswith("  4000/s")]
-    assert [row.endswith("beyond capacity") for row in rows] == [True, False]
-    assert "saturation" not in "\n".join(answer_lines(summarise(a_run())))
-
-
-def test_the_report_has_a_section_and_a_row_for_each_rate(summary: RunSummary) -> None:
-    document = Document(render(summary))
-    (table, *_) = [t for t in document.tables if t.caption.strip().startswith("rest (thin): add, local, reuse")]
-    assert [row[0].text.strip() for row in table.rows[1:]] == ["250/s", "500/s", "1000/s", "4000/s"]
-    assert table.row("4000/s")["not sent"].text.strip() == "4,500"
-    assert "beyond capacity: 4000/s." in document.text
-    assert "saturation" in [element.attributes.get("id") for element in document.all("section")]
-    assert document.unclosed == []
-    plain = Document(render(summarise(a_run())))
-    assert "saturation" not in [element.attributes.get("id") for element in plain.all("section")]
-
-
-def test_the_json_has_the_series(summary: RunSummary) -> None:
-    assert SATURATION.of(summary_of_json(summary.to_json())) == SATURATION.of(summary)

@@ -99,13 +99,6 @@ def test_the_knee_is_the_smallest_load_within_the_margin_of_the_highest() -> Non
     assert saturation_words.remarks(series, 2) == ("highest",)
 
 
-def test_the_margin_is_the_experiments_and_loads_may_come_in_any_order() -> None:
-    cells = closed({200: 900.0, 10: 960.0, 1: 300.0, 50: 1000.0})
-    strict, wide = (only(cells, matters=matters) for matters in (0.01, 0.05))
-    assert [point.load for point in strict.points] == [1, 10, 50, 200]
-    assert (load_at(strict, strict.knee), load_at(wide, wide.knee)) == (50, 10)
-
-
 def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it() -> None:
     series = only(closed({1: 100.0, 10: 500.0, 50: 1000.0}, cpu=(0.99, 0.99)))
     assert (series.knee, series.is_reached, series.limit) == (2, False, None)
@@ -143,12 +136,6 @@ def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
     assert f"{told}." in text_of(only(cells, [elsewhere]))
 
 
-def test_a_short_window_says_nothing_of_the_responders_cpu() -> None:
-    cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(1.0, 0.4))
-    cells = [replace(c, trials=tuple(replace(t, responder_window_s=0.1) for t in c.trials)) for c in cells]
-    assert only(cells).limit == "unknown"
-
-
 def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     noise = np.random.default_rng(3).normal(0, 0.04, size=(5, 5))
     means = {1: 300.0, 10: 900.0, 50: 950.0, 100: 1000.0, 200: 1010.0}
@@ -167,32 +154,10 @@ def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     assert f"By the intervals it lies from {first} to {last}{beyond}." in text_of(series)
 
 
-def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
-    """By the means the last two loads are alike; block by block either may be half as much again."""
-    last = [800.0, 1250.0, 1000.0, 1300.0, 790.0]
-    cells = [
-        a_cell([300.0] * 5, concurrency=1),
-        a_cell([600.0] * 5, concurrency=10),
-        a_cell([1000.0] * 5, concurrency=50),
-        a_cell(last, concurrency=100),
-    ]
-    series = only(cells)
-    assert (load_at(series, series.knee), series.is_reached, load_at(series, series.knee_by)) == (50, True, 100)
-    told = "By the intervals it lies from 50 in flight to 100 in flight, or is not reached."
-    assert told in text_of(series)
-
-
 @pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])
 def test_the_true_knee_lies_where_the_intervals_say_in_nineteen_of_twenty_runs(curve: str) -> None:
     """Where noise may make any load the highest, too: ratios to the one that looked it would hold seven in ten."""
     assert knees.simulate(curve, "bimodal", blocks=5, runs=100).held >= 0.95
-
-
-def test_with_two_blocks_there_is_a_knee_and_no_interval() -> None:
-    cells = [a_cell(drifting(v, 2), concurrency=n) for n, v in {1: 300.0, 10: 1000.0, 50: 1010.0}.items()]
-    series = only(cells)
-    assert (load_at(series, series.knee), series.knee_from, series.points[1].of_highest_interval) == (10, None, None)
-    assert "Fewer than three blocks: no interval." in text_of(series)
 
 
 def test_only_blocks_that_every_load_was_measured_in_count() -> None:
@@ -245,13 +210,6 @@ def test_what_was_sent_late_or_not_at_all_is_not_kept_up_with() -> None:
     assert load_at(series, series.keeps_up_to) == 500
 
 
-def test_answered_is_held_against_what_was_drawn_not_against_the_rate() -> None:
-    """Of few random arrivals 10 % fewer come than the rate says: answering all of those is keeping up."""
-    series = only([a_cell([0.9 * rate] * 3, rate=rate, offered=0.9 * rate) for rate in (10.0, 20.0, 40.0)])
-    assert series.keeps_up_to == 2
-    assert (*saturation_words.sentences(series),)[0].endswith("keeps up to 40/s, the greatest rate measured.")
-
-
 def test_a_stack_that_answers_no_rate_is_said_so() -> None:
     series = only([a_cell([100.0] * 3, rate=rate, not_sent=9) for rate in (500.0, 1000.0, 2000.0)])
     assert series.keeps_up_to is None
@@ -281,16 +239,6 @@ def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_th
     assert only(closed_loop, [failed(closed_loop[3], "queueing ramp")]).points[3].left_out == "queueing ramp failed"
 
 
-def test_a_knee_between_the_last_two_rates_is_said_to_lie_there() -> None:
-    told = {250.0: 250.0, 500.0: 500.0, 4000.0: 1200.0}
-    cells = [a_cell([of] * 3, rate=rate, cpu=(0.97, 0.3)) for rate, of in told.items()]
-    series = only(cells)
-    assert (series.knee, series.is_reached, series.limit) == (2, False, "responder")
-    text = text_of(series)
-    assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in text
-    assert "the responder's CPU limits it" in text
-
-
 def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
     cells = closed({1: 300.0, 10: 1000.0, 50: 1010.0, 100: 5000.0, 200: 9000.0})
     cells[3] = replace(cells[3], failed_trials=2)
@@ -301,32 +249,3 @@ def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
     assert [point.left_out for point in series.points[3:]] == ["2 trials failed", "a trial without a right reply"]
     assert only(cells[2:]).knee is None
     assert "no knee can be told" in (*saturation_words.sentences(only(cells[2:])),)[0]
-
-
-def test_a_bound_that_was_varied_beside_the_rate_makes_a_series_each() -> None:
-    cells = [a_cell([rate] * 3, rate=rate, concurrency=bound) for rate in (100.0, 200.0, 400.0) for bound in (8, 64)]
-    found = find_series(cells, (), matters=0.05)
-    assert [[point.load for point in series.points] for series in found] == [[100, 200, 400]] * 2
-
-
-def test_a_row_of_the_table_has_every_figure_below_its_head() -> None:
-    series = only(a_ladder())
-    heads, rows = saturation_words.heads(series), saturation_words.rows(series)
-    assert {len(row) for row in rows} == {len(heads)}
-    of = dict(zip(heads, rows[3], strict=True))
-    assert (of["rate"], of["offered/s"], of["not sent"]) == ("2000/s", "2,000", "4,000")
-    assert of["answered"] == "50 % (50 to 50 %)"
-    assert of["responder CPU"] == "50 %"
-    assert of["remarks"] == "highest, beyond capacity"
-    assert "not sent" not in saturation_words.heads(only(closed({1: 1.0, 2: 2.0, 4: 4.0})))
-
-
-def test_the_clients_share_stands_at_each_load_where_a_bare_socket_was_measured() -> None:
-    shares = {1: 0.25, 10: None, 50: -0.1}
-    cells = [a_cell([100.0] * 3, concurrency=load, client_share=share) for load, share in shares.items()]
-    series = only(cells)
-    place = saturation_words.heads(series).index("client's share")
-    assert [row[place] for row in saturation_words.rows(series)] == ["25 %", "-", "0.0 %"]
-    without = only(closed({1: 1.0, 2: 2.0, 4: 4.0}))
-    assert "client's share" not in saturation_words.heads(without)
-    assert {len(row) for row in saturation_words.rows(without)} == {len(saturation_words.heads(without))}

@@ -18,12 +18,8 @@ from orchestrator.questions.scorecard.card import Score, Scorecard, ScoreRow
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
 from orchestrator.questions.scorecard.find import scorecard
 from orchestrator.questions.scorecard.properties import properties
-from orchestrator.summarise import summarise, summary_of_json
-from services.python.contract.lines import Load
-from tests.support.codec_runs import a_codec_run
+from orchestrator.summarise import summarise
 from tests.support.drafts import Draft
-from tests.support.event_runs import a_stream_run
-from tests.support.mixes import MIX
 from tests.support.runs import a_plan, a_run
 from tests.support.searched import a_search_run, searching
 
@@ -104,11 +100,6 @@ def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
     assert found == ["grpc (thin)", "not resolved: grpc (thin) or rest (thin) again"]
 
 
-def test_controls_have_no_column() -> None:
-    assert card_of(with_a_control()).settings[0].stacks == ("rest (thin)", "grpc (thin)")
-    assert card_of(with_a_control()).properties.stacks == ("rest (thin)", "grpc (thin)")
-
-
 @pytest.mark.slow
 def test_stacks_that_are_shown_to_be_alike_share_the_lead() -> None:
     card = card_of(summarise(a_run(base_us={"grpc": 300.0}, between=0.002, blocks=10)))
@@ -127,24 +118,6 @@ def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_small
     assert row(card, "latency").best == "grpc (thin)"
     values = {score.stack: score.value for score in of.scores}
     assert 1 < (values["rest (thin)"] or 0) < 1.5 < (values["grpc (thin)"] or 0)
-
-
-def test_spreads_are_compared_for_the_card_alone() -> None:
-    assert "p99_to_p50" not in {c.statistic for c in (*apart().comparisons, *apart().costs)}
-
-
-def test_too_few_requests_for_a_p99_are_no_spread_and_the_row_names_who_measures_it() -> None:
-    of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=100)))), "predictable")
-    assert of.best == "not measured here; experiments/six_protocols.yaml measures it"
-    assert {(s.basis, s.text, s.why) for s in of.scores} == {
-        ("not measured", "not measured", "too few requests for a p99")
-    }
-
-
-def test_a_spread_of_all_requests_pooled_is_shown_and_decides_nothing() -> None:
-    of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=300)))), "predictable")
-    assert not of.is_resolved
-    assert all(score.value and score.interval is None for score in of.scores)
 
 
 def test_wire_and_cpu_are_of_what_was_counted() -> None:
@@ -174,36 +147,7 @@ def test_what_is_invalid_leads_nothing() -> None:
     assert score(latency, "grpc").why.startswith("invalid: ")
 
 
-def test_a_lead_that_rests_on_those_that_could_be_compared_says_so() -> None:
-    def wrong(draft: Draft) -> None:
-        if draft.cell.stack.startswith("cbor"):
-            draft.done["identity"] = "somebody else"
-
-    latency = row(card_of(summarise(a_run(stacks=THREE, spoil=wrong))), "latency")
-    assert latency.best == "grpc (thin), of those that could be compared (not cbor (thin))"
-
-
-def test_one_stack_alone_is_measured_and_leads_nothing() -> None:
-    latency = row(card_of(summarise(a_run(stacks=("rest",)))), "latency")
-    assert score(latency, "rest").value
-
-
-@pytest.mark.slow
-def test_cells_that_were_compared_by_a_factor_alone_are_no_race_of_stacks() -> None:
-    ways = [{"connection": "reuse", "compression": "none"}, {"connection": "reuse", "compression": "gzip"}]
-    contrast = p.Contrast(factor="compression", references=("none",))
-    card = card_of(summarise(a_run(calls=ways, contrasts=(contrast,))))
-    assert len(card.settings) == 2
-    assert {row(card, "latency", n).best for n in (0, 1)} == {"stacks were not compared in this run"}
-
-
 # ---- capacity
-
-
-def test_a_run_at_one_load_names_the_experiment_that_searches() -> None:
-    of = row(card_of(apart()), "capacity")
-    assert of.best == "not measured here; experiments/capacity.yaml searches for it"
-    assert {score.basis for score in of.scores} == {"not measured"}
 
 
 @pytest.mark.slow
@@ -250,32 +194,6 @@ def test_properties_are_judgements_of_the_protocols_with_their_reasons() -> None
     assert by_name["browser"].best == "yes: rest"
 
 
-def test_an_end_that_carries_no_stream_of_its_protocol_does_not_stream() -> None:
-    plan = real(("grpc", "tonic", "tonic"), ("grpc", "grpc-go", "grpc-go"), ("grpc", "grpc-js", "grpc-aio"))
-    streaming = {row.name: row for row in properties(plan, (), catalogue())[0].rows}["streaming"]
-    assert [score.text for score in streaming.scores] == ["no", "yes", "no"]
-    assert streaming.scores[0].why == "tonic: Rust does not carry it"
-
-
-def test_many_stacks_of_a_protocol_that_are_all_best_are_counted_and_not_named() -> None:
-    ends = ("fastapi", "go-net-http", "hyper", "fastify")
-    every = [("rest", end, "pycurl") for end in ends] + [("grpc", "grpcio", "grpcio")]
-    plan = real(*every)
-    of = replace(plan, stacks=tuple(replace(s, label=f"{s.protocol} ({s.responder})") for s in plan.stacks))
-    assert {row.name: row.best for row in properties(of, (), catalogue())[0].rows}["browser"] == "yes: all 4 of rest"
-    alone = replace(of, stacks=of.stacks[:4])
-    assert {r.name: r.best for r in properties(alone, (), catalogue())[0].rows}["browser"] == "yes: all 4 stacks"
-
-
-def test_every_protocol_says_whether_a_browser_can_call_it_and_whether_it_needs_a_schema() -> None:
-    assert [p.name for p in catalogue().protocols.values() if p.browser is None or p.schema is None] == []
-
-
-def test_a_stream_in_the_run_is_measured() -> None:
-    of = row(card_of(summarise(a_stream_run())), "streaming")
-    assert {(score.text, score.basis, score.evidence) for score in of.scores} == {("yes", "measured", "events")}
-
-
 def test_lines_are_those_of_both_ends_and_their_files_add_up() -> None:
     plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
     table, lines = properties(plan, (), catalogue())
@@ -290,30 +208,3 @@ def test_lines_are_those_of_both_ends_and_their_files_add_up() -> None:
     generated = {file: count for of in lines for file, count in of.files if "/generated/" in file}
     assert by_name["lines_generated"].scores[1].value == sum(generated.values()) > 100
     assert by_name["lines_generated"].best == "fewest: rest"
-
-
-def test_of_a_service_that_runs_already_the_responder_is_not_counted() -> None:
-    given = p.External(given="localhost", host="127.0.0.1", port=1)
-    table, lines = properties(real(("rest", "fastapi", "pycurl"), external=given), (), catalogue())
-    assert [of.end for of in lines] == ["requester"]
-    (of,) = [row for row in table.rows if row.name == "lines_responder"]
-    assert (of.scores[0].basis, of.scores[0].why) == ("not measured", "orch does not start it")
-
-
-@pytest.mark.slow
-def test_codecs_alone_have_no_wire() -> None:
-    card = card_of(summarise(a_codec_run()))
-    wire = row(card, "wire")
-    assert {score.why for score in wire.scores} == {"a codec alone has no network"}
-    assert {s.why for s in row(card, "lines_responder").scores} == {"a codec alone: nobody answers"}
-
-
-def test_it_survives_json() -> None:
-    assert SCORECARD.of(summary_of_json(apart().to_json())) == SCORECARD.of(apart())
-
-
-def test_of_a_mix_nobody_is_the_most_predictable_as_its_p99_and_median_are_two_operations() -> None:
-    card = card_of(summarise(a_run(operation=MIX)))
-    found = row(card, "predictable")
-    assert found.best == "not asked of a mix: its p99 over its median is how far its operations lie apart"
-    assert [score.basis for score in found.scores] == ["not measured", "not measured"]

@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.questions.shares.complete_matrix import TooManyLevelsError, largest
 
-PROTOCOLS = ("rest", "grpc", "tcp")
 LANGUAGES = ("Python", "Go", "Rust", "Node.js")
 Key = tuple[str, str, str]
 
@@ -27,11 +26,6 @@ def test_of_a_whole_matrix_it_is_all() -> None:
     assert largest(cells, levels("rest", "grpc")) == (("rest", "grpc"), LANGUAGES, LANGUAGES)
 
 
-def test_a_language_without_a_protocol_is_left_out() -> None:
-    three = ("Python", "Go", "Node.js")
-    assert largest(spoken(rest=LANGUAGES, grpc=three), levels("rest", "grpc")) == (("rest", "grpc"), three, three)
-
-
 def test_a_part_with_both_protocols_comes_before_a_larger_one_with_one() -> None:
     two = ("Python", "Go")
     cells = spoken(rest=LANGUAGES, grpc=two)  # 16 cells of rest alone, 8 of both
@@ -44,27 +38,6 @@ def test_one_missing_cell_costs_the_level_that_loses_least() -> None:
     assert found is not None
     assert len(found[0]) * len(found[1]) * len(found[2]) == 24
     assert set(product(*found)) <= cells
-
-
-def test_of_equal_parts_the_one_named_first_is_taken() -> None:
-    cells = spoken(rest=LANGUAGES, grpc=("Python", "Go", "Node.js"), tcp=("Python", "Go", "Rust"))
-    assert largest(cells, levels(*PROTOCOLS)) == (
-        ("rest", "grpc"),
-        ("Python", "Go", "Node.js"),
-        ("Python", "Go", "Node.js"),
-    )
-
-
-@pytest.mark.parametrize(
-    "cells", [{("rest", "Go", "Go"), ("grpc", "Python", "Python")}, {("rest", "Go", "Go"), ("grpc", "Go", "Go")}]
-)
-def test_there_is_none_where_no_two_factors_vary(cells: set[Key]) -> None:
-    assert largest(cells, levels("rest", "grpc")) is None
-
-
-def test_two_factors_are_enough() -> None:
-    cells = {("rest", r, "Python") for r in LANGUAGES} | {("grpc", r, "Python") for r in LANGUAGES}
-    assert largest(cells, (("rest", "grpc"), LANGUAGES, ("Python",))) == (("rest", "grpc"), LANGUAGES, ("Python",))
 
 
 def test_too_large_a_matrix_is_refused() -> None:

@@ -34,18 +34,6 @@ def test_of_logs_without_noise_the_shares_are_exact() -> None:
     assert found.noise.value == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_change_is_the_mean_square_between_two_levels_however_many_there_are() -> None:
-    levels = np.array([0.0, 0.2, 0.7])
-    logs = np.broadcast_to(np.array([0.0, 0.4])[:, None] + levels, (3, 2, 3))
-    found = decompose(np.asarray(logs))
-    assert found is not None
-    pairs = [(a - b) ** 2 for a in levels for b in levels if a != b]
-    assert found.change(0).value == pytest.approx(0.16)
-    assert found.change(1).value == pytest.approx(np.mean(pairs))
-    expected = (np.mean(pairs) - 0.16) / (2 * found.variance.value)
-    assert found.change_beyond(1, 0).value == pytest.approx(expected)
-
-
 def test_shares_add_up_to_one_whatever_the_noise() -> None:
     logs = np.random.default_rng(1).normal(size=(5, 2, 3, 4)) + np.random.default_rng(2).normal(size=(2, 3, 4))
     found = decompose(logs)
@@ -55,24 +43,6 @@ def test_shares_add_up_to_one_whatever_the_noise() -> None:
     everything = found.share(found.effects)
     assert everything.value == pytest.approx(1.0)
     assert everything.se == pytest.approx(0.0, abs=1e-9)
-
-
-def test_a_component_is_the_mean_over_pairs_of_different_blocks() -> None:
-    logs = np.random.default_rng(3).normal(size=(4, 2, 3))
-    found = decompose(logs)
-    assert found is not None
-    effects = logs.mean(axis=2) - logs.mean(axis=(1, 2))[:, None]  # of the first factor, in each block
-    pairs = [effects[b] @ effects[c] / 2 for b in range(4) for c in range(4) if b != c]
-    assert found.share([frozenset({0})]).value * found.variance.value == pytest.approx(np.mean(pairs))
-
-
-def test_the_residual_is_the_variance_within_cells_that_no_whole_block_has() -> None:
-    rng = np.random.default_rng(4)
-    logs = rng.normal(0.0, 0.1, (400, 2, 3)) + rng.normal(0.0, 1.0, (400, 1, 1)) + rng.normal(0.0, 1.0, (2, 3))
-    found = decompose(logs)
-    assert found is not None
-    assert found.residual.value == pytest.approx(0.01, rel=0.1)
-    assert found.noise.value == pytest.approx(0.01 / (0.01 + found.variance.value), rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +90,6 @@ def test_where_nothing_matters_nothing_is_claimed(noise: str) -> None:
     found = simulated.claims(simulated.NOTHING, blocks=5, noise=noise, sd=0.1, runs=RUNS)
     assert found.apart <= 0.03
     assert max(found.responder_more, found.responder_less, found.requester_more, found.requester_less) <= 0.01
-
-
-def test_of_changes_that_go_equally_far_none_is_said_to_go_further() -> None:
-    """Of shares that are unlike all the same: the protocol has two levels, the languages three."""
-    found = simulated.claims(simulated.ALIKE, blocks=5, noise="even", sd=0.05, runs=RUNS)
-    assert found.apart == 1.0
-    said = (found.responder_more, found.responder_less, found.requester_more, found.requester_less)
-    assert sum(said) <= 0.08
 
 
 def test_what_matters_is_found() -> None:

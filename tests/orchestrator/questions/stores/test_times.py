@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.stores.times import StoreTimes
-from orchestrator.report.render import render
 from orchestrator.summarise import summarise
 from services.python.contract import responder_lines as lines
 from tests.support import judged
@@ -27,7 +25,6 @@ BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, servi
 BY_POOL = StoreTimes(handling=10.0, queue=0.5, pool=8.0, database=1.0, service=0.5)
 BY_NONE = StoreTimes(handling=10.0, queue=3.0, pool=3.0, database=3.0, service=1.0)
 SLOW = {"rest": 20_000.0, "grpc": 20_000.0}  # microseconds: nobody handles a request for longer than it takes
-IN_MEMORY = StoreTimes(handling=0.01, queue=0.0, pool=0.0, database=0.0, service=0.01)
 
 
 def sums(requests: int, handling_s: float = 0.0, **parts: float) -> SimpleNamespace:
@@ -51,21 +48,6 @@ def test_a_trials_times_are_means_of_what_was_measured_without_the_warm_up() -> 
     assert times.accounted == pytest.approx(1.0)
 
 
-def test_who_does_not_tell_has_none() -> None:
-    silent = SimpleNamespace(store=None)
-    assert store_times.of_trial(record(None, sums(5, 1.0))) is None
-    assert store_times.of_trial(record(silent, silent)) is None
-    assert store_times.of_trial(record(sums(5, 1.0), sums(5, 1.0))) is None
-    assert store_times.of_cell([record(silent, silent)]) is None
-
-
-def test_a_cells_times_are_the_medians_of_its_trials() -> None:
-    trials = [record(sums(0), sums(1000, handling, database_s=handling / 2)) for handling in (1.0, 9.0, 2.0)]
-    times = store_times.of_cell([*trials, record(None, None)])
-    assert times is not None
-    assert (times.handling, times.database) == pytest.approx((2.0, 1.0))
-
-
 def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task() -> None:
     times = store_times.of_trial(record(sums(100, 1.0, queries=300), sums(300, 2.0, queries=2_700)))
     assert times is not None
@@ -78,48 +60,6 @@ def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task(
     assert [row.queries for run in (once, of_three) for row in store_words.rows(run.cells)] == [12.0, 36.0]
     assert store_words.rows(once.cells)[0].texts[4] == "12"
     assert store_words.rows(stored(BY_DATABASE).cells)[0].texts[4] == "-"
-
-
-def test_how_many_queries_a_sample_takes_is_said_where_that_differs() -> None:
-    each, page = (replace(BY_DATABASE, queries=number) for number in (10.75, 3.0))
-    run = stored(each, page, page, store="sqlite")
-    first, second, third = run.cells
-    label = second.stack_label
-    own = first.stack_label
-    again = replace(second, stack=first.stack, stack_label=own)
-    cells = [first.having(batching="none"), again.having(batching="dataloader"), third]
-    assert store_words.queries(cells) == (
-        f"Queries to the store for each sample, on average: {first.operation}: 3 with a DataLoader of {own} and"
-        f" {third.stack_label}; 10.8 with a query by each resolver of {own}."
-    )
-    said = store_words.queries(run.cells)
-    assert f"3 with {label} and {third.stack_label}; 10.8 with {own}." in said
-    assert store_words.queries(stored(page, page).cells) == store_words.queries(stored(BY_DATABASE).cells) == ""
-
-
-def test_a_row_says_how_requests_were_made_but_for_the_store() -> None:
-    run = stored(BY_DATABASE, store="sqlite")
-    [row] = store_words.rows([cell.having(batching="dataloader") for cell in run.cells])
-    assert "dataloader" in row.asked
-    assert "sqlite" not in row.asked
-    assert "pool" not in row.asked
-
-
-def test_queries_that_overlap_name_no_bottleneck() -> None:
-    run = stored(BY_DATABASE)
-    [one] = store_words.rows(run.cells)
-    assert one.of_latency is not None
-    assert one.of_latency > 1  # a mean of few slow ones may be above the median
-    assert one.bottleneck == "database"
-    [several] = store_words.rows(stored(replace(BY_DATABASE, queries=12.0)).cells)
-    assert several.bottleneck is None
-    [at_once] = [cell.having(calls=3) for cell in stored(replace(BY_DATABASE, queries=1.0)).cells]
-    assert store_words.rows([at_once])[0].bottleneck is None
-    brief = replace(BY_DATABASE, handling=0.2, database=0.14, pool=0.03, queue=0.01, service=0.02, queries=12.0)
-    [within] = store_words.rows(stored(brief).cells)
-    assert within.of_latency is not None
-    assert 0.25 < within.of_latency < 1
-    assert within.bottleneck == "database"
 
 
 def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
@@ -141,52 +81,6 @@ def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
     assert "PostgreSQL by psycopg with a pool of 4 connections (80 %" in said
     assert third.stack_label not in said
     assert [row.bottleneck for row in store_words.rows(run.cells)] == ["database", "pool", None]
-
-
-def test_a_part_of_what_is_next_to_nothing_of_the_latency_limits_nothing() -> None:
-    quick = StoreTimes(handling=1e-4, queue=0.0, pool=0.0, database=9e-5, service=1e-5)
-    run = stored(quick)
-    [row] = store_words.rows(run.cells)
-    assert row.bottleneck is None
-    assert row.of_latency is not None
-    assert 0 < row.of_latency < 0.01
-    assert store_words.sentence(run.cells) == ""
-
-
-def test_memory_has_no_bottleneck_and_no_pool() -> None:
-    run = stored(IN_MEMORY, store="none", pool="standard")
-    assert store_words.sentence(run.cells) == ""
-    [row] = store_words.rows(run.cells)
-    assert (row.store, row.pool, row.bottleneck) == ("no database", "", None)
-    assert store_words.rows(a_run().cells) == ()
-
-
-def test_cells_that_differ_in_their_load_alone_are_named_once_without_what_all_have_in_common() -> None:
-    run = stored(BY_DATABASE, BY_DATABASE)
-    first, second = (replace(cell, stack_label="rest") for cell in run.cells)
-    loads = (first, replace(second, load="another load"))
-    said = store_words.sentence(loads)
-    assert said == (
-        "The database is the bottleneck of rest, PostgreSQL by psycopg with a pool of 4 connections, under 2 of 2 loads"
-        " (up to 70 % of the handling time)."
-    )
-    assert "another load (70 %" in store_words.sentence((replace(first, stack_label="grpc"), loads[1]))
-
-
-def test_many_cells_are_counted() -> None:
-    run = stored(*[BY_DATABASE] * 5)
-    assert "(70 % of the handling time); and of 4 more cells." in store_words.sentence(run.cells)
-
-
-def test_answer_terminal_page_and_json_say_it() -> None:
-    run = stored(BY_DATABASE, BY_POOL)
-    text = "\n".join(answer_lines(run, width=10_000))
-    for shown in (store_words.sentence(run.cells), "7 ms (70 %)"):
-        assert shown in text.replace("\n  ", " ")
-    page = render(run)
-    assert 'id="stores"' in page
-    assert "7 ms (70 %)" in page
-    assert 'id="stores"' not in render(a_run())
 
 
 @pytest.mark.parametrize(
@@ -287,21 +181,6 @@ def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
     assert ("asked the database nothing for 1 request of 100" in found.explanation) is (verdict == "fail")
 
 
-def test_what_reading_the_clock_takes_is_no_gap() -> None:
-    assert store_times.unaccounted(StoreTimes(handling=0.010, queue=0.0, pool=0.0, database=0.0, service=0.006)) == ""
-    assert store_times.unaccounted(StoreTimes(handling=0.012, queue=0.0, pool=0.0, database=0.0, service=0.006))
-
-
-def test_the_conditions_name_the_databases_that_were_asked() -> None:
-    def told(draft: Any) -> None:
-        draft.ready["settings"] = {"store": "PostgreSQL 18.1", "driver": "psycopg 3.3.9 (binary)"}
-
-    assert (
-        dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
-    )
-    assert "Databases" not in dict(summarise(run_made_up()).conditions)
-
-
 @cache
 def a_stream() -> CellSummary:
     """500 events/s, two milliseconds apart, of rows in PostgreSQL."""
@@ -326,13 +205,6 @@ def test_of_a_stream_the_interval_between_two_events_is_what_handling_is_held_ag
     said = f"The database is the bottleneck of {cell.stack_label}, {cell.operation}"
     assert store_words.sentence([cell]).startswith(said if bottleneck else "")
     assert bool(store_words.sentence([cell])) is (bottleneck is not None)
-
-
-def test_pages_that_are_cut_short_make_no_sentence_on_queries() -> None:
-    cells = [streamed(replace(BY_DATABASE, queries=number)) for number in (0.01, 0.0102)]
-    cells[1] = replace(cells[1], id="another", stack="other", stack_label="other")
-    assert store_words.queries(cells) == ""
-    assert store_words.queries([replace(cell, kind="call") for cell in cells]) != ""
 
 
 @pytest.mark.parametrize(("database_s", "verdict"), [(0.0088, "pass"), (0.007, "fail")])

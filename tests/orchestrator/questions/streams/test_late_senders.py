@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from orchestrator.questions.streams.observe import StreamSamples
 from tests.support import judged
-from tests.support.event_runs import a_stream_plan, a_stream_run, enter, places
+from tests.support.event_runs import a_stream_run, enter, places
 from tests.support.runs import MS, Draft
 
 CHECK = "event stream"
@@ -81,19 +80,3 @@ def late_by(some_ns: int) -> Callable[[Draft], None]:
 def test_lateness_that_moves_what_is_shown_is_found(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
     for result in judged.of(a_stream_run(spoil=spoil), CHECK):
         assert (result.verdict, words in result.explanation) == (verdict, True), result
-
-
-def test_a_timer_that_is_later_than_a_delivery_takes_and_moves_no_number_is_no_fault() -> None:
-    result = judged.of(a_stream_run(spoil=late_by(3 * MS // 4)), CHECK)[0]  # of 2 ms
-    assert result.verdict == "pass", result
-
-
-def test_the_gaps_of_events_in_time_are_those_of_their_deliveries() -> None:
-    run = a_stream_run(spoil=late_by(3 * MS // 2))
-    plan_cell = a_stream_plan().cells[0]
-    path = next(trial.requesters[0].samples for trial in run.stored.trials if trial.cell == plan_cell.id)
-    of = StreamSamples(run.files[path], plan_cell, is_one_clock=True)
-    assert np.quantile(of.gaps_ns, 0.99) > 3.3 * MS
-    took = of.delivery_ns.max() - of.delivery_ns.min()
-    assert (np.abs(of.gaps_on_time_ns - 2 * MS) <= took).all()
-    assert of.gaps_on_time_ns.size == of.gaps_ns.size == 2 * 499

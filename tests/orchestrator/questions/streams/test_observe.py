@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
-from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
-from orchestrator.statistics.terms import ReasonKind
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
-from tests.support.runs import MS, US, Draft, a_run
+from tests.support.runs import MS, Draft, a_run
 
 CHECK = "event stream"
 
@@ -255,66 +252,6 @@ def test_the_check_finds_what_is_wrong_with_a_stream(spoil: Callable[[Draft], No
     assert (result.verdict, words in result.explanation) == (verdict, True), result
 
 
-def test_terminal_and_report_show_the_counts_and_no_chart_of_calls() -> None:
-    summary = summarise(a_stream_run(spoil=in_websocket(dropping)))
-    lines = list(answer_lines(summary, width=400))
-    heads = next(line for line in lines if "offered" in line)
-    assert [word in heads for word in ("sent", "delivered", "dropped", "gap p99", "delivery p50")] == [True] * 5
-    assert any("4,990" in line and line.strip().startswith("websocket") for line in lines)
-    assert any("events/s" in line for line in lines)
-    page = render(summary)
-    assert 'id="streams"' in page
-    assert "4,990" in page
-    assert 'id="floor"' not in page
-    assert 'id="first"' not in page
-    assert 'href="#first"' not in page
-    assert summary_of_json(summary.to_json()) == summary
-
-
-def test_the_report_of_calls_has_no_section_of_events() -> None:
-    from tests.support.runs import a_run
-
-    page = render(summarise(a_run()))
-    assert 'id="streams"' not in page
-    assert 'id="floor"' in page
-
-
-def test_a_slow_stack_is_called_slower_by_its_delivery_times() -> None:
-    def slower(draft: Draft) -> None:
-        if "sse" in draft.cell.stack:
-            draft.columns["received_ns"] += 400 * US * (draft.columns["sender_clock"] > 0)
-
-    summary = summarise(a_stream_run(spoil=slower))
-    (median,) = (c for c in summary.comparisons if c.statistic == "median")
-    assert (median.standing, median.stack_label) == ("slower", "sse (thin)")
-
-
-def test_over_a_distance_the_median_gap_decides_nothing_and_it_says_why() -> None:
-    def in_bursts(draft: Draft) -> None:  # every tenth event comes with the one behind it
-        if "sse" in draft.cell.stack:
-            for parent in (3, 4):
-                late, behind = (places(draft, *range(first, 500, 10), parent=parent) for first in (1, 2))
-                draft.columns["received_ns"][late] = draft.columns["received_ns"][behind]
-
-    plan = a_stream_plan(placements=[FAR], provider="gcp", seconds=1.2)
-    summary = summarise(a_stream_run(plan, spoil=in_bursts))
-    of = {c.statistic: c for c in summary.comparisons}
-    assert (of["median"].standing, of["median"].ratio) == ("cannot tell", None)
-    assert of["median"].reason.kind is ReasonKind.SCHEDULE
-    assert of["p99"].ratio is not None
-
-
-def test_over_a_distance_events_that_came_before_they_were_due_are_found_by_the_receivers_clock() -> None:
-    def all_at_once(draft: Draft) -> None:
-        mine = (draft.columns["kind"] == 3) & (draft.columns["phase"] == 1)
-        first = draft.columns["received_ns"][mine].min()
-        draft.columns["received_ns"][mine] = first + draft.columns["sequence"][mine]
-
-    plan = a_stream_plan(placements=[FAR], provider="gcp")
-    result = judged.of(a_stream_run(plan, spoil=in_websocket(all_at_once)), CHECK)[0]
-    assert (result.verdict, "sent before being due" in result.explanation) == ("fail", True), result
-
-
 def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too() -> None:
     def elsewhere(draft: Draft) -> None:
         enter(draft)
@@ -337,47 +274,6 @@ def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() ->
     assert (found.verdict, "not all sent events at the same time" in found.explanation) == ("fail", True), found
 
 
-def test_many_subscriptions_are_counted_in_one_pass() -> None:
-    from orchestrator.questions.streams.observe import _first_arrivals
-
-    parent = np.repeat(np.arange(1, 4), 4)
-    number = np.array([1, 3, 2, 3, 2, 1, 1, 2, 9, 9, 5, 9])
-    counted = np.ones(12, dtype=bool)
-    counted[8] = False
-    first, is_reordered = _first_arrivals(parent, number, counted, 9)
-    assert first.tolist() == [True, True, True, False, True, True, False, False, False, True, True, False]
-    assert np.flatnonzero(is_reordered).tolist() == [2, 5, 10]
-
-
-def test_no_more_events_a_second_are_shown_than_were_offered_and_their_rate_is_explained_as_theirs() -> None:
-    summary = summarise(a_stream_run())
-    assert cell_of(summary).throughput_per_s == pytest.approx(1000.0)  # two clients, 500 a second to each
-    page = render(summary)
-    assert "Events/s is events delivered over the time that the streams were to last" in page
-    assert "Req/s is right replies" not in page
-
-
-def test_what_was_dropped_is_said_to_be_that_and_not_beyond_a_time_out() -> None:
-    def spoil(draft: Draft) -> None:
-        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
-        keep[places(draft, *range(100, 130))] = False
-        without(draft, keep)
-
-    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
-    page = render(summary)
-    assert 'title="falls among events that never came right">dropped' in page
-    assert "requests without a right reply&#34;" not in page
-    assert not any("> 30 s" in line or "got no right reply" in line for line in answer_lines(summary, width=400))
-
-
-def test_one_client_keeps_a_responders_core_as_busy_as_its_schedule_says() -> None:
-    def busy(draft: Draft) -> None:
-        draft.stats["cpu_s"] = 1.3
-
-    found = judged.of(a_stream_run(clients=1, spoil=in_websocket(busy)), "responder's core")[0]
-    assert (found.verdict, "events wait for each other" in found.explanation) == ("warn", True), found
-
-
 def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_events() -> None:
     run = a_stream_run(blocks=3)
     path = next(path for path in run.files if "/00002" in path)
@@ -385,14 +281,6 @@ def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_event
     found = summarise(run)
     assert found.state == "complete"
     assert {check.verdict for check in found.checks if check.name == "event stream"} >= {"fail"}
-
-
-def test_checks_of_calls_alone_say_that_they_do_not_apply() -> None:
-    found = judged.verdicts(a_stream_run())
-    for name in ("floor", "in flight", "Little's law", "reply", "connections", "offered load", "lost packets"):
-        assert found[name] == "not applicable", name
-    for name in ("completeness", "order", "noise", "clocks", "responder's core", "percentile support"):
-        assert found[name] != "not applicable", name
 
 
 def test_the_check_of_streams_applies_to_streams_alone() -> None:

@@ -79,12 +79,3 @@ def test_a_slow_reader_that_is_not_and_a_sender_slower_than_its_reader_fail(
 ) -> None:
     result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=spoil), CHECK)[0]
     assert (result.verdict, words in result.explanation) == ("fail", True), result
-
-
-def test_the_senders_memory_stands_beside_its_events() -> None:
-    def large(draft: Draft) -> None:
-        draft.stats["memory_bytes"] = 123_456_789
-
-    of = stream_of(summarise(a_stream_run(spoil=large)))
-    assert of.sender_memory == 123_456_789
-    assert stream_words.of_events(of, MILLISECONDS)[13] == "123.00 MB"

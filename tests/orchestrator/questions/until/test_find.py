@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import SHARE, alpha, ends_after, expected_blocks, look, still_expected
+from orchestrator.questions.until.find import SHARE, alpha, ends_after, look
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
@@ -48,11 +48,6 @@ def test_it_ends_at_the_first_look_at_which_each_interval_is_narrow_enough():
     assert [each.widest for each in looks] == sorted((each.widest for each in looks), reverse=True)
 
 
-def test_no_look_before_the_fewest_blocks():
-    plan = until(0.10, blocks=8, at_least=5)
-    assert ends_after(plan, medians(plan, *[2.0] * 8), 8) == 5
-
-
 def test_a_pair_without_three_values_is_never_narrow_enough():
     plan = until(0.10, blocks=6)
     values = medians(plan, *[2.0] * 6)
@@ -67,15 +62,6 @@ def test_only_an_end_before_the_last_block_is_corrected_for():
     assert alpha(plan, 7) == pytest.approx(ALPHA * SHARE)
     assert alpha(plan, 8) == ALPHA
     assert alpha(replace(plan, until=None), 3) == ALPHA
-
-
-def test_a_narrower_interval_is_expected_to_take_more_blocks():
-    few, many = (expected_blocks(until(within, blocks=100), 0.05) for within in (0.10, 0.03))
-    assert 3 <= few < many < 100
-    assert expected_blocks(until(0.001, blocks=30), 0.05) == 30
-    plan = until(0.03, blocks=100)
-    assert 10 < still_expected(plan, [0.06], 10) < 100
-    assert still_expected(plan, [None], 10) == 100
 
 
 @pytest.fixture(scope="module")
@@ -95,21 +81,6 @@ def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole)
     assert UNTIL.of(again) == UNTIL.of(summary)
 
 
-def test_its_intervals_are_wider_than_those_of_as_many_planned_blocks(whole):
-    early = summarise(cut(whole, 3))
-    fixed = cut(whole, 3)
-    plan = replace(a_plan(blocks=6), repeats=3)
-    plan = replace(plan, trials=tuple(t for t in plan.trials if t.block < 3))
-    planned = summarise(replace(fixed, stored=replace(fixed.stored, plan=plan.to_dict())))
-    for mine, theirs in zip(early.comparisons, planned.comparisons, strict=True):
-        assert mine.ratio == theirs.ratio
-        if mine.interval and theirs.interval:
-            assert mine.interval[0] < theirs.interval[0] <= theirs.interval[1] < mine.interval[1]
-            assert mine.p_value >= theirs.p_value
-    for mine, theirs in zip(early.cells, planned.cells, strict=True):
-        assert mine.median_interval[0] < theirs.median_interval[0]
-
-
 def test_an_end_that_its_samples_do_not_allow_fails(whole):
     narrow = replace(whole, stored=replace(whole.stored, plan=until(0.001, blocks=6).to_dict()))
     summary = summarise(cut(narrow, 4))
@@ -122,15 +93,3 @@ def test_blocks_made_after_the_run_might_have_ended_fail_too(whole):
     assert [c.explanation for c in summary.checks if c.name == "completeness" and c.verdict == "fail"] == [
         "The run ended after 5 blocks; by its samples it ends after 3."
     ]
-
-
-def test_a_run_that_was_cut_lacks_the_blocks_that_were_planned(whole):
-    summary = summarise(cut(whole, 3, state="interrupted"))
-    assert {cell.planned_trials for cell in summary.cells} == {6}
-
-
-def test_the_limit_is_told_with_how_many_intervals_reached_the_width():
-    summary = summarise(a_run(until(0.001, blocks=4)))
-    assert UNTIL.of(summary) is not None
-    assert UNTIL.of(summary).blocks == UNTIL.of(summary).at_most
-    assert all(width.reaches > 0.001 for width in UNTIL.of(summary).widths)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from services.python.codecs.json import CODEC
-from services.python.protocols.bodies import asgi_app, fastapi_app, flask_app, starlette_app
+from services.python.protocols.bodies import asgi_app, fastapi_app, starlette_app
 from services.python.serve.dispatcher import Dispatcher
 
 FRAMEWORKS = [asgi_app, starlette_app, fastapi_app]
@@ -57,17 +57,3 @@ def test_a_body_may_come_in_pieces(module: Any) -> None:
 @pytest.mark.parametrize("body", [b"not json", b"[1, 2]", b"{}", b'{"a": 1}'])
 def test_a_body_that_is_no_addition_is_refused(module: Any, body: bytes) -> None:
     assert asked(module, "/add", body)[0] == 400
-
-
-@pytest.mark.parametrize("module", FRAMEWORKS)
-def test_only_messages_that_are_posted_are_answered(module: Any) -> None:
-    assert asked(module, "/nothing", b"{}")[0] == 404
-    assert asked(module, "/add", b"", method="GET")[0] == 405
-
-
-@pytest.mark.parametrize("body", ["not json", "[1, 2]", "{}", '{"a": 1}'])
-def test_flask_refuses_a_body_that_is_no_addition(body: str) -> None:
-    client = flask_app.application(Dispatcher(identity="me"), CODEC).test_client()
-    environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
-    assert client.post("/add", data=body, environ_overrides=environment).status_code == 400
-    assert client.post("/add", data='{"a":1,"b":2}', environ_overrides=environment).data == b'{"sum":3}'

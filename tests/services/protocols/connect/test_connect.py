@@ -41,11 +41,6 @@ def asked(path: str, body: bytes = ADD, *, method: str = "POST", fields: dict[st
     return asyncio.run(ask())
 
 
-def test_a_procedure_is_a_post_of_its_message() -> None:
-    reply = asked("/orch.v1.Orch/Add")
-    assert (reply.status_code, reply.headers["content-type"], reply.content) == (200, "application/proto", SUM)
-
-
 PICTURE = METHODS["image"].pack_request({"data": picture(2000), "full_decode": True}).SerializeToString()
 NO_PICTURE = METHODS["image"].pack_request({"data": b"no picture", "full_decode": False}).SerializeToString()
 
@@ -77,21 +72,6 @@ def test_an_error_is_json_with_its_code_under_its_status(changes: dict[str, Any]
     assert told["code"] == code
     assert told["message"]
     assert connect.read_error(status, reply.content) == (code, told["message"])
-
-
-def test_what_is_in_time_is_answered() -> None:
-    fields = {**PROTO, "Connect-Timeout-Ms": "60000"}
-    assert asked("/orch.v1.Orch/Image", PICTURE, fields=fields).status_code == 200
-    assert asked("/orch.v1.Orch/Add", fields={"Content-Type": "application/proto"}).status_code == 200
-
-
-def test_what_would_do_is_named() -> None:
-    assert asked("/orch.v1.Orch/Add", method="GET").headers["allow"] == "POST"
-    refused = asked("/orch.v1.Orch/Add", fields={"Content-Type": "text/plain"})
-    assert refused.headers["accept-post"] == "application/proto"
-    assert (
-        asked("/orch.v1.Orch/Add", fields={**PROTO, "Content-Encoding": "br"}).headers["accept-encoding"] == "identity"
-    )
 
 
 @pytest.mark.parametrize(

@@ -45,19 +45,6 @@ def test_every_query_is_valid_for_the_contract(operation: str, example: dict[str
     assert validate(build_schema(CONTRACT.read_text(encoding="utf-8")), parse(sent["query"])) == []
 
 
-def test_the_query_text_goes_out_with_every_request_and_values_only_as_variables() -> None:
-    add = route("add", {"a": 1, "b": 2})
-    first, second = (json.loads(add.encode({"a": a, "b": 0})) for a in (17, 18))
-    assert first["query"] == second["query"]
-    assert [sent["variables"]["a"] for sent in (first, second)] == [17, 18]
-
-
-def test_bytes_travel_as_base64() -> None:
-    echo = route("echo", {"data": b""})
-    assert json.loads(echo.encode({"data": b"\x00\xff"}))["variables"] == {"data": "AP8="}
-    assert echo.value(echo.read(200, b'{"data": {"echoData": "AP8="}}')) == {"data": b"\x00\xff"}
-
-
 def test_errors_in_a_reply_are_errors_of_the_protocol_whatever_the_http_status() -> None:
     reply = b'{"data": null, "errors": [{"message": "no such picture"}]}'
     with pytest.raises(CallFailed, match="no such picture") as failure:
@@ -100,19 +87,6 @@ def test_a_query_that_a_schema_refuses_fails_with_the_cause(status: int, query: 
     assert failure.value.status == "protocol"
     assert told in failure.value.detail
     assert failure.value.detail.startswith("HTTP 400: " if status == 400 else told)
-
-
-@pytest.mark.parametrize("body", [b"<html>no such page</html>", b"[]", b"{}", b'{"errors": []}', b"[" * 100_000])
-def test_another_status_without_errors_shows_the_body(body: bytes) -> None:
-    with pytest.raises(CallFailed, match="HTTP 404: b") as failure:
-        route("add", {"a": 1, "b": 2}).read(404, body)
-    assert failure.value.status == "protocol"
-
-
-@pytest.mark.parametrize("errors", [b'"no"', b'{"message": "no"}', b'["no"]', b'[{"message": "no"}]'])
-def test_errors_of_any_shape_are_told(errors: bytes) -> None:
-    with pytest.raises(CallFailed, match=r"refuses the query: no$"):
-        route("add", {"a": 1, "b": 2}).read(200, b'{"errors": ' + errors + b"}")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,24 +13,11 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.graphqlws import messages
 from services.python.protocols.graphqlws.schema import contract
 
-CONTRACT = Path(__file__).parents[4] / "protos/subscriptions.graphql"
-
-
-def test_the_contract_is_the_schema_of_the_code() -> None:
-    hint = "generate it anew: python -m services.python.protocols.graphqlws.schema protos/subscriptions.graphql"
-    assert CONTRACT.read_text(encoding="utf-8") == contract().as_str() + "\n", hint
-
 
 @pytest.mark.parametrize("operation", ["identity", *(n for n, o in OPERATIONS.items() if o.kind == "stream")])
 def test_what_is_asked_is_valid_by_the_schema(operation: str) -> None:
     schema: GraphQLSchema = contract()._schema
     assert validate(schema, parse(messages.text_of(operation))) == []
-
-
-def test_a_subscription_has_the_request_as_its_variables() -> None:
-    asked = {"interval_ns": 2**40, "count": 5, "size": 1, "seed": 9}
-    frame = json.loads(messages.subscribe("subscription X", asked))
-    assert frame == {"id": "1", "type": "subscribe", "payload": {"query": "subscription X", "variables": asked}}
 
 
 NEXT = {"id": "1", "type": "next"}

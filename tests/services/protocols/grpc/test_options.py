@@ -49,8 +49,3 @@ def test_a_reply_that_is_no_message_is_undecodable(client: str) -> None:
     finally:
         server.stop(None)
     assert failed.value.status == "undecodable"
-
-
-def test_an_ipv6_address_gets_its_brackets() -> None:
-    assert options.address("::1", 7) == "[::1]:7"
-    assert options.address("198.18.0.1", 7) == "198.18.0.1:7"

@@ -33,25 +33,6 @@ def test_fastapi_refuses_a_body_that_is_no_addition(body: str) -> None:
     assert dispatcher.answered == 0
 
 
-@pytest.mark.parametrize("body", BAD_BODIES)
-def test_flask_refuses_a_body_that_is_no_addition(body: str) -> None:
-    client = flask_app.application(Dispatcher(identity="me")).test_client()
-    environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
-    reply = client.post("/add", data=body, content_type="application/json", environ_overrides=environment)
-    assert reply.status_code == 400
-
-
-@pytest.mark.parametrize("body", BAD_BODIES)
-def test_starlette_refuses_a_body_that_is_no_addition(body: str) -> None:
-    async def ask() -> int:
-        transport = httpx.ASGITransport(app=starlette_responder.application(Dispatcher(identity="me")))
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            reply = await client.post("/add", content=body, headers={"Content-Type": "application/json"})
-        return reply.status_code
-
-    assert asyncio.run(ask()) == 400
-
-
 @pytest.mark.parametrize(
     ("module", "status"), [(responder, 422), (starlette_responder, 200)], ids=["fastapi", "starlette"]
 )
@@ -67,14 +48,6 @@ def test_fastapi_validates_records_and_starlette_does_not(module: Any, status: i
     assert asyncio.run(ask()) == status
     assert "pydantic" in PROTOCOL.responder("fastapi").adds
     assert PROTOCOL.responder("fastapi").without == "starlette"
-
-
-def test_flask_sorts_json_by_key() -> None:
-    client = flask_app.application(Dispatcher(identity="me")).test_client()
-    environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
-    reply = client.post("/echo/document", json={"b": 1, "a": 2}, environ_overrides=environment)
-    assert reply.get_data().index(b"a") < reply.get_data().index(b"b")
-    assert all("sorts JSON" in PROTOCOL.responder(name).adds for name in ("flask", "flask-gunicorn"))
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
@@ -95,10 +68,6 @@ def test_flasks_development_server_closes_the_connection_after_every_reply() -> 
     assert everything.startswith(b"HTTP/1.1 200 OK")
     assert b"\r\nConnection: close\r\n" in everything
     assert "closes the connection" in PROTOCOL.responder("flask").refuses["reuse"]
-
-
-def test_only_the_development_server_refuses_to_reuse_connections() -> None:
-    assert [r.name for r in PROTOCOL.responders if "reuse" in r.refuses] == ["flask"]
 
 
 def test_every_responder_has_the_same_paths() -> None:

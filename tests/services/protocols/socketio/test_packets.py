@@ -54,13 +54,6 @@ def test_sizes_are_read_without_encoding_anything(monkeypatch: pytest.MonkeyPatc
     assert ConnectionBase().sizes(request, exchange) == (len(sent) - 1, len('3[{"records":[{"id":1}]}]'))
 
 
-def test_characters_outside_ascii_count_as_utf8() -> None:
-    traffic = packets.Traffic()
-    text = '30[{"sum":"東京"}]'
-    traffic.packet_class()(encoded_packet=text)
-    assert packets.size(traffic.received) == len(text.encode()) - 1
-
-
 def test_packets_that_are_neither_event_nor_acknowledgement_do_not_count() -> None:
     traffic = packets.Traffic()
     make = traffic.packet_class()

@@ -23,15 +23,6 @@ def test_a_body_in_parts_of_any_size_gives_every_event_once(size: int) -> None:
     assert not reader.is_within
 
 
-def test_what_was_looked_at_is_not_looked_at_again() -> None:
-    reader = stream.Reader()
-    for part in range(1, 5):
-        reader.feed(b"x" * 1000)
-        assert reader.next() is None
-        assert reader._looked == 1000 * (part - 1) - (part > 1)
-    assert reader.is_within
-
-
 def test_an_event_without_an_end_is_refused_at_the_bound_on_messages() -> None:
     reader = stream.Reader(most_bytes=100)
     for _ in range(3):

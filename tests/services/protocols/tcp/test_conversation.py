@@ -13,7 +13,7 @@ import pytest
 
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.operations.picture import picture
-from services.python.protocols.tcp.frames import ERROR, HEADER, IDENTITY
+from services.python.protocols.tcp.frames import ERROR, IDENTITY
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from tests.support.ends import make_trial, responder
 
@@ -77,12 +77,3 @@ def test_a_request_that_makes_no_sense_is_answered_with_an_error_and_the_connect
         assert answer[0] == ERROR
         send_frame(sock, IDENTITY, b"")
         assert reader.read() == (IDENTITY, b"nonce")
-
-
-@pytest.mark.parametrize("bad", [b"", b"\0\0", HEADER.pack(5, 3) + b"ab", b"\xff" * 40])
-def test_a_peer_that_goes_away_or_talks_nonsense_does_not_disturb_the_next(port: int, bad: bytes):
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as sock:
-        sock.sendall(bad)
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as sock:
-        send_frame(sock, IDENTITY, b"")
-        assert FrameReader(sock).read() == (IDENTITY, b"nonce")

@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe
 from services.python.transports.http import asgi, granian, wsgi
-
-
-def test_the_peer_is_the_connections_own() -> None:
-    assert asgi.peer_of({"client": ["127.0.0.1", 12345]}) == ("127.0.0.1", 12345)
-
-
-def test_messages_are_limited_as_everywhere() -> None:
-    assert asgi.WebSocketOptions().max_message_bytes == MAX_MESSAGE_BYTES
 
 
 @pytest.mark.parametrize("server", [asgi, granian, wsgi])

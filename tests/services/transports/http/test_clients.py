@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import gzip
-import os
 import socket
 import threading
 import zlib
@@ -19,7 +18,6 @@ from services.python.codecs.json import JSON, json_bytes, json_object
 from services.python.load.client import CallFailed, CallSpec
 from services.python.transports.http.clients import clients, dial_with
 from services.python.transports.http.route import Route
-from tests.support.wire import refusing_port
 
 pytestmark = pytest.mark.busy
 
@@ -165,32 +163,12 @@ def test_a_reply_is_decoded(client: str) -> None:
         assert fake.connections == 1
 
 
-def test_nobody_listening_is_refused(client: str) -> None:
-    with refusing_port() as port, Conversation(client, port) as conversation, pytest.raises(CallFailed) as raised:
-        conversation.ask()
-    assert raised.value.status == "refused"
-
-
 def test_a_connection_closed_before_the_reply_is_closed(client: str) -> None:
     assert failure(client, replies_once(b"")).status == "closed"
 
 
-def test_a_connection_closed_within_the_reply_is_closed(client: str) -> None:
-    whole = answered(b'{"text": "' + b"x" * 1000 + b'"}')
-    assert failure(client, replies_once(whole[:-500])).status == "closed"
-
-
 def test_no_reply_in_time_is_a_timeout(client: str) -> None:
     assert failure(client, hangs, timeout_s=0.2).status == "timeout"
-
-
-def test_half_a_reply_in_time_is_a_timeout(client: str) -> None:
-    def stalls(connection: socket.socket) -> None:
-        read_request(connection)
-        connection.sendall(answered(b'{"text": "never ends"}')[:-5])
-        hangs(connection)
-
-    assert failure(client, stalls, timeout_s=0.2).status == "timeout"
 
 
 def test_another_http_status_is_an_error_in_the_protocols_words(client: str) -> None:
@@ -198,17 +176,6 @@ def test_another_http_status_is_an_error_in_the_protocols_words(client: str) -> 
     assert failed.status == "protocol"
     assert failed.detail.startswith("HTTP 500: b'what went wrong")
     assert len(failed.detail) < 300
-
-
-def test_a_redirect_is_not_followed(client: str) -> None:
-    failed = failure(client, replies(answered(b"", "307 Temporary Redirect", "Location: /elsewhere")))
-    assert failed.status == "protocol"
-    assert "HTTP 307" in failed.detail
-
-
-@pytest.mark.parametrize("body", [b"<html>", b'{"a": ', b"[1]", b"\xff", b""])
-def test_a_body_that_is_none_is_undecodable(client: str, body: bytes) -> None:
-    assert failure(client, replies(answered(body))).status == "undecodable"
 
 
 @pytest.mark.parametrize("codings", [("gzip",), ("deflate",), ("gzip", "gzip")])
@@ -219,15 +186,6 @@ def test_a_reply_that_was_compressed_unasked_is_undecodable(client: str, codings
         body = gzip.compress(body) if coding == "gzip" else zlib.compress(body)
     reply = answered(body, "200 OK", f"Content-Encoding: {', '.join(codings)}")
     assert failure(client, replies_once(reply)).status == "undecodable"
-
-
-@pytest.mark.parametrize("client", ["httpx", "httpx-async", "requests"])
-def test_a_library_that_unpacks_by_itself_does_not_unpack_what_was_not_asked_for(client: str) -> None:
-    """A body that ends before it is whole: who had begun to read it would say that the connection was closed."""
-    reply = answered(b"x" * 1000, "200 OK", "Content-Encoding: gzip")[:-500]
-    failed = failure(client, replies_once(reply))
-    assert failed.status == "undecodable"
-    assert "which was not asked for" in failed.detail
 
 
 def test_bytes_that_are_not_http_are_undecodable(client: str) -> None:
@@ -251,28 +209,6 @@ def test_a_connection_that_the_responder_announced_to_close_is_closed_at_the_nex
         with pytest.raises(CallFailed) as raised:
             conversation.ask()
     assert raised.value.status == "closed"
-
-
-def test_a_connection_is_usable_after_an_error_of_the_protocol(client: str) -> None:
-    outcomes = iter([answered(b"no", "503 Service Unavailable"), answered(b'{"b": 2}')])
-
-    def recovers(connection: socket.socket) -> None:
-        while read_request(connection):
-            connection.sendall(next(outcomes))
-
-    with serving(recovers) as fake, Conversation(client, fake.port) as conversation:
-        with pytest.raises(CallFailed, match="HTTP 503"):
-            conversation.ask()
-        assert conversation.ask() == {"b": 2}
-        assert fake.connections == 1
-
-
-def test_proxies_of_the_environment_are_not_asked(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with refusing_port() as nobody:
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{nobody}")
-        with serving(replies(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
-            assert conversation.ask() == {"b": 2}
 
 
 def test_what_is_sent_is_one_plain_request(client: str) -> None:
@@ -299,30 +235,6 @@ def test_what_is_sent_is_one_plain_request(client: str) -> None:
     assert body == b'{"text":"' + text.encode() + b'"}'
 
 
-def nodelay_towards(port: int) -> list[bool]:
-    """TCP_NODELAY of this process's own sockets that lead to the port, whichever library opened them."""
-    found = []
-    for descriptor in os.listdir("/dev/fd"):  # noqa: PTH208 - names are wanted, not paths
-        try:
-            sock = socket.socket(fileno=int(descriptor))
-        except OSError:
-            continue  # no socket
-        try:
-            if sock.family == socket.AF_INET and sock.getpeername()[1] == port:
-                found.append(bool(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
-        except OSError:
-            continue  # not connected
-        finally:
-            sock.detach()
-    return found
-
-
-def test_the_socket_has_tcp_nodelay(client: str) -> None:
-    with serving(replies(answered(b"{}"))) as fake, Conversation(client, fake.port) as conversation:
-        conversation.ask()
-        assert nodelay_towards(fake.port) == [True]
-
-
 @pytest.mark.slow
 def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
     """A measuring requester has switched it off: what each request left behind would stay to the end of the trial."""
@@ -339,35 +251,6 @@ def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
         finally:
             gc.enable()
     assert left < calls
-
-
-def test_the_raw_client_says_that_it_does_not_speak_chunks() -> None:
-    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
-    failed = failure("raw", replies(chunked))
-    assert failed.status == "undecodable"
-    assert "use another client" in failed.detail
-
-
-def test_the_raw_client_refuses_more_than_was_announced() -> None:
-    failed = failure("raw", replies(answered(b"{}") + b"and more"))
-    assert failed.status == "undecodable"
-    assert "8 bytes more than the Content-Length" in failed.detail
-
-
-@pytest.mark.parametrize("cut", [1, 3, 20, 40, 60])
-def test_the_raw_client_reads_a_reply_in_pieces(cut: int) -> None:
-    reply = answered(b'{"text": "in two pieces"}')
-    came = threading.Event()
-
-    def in_pieces(connection: socket.socket) -> None:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        read_request(connection)
-        connection.sendall(reply[:cut])
-        came.wait(0.02)
-        connection.sendall(reply[cut:])
-
-    with serving(in_pieces) as fake, Conversation("raw", fake.port) as conversation:
-        assert conversation.ask() == {"text": "in two pieces"}
 
 
 @pytest.mark.parametrize("at", [20, len(answered(b"")) + 10])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 
 import pytest
 
-from services.python.contract.responder_lines import Serve
-from tests.support.ends import program, responder
+from tests.support.ends import responder
 from tests.support.http2 import (
     EMPTY_SETTINGS,
     LEAST_WINDOW,
@@ -22,22 +20,6 @@ from tests.support.http2 import (
 pytestmark = pytest.mark.busy
 
 NAMES = {"protocol": "json", "implementation": "asgi-granian"}
-
-
-def test_two_responders_never_share_a_port() -> None:
-    with responder(**NAMES) as (_, ready), program("services.python.programs.respond") as second:
-        second.send(Serve(**NAMES, identity="nonce", port=ready["port"]).to_json())
-        status, lines, words = second.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert "cannot listen on" in words
-
-
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_it_is_told_to_and_says_nothing_of_its_own(sent: signal.Signals) -> None:
-    with responder(**NAMES) as (running, _):
-        running.process.send_signal(sent)
-        status, lines, words = running.ended_by_itself()
-    assert (status, lines, words) == (0, [], "")
 
 
 def windows_of(connection: socket.socket) -> tuple[int, int]:

@@ -25,10 +25,6 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_listing_the_protocols_loads_no_library() -> None:
-    assert loaded_by("from services.python.contract.offers import protocols; assert len(protocols()) > 4") == set()
-
-
 @pytest.mark.parametrize(
     ("client", "libraries"),
     [
@@ -49,28 +45,6 @@ call = CallSpec(host="127.0.0.1", port=1, operation="add", timeout_s=1, example=
 dialer(call, PROTOCOL.client({client!r}))
 """
     assert loaded_by(code) == libraries
-
-
-@pytest.mark.parametrize(
-    ("protocol", "codec"),
-    [
-        ("cbor", {"cbor2"}),
-        ("msgpack", {"msgpack"}),
-        ("avro", {"fastavro"}),
-        ("graphql", set()),
-        ("json", set()),
-        ("protobuf", set()),
-        ("connect", set()),
-    ],
-)
-def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) -> None:
-    code = f"""
-import importlib
-from services.python.contract.offers import find_protocol
-for module in find_protocol({protocol!r}).client("raw").modules:
-    importlib.import_module(module)
-"""
-    assert loaded_by(code) == codec
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvloop
 
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.messages import OF_THE_STORE
+from services.python.contract.lines import Payload
 from services.python.contract.offers import protocols
-from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
 from services.python.operations.picture import picture
+from tests.support import wire
 from tests.support.matrix import is_default_responder, others_slow
 from tests.support.wire import HTTP
 from tests.support.wire import HTTP_CLIENTS as CLIENTS
@@ -63,37 +56,6 @@ def large() -> dict[str, tuple[str, Mapping[str, Any]]]:
     }
 
 
-class Asker:
-    """One protocol's dialer, blocking or awaiting, behind one blocking face."""
-
-    def __init__(self, protocol: str, client: str, port: int, operation: str, example: Mapping[str, Any]) -> None:
-        spec = protocols()[protocol].client(client)
-        call = CallSpec(host="127.0.0.1", port=port, operation=operation, timeout_s=60, example=example)
-        self._dialer = importlib.import_module(spec.module).dialer(call, spec)
-        self._awaited = spec.style == "async"
-
-    def ask(self, request: Mapping[str, Any], *, times: int) -> list[tuple[Any, tuple[int, int]]]:
-        """Each reply's value and sizes, all on one connection."""
-        if self._awaited:
-            return uvloop.run(self._ask_awaiting(request, times))
-        connection = self._dialer.dial()
-        try:
-            replies = [connection.call(request) for _ in range(times)]
-            return [(connection.value(reply), connection.sizes(request, reply)) for reply in replies]
-        finally:
-            connection.close()
-            connection.close()
-
-    async def _ask_awaiting(self, request: Mapping[str, Any], times: int) -> list[tuple[Any, tuple[int, int]]]:
-        connection = await self._dialer.dial()
-        try:
-            replies = [await connection.call(request) for _ in range(times)]
-            return [(connection.value(reply), connection.sizes(request, reply)) for reply in replies]
-        finally:
-            await connection.close()
-            await connection.close()
-
-
 def refuses_reuse(protocol: str, implementation: str) -> bool:
     return "reuse" in protocols()[protocol].responder(implementation).refuses
 
@@ -117,15 +79,14 @@ def test_every_client_is_answered_rightly_whatever_it_asks(
     answering: Callable[..., Any], protocol: str, implementation: str, client: str
 ) -> None:
     responder = answering(protocol, implementation)
+    times = 1 if refuses_reuse(protocol, implementation) else 2
     for name, (operation, request) in {**SMALL, **large()}.items():
-        asker = Asker(protocol, client, responder.port, operation, request)
-        times = 1 if refuses_reuse(protocol, implementation) else 2
-        for value, sizes in asker.ask(request, times=times):
+        for value, sizes in wire.ask(protocol, client, responder.port, operation, request, times=times, timeout_s=60):
             assert OPERATIONS[operation].verify(request, value) is None, name
             assert min(sizes) >= 0
             if "data" in request:
                 assert sizes[0] >= len(request["data"])
-    [(value, _)] = Asker(protocol, client, responder.port, "identity", {}).ask({}, times=1)
+    [(value, _)] = wire.ask(protocol, client, responder.port, "identity", {})
     assert value == {"identity": responder.identity}
 
 
@@ -135,93 +96,15 @@ def test_the_responder_sees_the_connections_that_the_policy_implies(
 ) -> None:
     responder = answering(protocol, implementation)
     operation, request = SMALL["add"]
-    asker = Asker(protocol, client, responder.port, operation, request)
     before = responder.stats()
-    for _ in range(5):
-        asker.ask(request, times=1)
+    wire.ask(protocol, client, responder.port, operation, request, times=5, policy="per-request")
     apart = responder.stats()
     assert apart["answered"] - before["answered"] == 5
     # A port may come round again, so that five connections can be fewer peers; one connection can't be two.
     assert 2 <= apart["peers"] - before["peers"] <= 5
 
     if not refuses_reuse(protocol, implementation):
-        asker.ask(request, times=5)
+        wire.ask(protocol, client, responder.port, operation, request, times=5)
         kept = responder.stats()
         assert kept["answered"] - apart["answered"] == 5
         assert kept["peers"] - apart["peers"] <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("protocol", "implementation", "client", "connection"),
-    [(name, protocols()[name].responders[0].name, "pycurl", "reuse") for name in HTTP]
-    + [
-        ("rest", "fastapi", "aiohttp", "reuse"),
-        ("rest", "fastapi", "httpx-async", "per-request"),
-        ("rest", "flask", "requests", "per-request"),
-        ("rest", "flask-gunicorn", "raw", "per-request"),
-    ],
-)
-def test_a_trial_of_the_process_contract_succeeds(
-    answering: Callable[..., Any], protocol: str, implementation: str, client: str, connection: Any, tmp_path: Path
-) -> None:
-    responder = answering(protocol, implementation)
-    trial = Trial(
-        target=Target(host="127.0.0.1", port=responder.port, identity=responder.identity),
-        protocol=protocol,
-        client=client,
-        operation="echo",
-        record=str(tmp_path / "record"),
-        payload=Payload(kind="bytes", size=100),
-        connection=connection,
-        load=Load(requests=20, concurrency=2 if client == "aiohttp" else 1),
-        warmup=Warmup(requests=5, at_least_s=0),
-    )
-    with subprocess.Popen(
-        [sys.executable, "-m", "services.python.programs.request"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(trial.to_json() + "\n")
-        process.stdin.flush()
-        lines = [json.loads(line) for line in process.stdout]
-    assert [line["type"] for line in lines if line["type"] != "progress"] == ["checked", "start", "done"], lines
-    assert lines[-1]["requests"] == 20
-    assert not any(lines[-1]["errors"].values())
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_what_a_protocol_cannot_carry_is_said_before_a_connection_is_opened(protocol: str) -> None:
-    unspeakable = {"document": "\ud800"}  # half a surrogate pair, which JSON can name but UTF-8 cannot write
-    with pytest.raises(CallFailed, match=r"echo cannot be encoded|cannot carry this echo") as failure:
-        Asker(protocol, "pycurl", 1, "echo", unspeakable)
-    assert failure.value.status == "protocol"
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_a_request_that_cannot_be_answered_is_an_error_in_the_protocols_own_words(
-    answering: Callable[..., Any], protocol: str
-) -> None:
-    responder = answering(protocol, protocols()[protocol].responders[0].name)
-    no_picture = {"data": b"not a picture", "full_decode": False}
-    with pytest.raises(CallFailed, match="not a picture that Pillow can open") as failure:
-        Asker(protocol, "pycurl", responder.port, "image", no_picture).ask(no_picture, times=1)
-    assert failure.value.status == "protocol"
-
-
-@pytest.mark.parametrize("protocol", HTTP)
-def test_every_protocol_says_what_it_carries_and_how(protocol: str) -> None:
-    said = protocols()[protocol]
-    coded = {"evolution"} if any(client.kind == "codec" for client in said.clients) else set()
-    assert said.operations == {"timestamp", "add", "echo", "image", "transfer"} | OF_THE_STORE | coded
-    assert said.default_client(1).name == "pycurl"
-    assert said.default_client(50).name == "pycurl"
-    assert said.round_trips_to_open == 1
-    for responder in said.responders:
-        assert responder.settings["TCP_NODELAY"] == "on"
-        assert responder.settings["compression"] == "off"

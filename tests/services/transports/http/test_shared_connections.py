@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
-from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed, CallSpec
 from services.python.load.record import read_record
 from services.python.transports.http.clients import clients
@@ -124,13 +123,3 @@ def headers_in(came: bytes) -> int:
         count += kind == 1
         at += 9 + size
     return count
-
-
-def test_every_other_client_says_that_it_cannot() -> None:
-    for name in wire.HTTP:
-        protocol = protocols()[name]
-        told = {**TWO, "connections": "4"}
-        refused = {c.name: protocol.refusal_of(told, c) for c in protocol.clients if c.kind == "call"}
-        assert {name for name, why in refused.items() if why is None} == {CLIENT}
-        assert all("one request at a time" in why or "HTTP/1.1 alone" in why for why in refused.values() if why)
-        assert "over HTTP/1.1" in str(protocol.refusal_of({"connections": "4"}, protocol.client(CLIENT)))

@@ -8,20 +8,17 @@ from typing import Any
 import pycurl
 import pytest
 
-from orchestrator.cli.plan_text import _matrix_lines
-from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.contrasts import has_version, in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from services.python.transports.http import httpx_client, pycurl_client, version
 from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support import wire
-from tests.support.ends import make_trial, program, responder
+from tests.support.ends import program, responder
 from tests.support.tap import tapped
 
 pytestmark = pytest.mark.busy
@@ -34,7 +31,6 @@ LIGHT = ("json", "connect")  # what is light of a test over all of these; how a 
 ENDS = [pytest.param(*ends, marks=() if ends[0] in LIGHT else pytest.mark.slow) for ends in RESPONDERS]
 CLIENTS = [c.name for c in protocols()["rest"].clients if REFUSED not in c.refuses]
 OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
-TRYING = [pytest.param(name, marks=pytest.mark.slow if name.startswith("httpx") else ()) for name in CLIENTS]
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 
 
@@ -62,12 +58,6 @@ def planned(folder: Path, text: str) -> Plan:
     path = folder / "x.yaml"
     path.write_text(QUESTION + text)
     return make_plan(path)
-
-
-def test_every_protocol_over_http_has_a_responder_for_each_version_and_two_kinds_of_clients() -> None:
-    assert {name for name, _ in RESPONDERS} == set(wire.HTTP)
-    assert {"rest", "json", "protobuf", "cbor", "avro", "msgpack", "graphql", "connect"} == set(wire.HTTP)
-    assert set(CLIENTS) == {"pycurl", "pycurl-multi", "httpx", "httpx-async"}
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)
@@ -123,34 +113,6 @@ def test_a_client_that_falls_back_to_another_version_fails_and_says_so(monkeypat
             assert failed.value.kind == "protocol"
 
 
-@pytest.mark.parametrize("client", TRYING)
-def test_connections_are_kept_or_opened_anew_as_asked(client: str) -> None:
-    with responder("json", implementation="asgi-granian", knobs=TWO) as (running, ready):
-
-        def peers() -> int:
-            running.send("stats")
-            return int(running.read()["peers"])
-
-        wire.ask("json", client, ready["port"], *wire.REQUESTS["add"], times=5, knobs=TWO)
-        assert peers() == 1
-        wire.ask("json", client, ready["port"], *wire.REQUESTS["add"], times=5, policy="per-request", knobs=TWO)
-        assert peers() > 2
-
-
-@pytest.mark.parametrize("client", TRYING)
-def test_a_trial_over_http_2_counts_its_bytes_on_the_wire(client: str, tmp_path: Path) -> None:
-    with responder("protobuf", implementation="asgi-granian", knobs=TWO) as (_, ready):
-        asked = checking("protobuf", client, ready["port"], TWO)
-        load = Load(requests=50, concurrency=3)
-        changed = {**vars(asked), "record": str(tmp_path / "record"), "load": load}
-        lines = make_trial(Trial(**{**changed, "warmup": Warmup(requests=5, at_least_s=0)}))
-    assert [line["type"] for line in lines if line["type"] != "progress"] == ["checked", "start", "done"], lines
-    done, sent = lines[-1], 50 * lines[0]["body_bytes_sent"]
-    assert (done["requests"], done["errors"]) == (50, {})
-    assert sent < done["wire"]["bytes_sent"] < 2 * sent
-    assert done["settings"]["HTTP/2"] == version.SETTINGS["HTTP/2"]
-
-
 def test_an_end_that_speaks_http_1_1_alone_refuses_to_be_told_otherwise() -> None:
     with program("services.python.programs.respond") as started:
         from services.python.contract.responder_lines import Serve
@@ -162,19 +124,6 @@ def test_an_end_that_speaks_http_1_1_alone_refuses_to_be_told_otherwise() -> Non
     for client in OTHERS:
         with pytest.raises(CannotTry, match=f"rest's {client} cannot do http: 2: .* speaks HTTP/1.1 alone"):
             load_parts(checking("rest", client, 1, TWO))
-
-
-@pytest.mark.parametrize("written", ["[1.1, 2]", '["1.1", "2"]'])
-def test_a_plan_has_both_and_only_the_cells_of_http_2_say_so(tmp_path: Path, written: str) -> None:
-    plan = planned(tmp_path, f"stacks: [{{protocol: json, responder: asgi-granian}}]\nhttp: {written}\n")
-    assert [cell.id for cell in plan.cells] == [
-        "json-asgi-granian-pycurl__add__local__reuse__c1",
-        "json-asgi-granian-pycurl__add__local__reuse__http2__c1",
-    ]
-    assert [knobs(cell.factors) for cell in plan.cells] == [{}, TWO]
-    [stack] = plan.stacks
-    ways = [in_use(plan, stack.id, "reuse", ("add",), None, cell.factors["http"])["transport"] for cell in plan.cells]
-    assert ways == ["HTTP/1.1", "HTTP/2"]
 
 
 @pytest.mark.parametrize(
@@ -200,16 +149,3 @@ def test_who_cannot_do_it_says_why_and_where(tmp_path: Path, text: str, reason: 
         planned(tmp_path, text)
     assert reason in str(refused.value)
     assert "x.yaml:4" in str(refused.value)
-
-
-@pytest.mark.parametrize("value", ["1.0", "2.5", "true", "h2"])
-def test_what_is_no_version_is_refused(tmp_path: Path, value: str) -> None:
-    with pytest.raises(ExperimentError, match="http"):
-        planned(tmp_path, f"stacks: rest\nhttp: {value}\n")
-
-
-def test_a_stack_without_a_choice_of_version_is_not_said_to_have_one(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "stacks: [grpc, {protocol: json, responder: asgi-granian, http: [1.1, 2]}]\n")
-    assert {stack.protocol: has_version(plan, stack.id) for stack in plan.stacks} == {"grpc": False, "json": True}
-    rows = [line.split() for line in _matrix_lines(plan)]
-    assert [(row[5], row[-1]) for row in rows[1:]] == [("-", "grpc"), ("1.1", "json"), ("2", "json")]
