@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,7 +27,6 @@ from orchestrator.history.dataset_place import Place
 from orchestrator.history.noted import Annotations
 from orchestrator.history.record import RunRecord
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.stored_manifest import manifest_to_dict
 from orchestrator.strict_json import parse_json
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def published_run(folder: RunFolder, summary: RunSummary, noted: Annotations) ->
     record = replace(run_record.read_run(folder), **run_record.of_summary(summary), is_ours=True, trouble="")
     digest = record.manifest_sha256
     if not digest:  # of a run that was killed, and has no manifest.json yet
-        document = json.dumps(manifest_to_dict(folder.manifest()), sort_keys=True, allow_nan=False)
+        document = json.dumps(asdict(folder.manifest()), sort_keys=True, allow_nan=False)
         digest = hashlib.sha256(document.encode()).hexdigest()
     run = summary.run_id
     record = replace(record, id=run, run_id=run, manifest_sha256=digest)

@@ -8,6 +8,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,11 +61,20 @@ def _who_needs(ability: str) -> tuple[str, ...]:
     return tuple(p.name for p in PROVIDERS.values() if ability in p.needs)
 
 
+def _ability(name: str, there: str | None, lacking: str, hint: str) -> ProbeResult:
+    """An ability that `there` describes, or `lacking` where it is empty or None."""
+    needed_for = _who_needs(name)
+    return ProbeResult(name=name, is_there=bool(there), detail=there or lacking, needed_for=needed_for, hint=hint)
+
+
+def _on_path(program: str) -> str | None:
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+
+
 def _python() -> Iterator[ProbeResult]:
-    is_new = sys.version_info >= (3, 11)
     yield ProbeResult(
         name="python",
-        is_there=is_new,
+        is_there=sys.version_info >= (3, 11),
         detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
         needed_for=_who_needs("python"),
         hint="install Python 3.11 or newer, then make setup PYTHON=python3.11",
@@ -81,11 +91,11 @@ def _processor() -> Iterator[ProbeResult]:
         hint="with one CPU both ends share it, and each slows the other: the results say so",
     )
     can_pin = affinity is not None and shutil.which("taskset") is not None
-    yield ProbeResult(
-        name="pinning",
-        is_there=can_pin,
-        detail="both ends can be pinned to CPUs of their own" if can_pin else "no way to pin a process to a CPU",
-        hint="on Linux install util-linux (taskset); macOS cannot pin: the results say so",
+    yield _ability(
+        "pinning",
+        "both ends can be pinned to CPUs of their own" if can_pin else None,
+        "no way to pin a process to a CPU",
+        "on Linux install util-linux (taskset); macOS cannot pin: the results say so",
     )
 
 
@@ -93,102 +103,63 @@ def _quiet() -> ProbeResult:
     """What else runs here, in a second's look; nothing that a provider cannot do without."""
     now = look()
     signs = now.signs()
+    unknown = "this system does not count what else runs"
+    quiet = "little else runs right now" if now.is_known else unknown
     return ProbeResult(
         name="quiet",
         is_there=not signs,
-        detail=f"busy right now: {', and '.join(signs)}"
-        if signs
-        else "little else runs right now"
-        if now.is_known
-        else "this system does not count what else runs",
+        detail=f"busy right now: {', and '.join(signs)}" if signs else quiet,
         hint=f"{MEANING}: {now.advice()}",
     )
 
 
 def _ping() -> ProbeResult:
-    for method, kind in (("unprivileged ICMP socket", socket.SOCK_DGRAM), ("raw ICMP socket", socket.SOCK_RAW)):
-        try:
-            socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP).close()
-        except OSError:
-            continue
-        return ProbeResult(name="ping", is_there=True, detail=method)
     program = shutil.which("ping")
-    return ProbeResult(
-        name="ping",
-        is_there=program is not None,
-        detail=f"the system's {program}" if program else "neither an ICMP socket nor a ping program",
-        hint="install iputils-ping, or allow ICMP sockets: sysctl -w net.ipv4.ping_group_range='0 2147483647'",
-    )
+    there = f"the system's {program}" if program else None
+    for method, kind in (("raw ICMP socket", socket.SOCK_RAW), ("unprivileged ICMP socket", socket.SOCK_DGRAM)):
+        with suppress(OSError):
+            socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP).close()
+            there = method
+    hint = "install iputils-ping, or allow ICMP sockets: sysctl -w net.ipv4.ping_group_range='0 2147483647'"
+    return _ability("ping", there, "neither an ICMP socket nor a ping program", hint)
 
 
 def _tools() -> Iterator[ProbeResult]:
-    terraform = shutil.which("terraform") or shutil.which("tofu")
-    yield ProbeResult(
-        name="terraform",
-        is_there=terraform is not None,
-        detail=terraform or "neither terraform nor tofu is on the PATH",
-        needed_for=_who_needs("terraform"),
-        hint="install Terraform from HashiCorp's packages, or OpenTofu from opentofu.org",
+    yield _ability(
+        "terraform",
+        shutil.which("terraform") or shutil.which("tofu"),
+        "neither terraform nor tofu is on the PATH",
+        "install Terraform from HashiCorp's packages, or OpenTofu from opentofu.org",
     )
-    beside = Path(sys.executable).with_name("ansible-playbook")
-    ansible = str(beside) if beside.exists() else shutil.which("ansible-playbook")
-    yield ProbeResult(
-        name="ansible",
-        is_there=ansible is not None,
-        detail="ansible-playbook is installed" if ansible else "no ansible-playbook",
-        needed_for=_who_needs("ansible"),
-        hint="make setup",
+    has_ansible = Path(sys.executable).with_name("ansible-playbook").exists() or shutil.which("ansible-playbook")
+    there = "ansible-playbook is installed" if has_ansible else None
+    yield _ability("ansible", there, "no ansible-playbook", "make setup")
+    yield _ability(
+        "protoc",
+        "grpcio-tools is installed" if is_compiler_there() else None,
+        "no grpcio-tools, which make a typed message of your own JSON for gRPC and Protocol Buffers",
+        f"{INSTALL}; without it say `document: value`",
     )
-    yield ProbeResult(
-        name="protoc",
-        is_there=is_compiler_there(),
-        detail="grpcio-tools is installed"
-        if is_compiler_there()
-        else "no grpcio-tools, which make a typed message of your own JSON for gRPC and Protocol Buffers",
-        hint=f"{INSTALL}; without it say `document: value`",
-    )
-    for program, package in (("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")):
-        found = shutil.which(program)
-        yield ProbeResult(
-            name=program,
-            is_there=found is not None,
-            detail=found or f"no {program} on the PATH",
-            needed_for=_who_needs(program),
-            hint=f"apt-get install {package}",
-        )
-    sshd = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    yield ProbeResult(
-        name="sshd",
-        is_there=sshd is not None,
-        detail=sshd or "no sshd; emulated hosts are reached through one",
-        needed_for=_who_needs("sshd"),
-        hint="apt-get install openssh-server (its service need not run)",
-    )
-    ip = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    yield ProbeResult(
-        name="iproute2",
-        is_there=ip is not None,
-        detail=ip or "no ip program",
-        needed_for=_who_needs("iproute2"),
-        hint="apt-get install iproute2",
-    )
+    for program in ("ssh", "ssh-keygen"):
+        yield _ability(program, shutil.which(program), f"no {program} on the PATH", "apt-get install openssh-client")
+    no_sshd = "no sshd; emulated hosts are reached through one"
+    yield _ability("sshd", _on_path("sshd"), no_sshd, "apt-get install openssh-server (its service need not run)")
+    yield _ability("iproute2", _on_path("ip"), "no ip program", "apt-get install iproute2")
 
 
 def _kernel() -> Iterator[ProbeResult]:
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    yield ProbeResult(
-        name="root",
-        is_there=is_root,
-        detail="running as root" if is_root else "not running as root, which namespaces need",
-        needed_for=_who_needs("root"),
-        hint="as root: sudo .venv/bin/orch run ...",
+    yield _ability(
+        "root",
+        "running as root" if os.geteuid() == 0 else None,
+        "not running as root, which namespaces need",
+        "as root: sudo .venv/bin/orch run ...",
     )
     has_netem = _has_netem()
-    yield ProbeResult(
-        name="netem",
-        is_there=has_netem,
-        detail="the kernel emulates distance" if has_netem else "not in this kernel: a user-space link does it",
-        hint="nothing to do; with netem the emulated distance is steadier",
+    yield _ability(
+        "netem",
+        "the kernel emulates distance" if has_netem else None,
+        "not in this kernel: a user-space link does it",
+        "nothing to do; with netem the emulated distance is steadier",
     )
     has_tun = Path("/dev/net/tun").exists()
     yield ProbeResult(
@@ -199,12 +170,11 @@ def _kernel() -> Iterator[ProbeResult]:
         hint="modprobe tun; in a container: --device /dev/net/tun",
     )
     version = _cgroup_version()
-    yield ProbeResult(
-        name="cgroup",
-        is_there=version is not None,
-        detail=f"version {version}" if version else "no control groups: a machine's size cannot be emulated",
-        needed_for=_who_needs("cgroup"),
-        hint="a Linux kernel with control groups",
+    yield _ability(
+        "cgroup",
+        f"version {version}" if version else None,
+        "no control groups: a machine's size cannot be emulated",
+        "a Linux kernel with control groups",
     )
 
 
@@ -222,13 +192,7 @@ def _cgroup_version() -> int | None:
 
 
 def _browser() -> ProbeResult:
-    found = chromium.find()
-    return ProbeResult(
-        name="chromium",
-        is_there=found is not None,
-        detail=found or "none: `orch report --pictures` cannot draw",
-        hint=chromium.INSTALL,
-    )
+    return _ability("chromium", chromium.find(), "none: `orch report --pictures` cannot draw", chromium.INSTALL)
 
 
 def _database() -> ProbeResult:
@@ -275,17 +239,14 @@ def _provider(provider: str) -> ProbeResult:
     """What the provider's own program says: the same question that `orch run` asks before it makes anything."""
     from orchestrator.hosts.provision.infra import Infra
 
+    name, needed_for = f"provider {provider}", (provider,)
     try:
         Infra(provider).check()
     except MissingError as error:
         return ProbeResult(
-            name=f"provider {provider}",
-            is_there=False,
-            detail=error.message,
-            needed_for=(provider,),
-            hint=error.hint or "",
+            name=name, is_there=False, detail=error.message, needed_for=needed_for, hint=error.hint or ""
         )
-    return ProbeResult(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
+    return ProbeResult(name=name, is_there=True, detail="ready", needed_for=needed_for)
 
 
 def _controller() -> ProbeResult:

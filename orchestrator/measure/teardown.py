@@ -13,7 +13,7 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.certificates import forget_certificates
 from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.local import database_folders
+from orchestrator.hosts.local import postgresql
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
@@ -114,7 +114,7 @@ def end_all(workspace: Workspace) -> list[Ending]:
 
 def end_databases() -> list[Ending]:
     """End the servers that this user's orch has started here and left when it was killed: what is left of them."""
-    return [Ending(run="(any, PostgreSQL)", trouble=left) for left in database_folders.end_what_is_left()]
+    return [Ending(run="(any, PostgreSQL)", trouble=left) for left in postgresql.end_what_is_left()]
 
 
 def strays(workspace: Workspace) -> Strays:

@@ -67,12 +67,12 @@ def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
 def unsealed(document: Any) -> tuple[dict[str, Any], str]:
     """Return a sealed document without its seal, and the same as compact JSON; ValueError where they do not match."""
     if not isinstance(document, dict):
-        raise ValueError("not as it was written")
+        raise ValueError("it is not a JSON object")
     claimed = document.get("seal")
     plain = {key: value for key, value in document.items() if key != "seal"}
     text = _compact(plain)
     if claimed != _seal(text):
-        raise ValueError("not as it was written: its digest is another one")
+        raise ValueError("its digest is another one")
     return plain, text
 
 

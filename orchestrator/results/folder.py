@@ -29,15 +29,14 @@ from orchestrator.results.documents import (
 )
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.names import is_run, not_one, run_folders
+from orchestrator.results.names import JOURNAL, MANIFEST, is_run, not_one, run_folders
 from orchestrator.results.records import STAGING, raw_path, sha256_of_rows
-from orchestrator.results.stored_manifest import NAME, Stored
+from orchestrator.results.stored_manifest import Stored
 from orchestrator.strict_json import read_own_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_MOST_IDS = 1000
 LATEST = "latest"
 _AGAIN = "start the run again"
 
@@ -50,7 +49,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._journal = Journal(path / "journal.jsonl")
+        self._journal = Journal(path / JOURNAL)
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
 
@@ -70,16 +69,16 @@ class RunFolder:
     @classmethod
     def _made(cls, root: Path, begin: str) -> RunFolder:
         """A new, empty folder under `root` whose name begins so; another run's is never taken, nor touched."""
-        for attempt in range(_MOST_IDS):
-            path = root / f"{begin}-{secrets.token_hex(2)}{attempt or ''}"
-            with writing(path, _AGAIN):
-                root.mkdir(parents=True, exist_ok=True)
+        path = root / f"{begin}-{secrets.token_hex(2)}"
+        with writing(path, _AGAIN):
+            root.mkdir(parents=True, exist_ok=True)
+            while True:
                 try:
                     path.mkdir()
                 except FileExistsError:
-                    continue
-            return cls(path)
-        raise MissingError(f"{root / begin}-...: {_MOST_IDS} names are taken", hint=_AGAIN)
+                    path = root / f"{begin}-{secrets.token_hex(3)}"
+                else:
+                    return cls(path)
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
         """Write the plan, the label and the journal's first line."""
@@ -180,7 +179,7 @@ class RunFolder:
 
     def journal_in_brief(self) -> derive.JournalState:
         """As `derive.in_brief`; InvalidMeasurement when the journal is damaged."""
-        return self._read(derive.in_brief, self._journal.told(derive.BRIEF))
+        return self._read(derive.in_brief, self._journal.events_of(derive.BRIEF))
 
     def _read(self, read: Callable[..., derive.JournalState], events: Iterable[dict[str, Any]]) -> derive.JournalState:
         try:
@@ -227,7 +226,7 @@ class RunFolder:
         if self._manifest is None:
             stored = self._stored()
             if stored is None and self.journal_state().state != "running":
-                raise Damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
+                raise Damaged(self.path / MANIFEST, "the file is missing, and the journal says that the run has ended")
             is_current = stored is not None and stored.manifest.journal == self._journal.end()
             if stored is not None and is_current and stored.manifest.state != "running":
                 self._require_begun_as_written()
@@ -292,7 +291,7 @@ class RunFolder:
         """Convert what waits, note how the run ended, write the manifest, and remove staging from a complete run."""
         self.convert()
         self.set_aside()
-        if not (self.path / NAME).exists():  # so that one that is missing from a run that has ended was removed
+        if not (self.path / MANIFEST).exists():  # so that one that is missing from a run that has ended was removed
             self.write_manifest()
         self.append({"event": "end", "state": state, "at": at})
         manifest = self.write_manifest()
@@ -307,7 +306,7 @@ class RunFolder:
         """
         stored = self._stored()
         if stored is None:
-            raise Damaged(self.path / NAME, "the file is missing")
+            raise Damaged(self.path / MANIFEST, "the file is missing")
         self._require_begun_as_written()
         if stored.manifest.journal != self._journal.end() or not self._journal.is_whole:
             raise Damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
@@ -389,7 +388,7 @@ def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
 
 def _is_empty(folder: Path) -> bool:
     """Whether a run has ended, or was killed, before its journal held a trial; a damaged journal says nothing."""
-    journal = Journal(folder / "journal.jsonl")
+    journal = Journal(folder / JOURNAL)
     try:
         events = journal.events()
         has_begun = next(events, None) is not None

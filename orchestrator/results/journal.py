@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
 from orchestrator.strict_json import parse_own_json
 
@@ -29,15 +28,36 @@ _KIND = re.compile(rb'\{"event":"([a-z-]+)"')
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
-    """One line: its content, and the chain's value after it."""
+class Line:
+    """A whole line: its number from 1, its body, the chain's value after it, and the offset at which it ends."""
 
-    content: dict[str, Any]
-    chain: str
+    path: Path
+    number: int = 0
+    body: bytes = b""
+    chain: str = ""
+    offset: int = 0
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The event; InvalidMeasurement for what orch does not write."""
+        try:
+            content = parse_own_json(self.body + b"}")
+        except ValueError:
+            content = None
+        if not isinstance(content, dict) or not isinstance(content.get("event"), str):
+            raise _altered(self.path, self.number)
+        return content
+
+
+def _altered(path: Path, number: int) -> Damaged:
+    return Damaged(path, f"line {number} is not as it was written")
 
 
 class Journal:
-    """Appends events, and reads them back; a line that a kill cut short is ignored, and removed before the next append."""
+    """Appends events, and reads them back; a line that a kill cut short is ignored, and removed before the next append.
+
+    Every reader raises InvalidMeasurement that names the first line that is not as it was written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,48 +83,32 @@ class Journal:
         self._head = head
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Every whole event, oldest first; InvalidMeasurement names the first line that is not as it was written."""
-        return (event.content for event in self.chain())
+        """Every whole event, oldest first."""
+        return (line.content for line in self.lines())
 
-    def chain(self) -> Iterator[Event]:
-        """Every whole event with the chain's value after it, oldest first; errors as `events`."""
-        for number, (body, chain, _) in enumerate(self._lines(), start=1):
-            event = _event(body, chain)
-            if event is None:
-                raise self._altered(number, "not as it was written")
-            yield event
-
-    def told(self, kinds: Container[str]) -> Iterator[dict[str, Any]]:
-        """The whole events of these kinds, oldest first; errors as `events`.
-
-        Every line is held against the chain, and what is not asked for is not parsed.
-        """
-        for number, (body, _, _) in enumerate(self._lines(), start=1):
-            named = _KIND.match(body)
-            if named is not None and named[1].decode() not in kinds:
-                continue
-            try:
-                content = parse_own_json(body + b"}")
-            except ValueError:
-                raise self._altered(number, "not as it was written") from None
-            if content["event"] in kinds:
+    def events_of(self, kinds: Container[str]) -> Iterator[dict[str, Any]]:
+        """The whole events of these kinds, oldest first; others are held against the chain, and not parsed."""
+        for line in self.lines():
+            kind = _KIND.match(line.body)
+            if (kind is None or kind[1].decode() in kinds) and (content := line.content)["event"] in kinds:
                 yield content
 
     def end(self) -> str:
-        """The chain's value after the last whole line ("" where there is none), by the chain alone; errors as `events`."""
-        return self._end()[0]
+        """The chain's value after the last whole line ("" where there is none)."""
+        return self._last().chain
 
     def has(self, chain: str) -> bool:
-        """Whether the chain had this value after some line; errors as `events`."""
-        return any(value == chain for _, value, _ in self._lines())
+        """Whether the chain had this value after some line."""
+        return any(line.chain == chain for line in self.lines())
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing follows the last whole line; errors as `events`."""
-        return not self.path.exists() or self._end()[1] == self.path.stat().st_size
+        """Whether nothing follows the last whole line."""
+        return not self.path.exists() or self._last().offset == self.path.stat().st_size
 
-    def _lines(self) -> Iterator[tuple[bytes, str, int]]:
-        """Each whole line's body, the chain's value after it, and the offset at which it ends."""
+    def lines(self, after: Line | None = None) -> Iterator[Line]:
+        """Each whole line, those behind `after` alone where it is given; none where there is no file."""
+        line = after or Line(path=self.path)
         try:
             opened = self.path.open("rb")
         except FileNotFoundError:
@@ -112,46 +116,42 @@ class Journal:
         except OSError as error:
             raise Damaged(self.path, f"cannot be read: {error.strerror}") from error
         with opened as handle:
-            head, offset = "", 0
-            for number, line in enumerate(iter(handle.readline, b""), start=1):
-                body, chain = _unchained(line, head)
+            handle.seek(line.offset)
+            for text in iter(handle.readline, b""):
+                body, chain = _unchained(text, line.chain)
                 if body is None:
-                    if _is_torn(line) and not handle.read(1):
+                    if _is_torn(text) and not handle.read(1):
                         return  # the last line, cut by a kill or a power cut
-                    raise self._altered(number, "not as it was written")
-                offset += len(line)
-                head = chain
-                yield body, chain, offset
+                    raise _altered(self.path, line.number + 1)
+                end = line.offset + len(text)
+                line = Line(path=self.path, number=line.number + 1, body=body, chain=chain, offset=end)
+                yield line
 
-    def _end(self) -> tuple[str, int]:
-        """The chain's value after the last whole line, and where that ends."""
-        head, offset = "", 0
-        for _, head, offset in self._lines():  # noqa: B007 - the last ones are wanted
+    def _last(self) -> Line:
+        line = Line(path=self.path)
+        for line in self.lines():  # noqa: B007 - the last one is wanted
             pass
-        return head, offset
+        return line
 
     def _drop_torn_line(self) -> str:
         """Cut what follows the last whole line; the chain's value there."""
-        head, end = self._end()
-        if self.path.exists() and end != self.path.stat().st_size:
-            os.truncate(self.path, end)
-        return head
-
-    def _altered(self, line: int, trouble: str) -> InvalidMeasurement:
-        return InvalidMeasurement(
-            f"{self.path}: line {line} is {trouble}",
-            hint="bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet",
-        )
+        last = self._last()
+        if self.path.exists() and last.offset != self.path.stat().st_size:
+            os.truncate(self.path, last.offset)
+        return last.chain
 
 
 class Tail:
     """Follows a journal that another process writes: each look reads what was added since the one before, and no more."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0  # behind the last whole line that was read, in bytes
-        self._head = ""
-        self._lines = 0
+        self._journal = Journal(path)
+        self._last = Line(path=path)
+
+    @property
+    def offset(self) -> int:
+        """Where the last whole line ends that was read, in bytes."""
+        return self._last.offset
 
     def look(self, most_bytes: int = _MOST_AT_ONCE) -> list[dict[str, Any]]:
         """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
@@ -159,24 +159,16 @@ class Tail:
         FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
         journal that became shorter than what was read.
         """
-        found: list[dict[str, Any]] = []
-        with self.path.open("rb") as handle:
-            size = os.fstat(handle.fileno()).st_size
-            if size < self.offset:
-                raise Damaged(self.path, "shorter than it was")
-            handle.seek(self.offset)
-            last = min(size, self.offset + most_bytes)
-            while self.offset < last and not _is_torn(line := handle.readline()):
-                found.append(self._taken(line))
-        return found
-
-    def _taken(self, line: bytes) -> dict[str, Any]:
-        body, chain = _unchained(line, self._head)
-        event = None if body is None else _event(body, chain)
-        if event is None:
-            raise Damaged(self.path, f"line {self._lines + 1} is not as it was written")
-        self.offset, self._head, self._lines = self.offset + len(line), chain, self._lines + 1
-        return event.content
+        events: list[dict[str, Any]] = []
+        if self._journal.path.stat().st_size < self.offset:
+            raise Damaged(self._journal.path, "shorter than it was")
+        last = self.offset + most_bytes
+        for line in self._journal.lines(self._last):
+            events.append(line.content)
+            self._last = line
+            if line.offset >= last:
+                break
+        return events
 
 
 def chained(event: dict[str, Any], before: str) -> tuple[bytes, str]:
@@ -193,16 +185,6 @@ def _unchained(line: bytes, before: str) -> tuple[bytes | None, str]:
         return None, ""
     chain = _digest(before, body)
     return (body, chain) if rest[:_CHAIN_BYTES] == chain.encode() else (None, "")
-
-
-def _event(body: bytes, chain: str) -> Event | None:
-    """The event of a line; None for what orch does not write."""
-    try:
-        content = parse_own_json(body + b"}")
-    except ValueError:
-        return None
-    is_event = isinstance(content, dict) and isinstance(content.get("event"), str)
-    return Event(content=content, chain=chain) if is_event else None
 
 
 def _digest(before: str, body: bytes) -> str:

@@ -10,41 +10,31 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
-
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Literal
 
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.hosts.provision.infra import MODULES
+from orchestrator.experiment.providers import ProviderName
+from orchestrator.shapes import decode_json
 from orchestrator.strict_json import read_json
 
 FILE = "deployment.json"
-_BY_LABEL = "ends what it made, found by its label"
-
-_Id: TypeAlias = Annotated[str, Field(pattern=r"\Ao[0-9a-f]{9}\z")]
-_Run: TypeAlias = Annotated[str, Field(pattern=r"\A[^/\x00-\x1f\x7f-\x9f]+\z")]
-_Host: TypeAlias = Annotated[str, Field(pattern=r"\A[a-z]([a-z0-9-]{0,18}[a-z0-9])?\z")]  # as infra/*/variables.tf
-_Time: TypeAlias = Annotated[float, Field(ge=0, le=253_000_000_000)]  # the years that a calendar has
 
 
 @dataclass(frozen=True, kw_only=True)
 class Intent:
     """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come.
 
-    `target` is where it is made (a cloud project, this machine), as the provider's program names it; None in what an
-    older orch wrote.
+    `target` is where it is made (a cloud project, this machine), as the provider's program names it.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    id: _Id
-    run_id: _Run
-    provider: str
-    hosts: tuple[_Host, ...]
-    created_at: _Time
-    expires_at: _Time
-    cost_usd_per_h: Annotated[float, Field(ge=0)] | None
+    id: str
+    run_id: str
+    provider: ProviderName
+    hosts: tuple[str, ...]
+    created_at: float
+    expires_at: float
+    cost_usd_per_h: float | None
     state: Literal["intended", "up", "down"]
     target: dict[str, str | None] | None = None
 
@@ -78,16 +68,16 @@ class Registry:
         """
         path = self.folder_of(identity) / FILE
         try:
-            document = read_json(path)
-            intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
-            _require_its_own(intent, identity)
+            intent: Intent = decode_json(Intent, read_json(path))
+            if intent.id != identity:
+                raise ValueError(f"id: it is of deployment {intent.id!r:.40}")
         except FileNotFoundError:
             return None
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
         except (OSError, ValueError) as error:
-            raise _damaged(path, str(error)) from error
+            raise UsageError(
+                f"{path}: damaged: {error}",
+                hint=f"move {path.parent} away; `orch teardown --all` then ends what it made, found by its label",
+            ) from error
         return intent
 
     def intents(self) -> list[Intent]:
@@ -114,17 +104,3 @@ class Registry:
             listed = ", ".join(f"{i.id} ({i.run_id})" for i in up)
             raise UsageError(f"several deployments are up: {listed}; name one" if up else "no deployment is up")
         return up[0]
-
-
-def _require_its_own(intent: Intent, identity: str) -> None:
-    """ValueError when the intent speaks of another folder, or of a provider that is not one of `infra/`."""
-    if identity != intent.id or intent.id != deployment_id(intent.run_id):
-        raise ValueError("id or run_id: they do not belong to each other and to this folder")
-    if intent.provider not in MODULES:
-        raise ValueError(f"provider: there is none of that name; known: {', '.join(MODULES)}")
-
-
-def _damaged(path: Path, why: str) -> UsageError:
-    return UsageError(
-        f"{path}: damaged: {why}", hint=f"move {path.parent} away; `orch teardown --all` then {_BY_LABEL}"
-    )

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +23,6 @@ from orchestrator.report.page import write_page
 from orchestrator.report.render import render
 from orchestrator.report.view import Inside
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.stored_manifest import manifest_to_dict
 from orchestrator.summarise import summarise
 
 MOST_ROWS = 200_000
@@ -64,7 +64,7 @@ def packed(folder: Folder, *, summary: RunSummary | None = None, most_rows: int 
     """
     manifest = folder.manifest()
     counts, columns = _columns(folder, manifest, most_rows)
-    documents = {container.MANIFEST: _json(manifest_to_dict(manifest))}
+    documents = {container.MANIFEST: _json(asdict(manifest))}
     about, samples = rows.pack(columns, counts)
     if sum(counts.values()) > sum(part.rows for part in about):
         documents[container.SUMMARY] = _json((summary or summarise(folder)).to_dict())

@@ -18,25 +18,9 @@ from services.python.stores.base import Payment, Runs, Spent, StoreError, missin
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
 _ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = common.statements("$1", "$2", "$3")
-_TOLD = frozenset(
-    [
-        "host",
-        "port",
-        "user",
-        "password",
-        "dbname",
-        "sslmode",
-        "sslcert",
-        "sslkey",
-        "sslrootcert",
-        "sslcrl",
-        "sslpassword",
-        "sslnegotiation",
-        "ssl_min_protocol_version",
-        "ssl_max_protocol_version",
-        "options",
-        "application_name",
-    ]
+_KNOWN = (
+    "host port user password dbname sslmode sslcert sslkey sslrootcert sslcrl sslpassword sslnegotiation"
+    " ssl_min_protocol_version ssl_max_protocol_version options application_name"
 )  # of what libpq knows: what asyncpg knows, too
 _FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
@@ -49,7 +33,6 @@ class AsyncpgStore:
 
     def __init__(self, database: common.Database, where: str, size: int) -> None:
         self._dsn = _url(database.reached)
-        self._is_same = database.is_same
         self._where = where
         self._size = size
         self._opening: asyncio.Task[Any] | None = None
@@ -134,12 +117,7 @@ class AsyncpgStore:
             timeout=common.CONNECT_S,
             command_timeout=common.PATIENCE_S,
             server_settings={"search_path": "pg_catalog"},
-            init=self._refuse_another,
         )
-
-    async def _refuse_another(self, connection: Any) -> None:
-        if await connection.fetchval(self._is_same) is not True:
-            raise asyncpg.InterfaceError(common.ELSEWHERE)
 
     def _fault(self, error: BaseException) -> StoreError:
         return StoreError(f"{self._where}: {type(error).__name__}: {common.first_line(error)}")
@@ -160,4 +138,4 @@ def _url(reached: Mapping[str, str]) -> str:
     """Where libpq came to, as asyncpg reads it: its own reading of a DSN and of the environment is another one."""
     from urllib.parse import urlencode
 
-    return f"postgresql://?{urlencode({name: value for name, value in reached.items() if name in _TOLD and value})}"
+    return f"postgresql://?{urlencode({name: value for name, value in reached.items() if name in _KNOWN.split() and value})}"

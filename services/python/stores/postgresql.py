@@ -1,7 +1,7 @@
 """What every driver of PostgreSQL shares: the tables of orch's own schema, how they are seeded, and how they are verified.
 
-All of it lies in a schema of its own, which carries a mark of ours: one of that name without the mark, of another role or of
-another shape is refused and left as it is, and nothing outside of it is read or written. Nothing is ever dropped.
+All of it lies in a schema of its own, which carries a mark of ours. One of that name without the mark, or with other rows,
+is refused and left as it is. Nothing outside of it is read or written, and nothing is ever dropped.
 
 What a database sets for those who connect (`search_path`) does not count: names are those of PostgreSQL's own catalogue.
 """
@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from services.python.stores import postgresql_shape, seed
+from services.python.stores import seed
 from services.python.stores.base import Progress, StoreError, refuse_other_rows
 
 SCHEMA: Final = "orch_store"
@@ -27,8 +26,6 @@ MARK: Final = "made by orch: accounts and transactions, shape 1"
 OLDEST: Final = 16
 _LOCK: Final = 0x6F72_6368  # of those who seed and undo at once; PostgreSQL's advisory locks are of one database
 _AT_ONCE = 5_000  # rows
-_MOST_BYTES: Final = 16 << 20  # of a table as text: the larger one has 3 MB
-_MOST_OF_VERSION = 60  # characters
 CONNECT_S: Final = 5
 LOCK_S = 15.0  # an earlier responder has ended by then, and the server noticed
 
@@ -83,16 +80,6 @@ ENTER = f"INSERT INTO {SCHEMA}.transactions (payer, payee, amount) VALUES ({{0}}
 OWN_NAMES: Final = b"SET search_path = pg_catalog"
 """Of every connection: nobody else's function, operator or table is taken for PostgreSQL's."""
 
-_SERVER: Final = "extract(epoch FROM pg_catalog.pg_postmaster_start_time())"
-_DATABASE: Final = "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"
-IS_SAME: Final = f"SELECT {_SERVER} = {{0}} AND {_DATABASE} = {{1}}"
-"""Whether a connection leads to the database that is held: a DSN with several servers may lead to another one, as may a
-name with several addresses. After a restart it is another server."""
-
-ELSEWHERE: Final = (
-    "a connection of the pool leads to another server or database than the one that was seeded and verified"
-)
-
 _NOT_AS_SHIPPED: Final = b"""
 SELECT name || '=' || setting FROM pg_settings WHERE setting <> 'on'
     AND name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name
@@ -103,13 +90,12 @@ SELECT name || '=' || setting FROM pg_settings WHERE setting <> 'on'
 class Database:
     """A database that is held: whether it was made now, what its server is, and how libpq came to it.
 
-    `server`: its version, and what of its settings makes payments faster and less safe. `is_same`: the query that is true
-    on a connection to it alone. `reached`: host, port, user and all else of the connection, with the password.
+    `server`: its version, and what of its settings makes payments faster and less safe. `reached`: host, port, user and
+    all else of the connection, with the password.
     """
 
     is_new: bool
     server: str
-    is_same: str
     reached: dict[str, str] = field(repr=False)
 
 
@@ -160,8 +146,8 @@ def seeded(dsn: str, on_progress: Progress | None = None) -> tuple[bool, str]:
 
     StoreError where that cannot be, and then nothing is changed.
     """
-    with held(dsn, on_progress) as found:
-        return found.is_new, found.server
+    with held(dsn, on_progress) as database:
+        return database.is_new, database.server
 
 
 @contextmanager
@@ -179,35 +165,20 @@ def held(dsn: str, on_progress: Progress | None = None) -> Iterator[Database]:
             is_new = not _is_there(connection, where)
             if is_new:
                 _make(connection, on_progress or (lambda _done: None))
-            if strange := postgresql_shape.strange(connection):
-                raise StoreError(f"{where}, schema {SCHEMA}, has another schema: {strange}. It is left as it is")
             _undo(connection)
             has_accounts, has_transactions = (_one(connection, query) for query in _COUNTS)
             accounts, transactions = (_copied(connection, query) for query in _LINES)
             digest = seed.digest(accounts, transactions)
             refuse_other_rows(f"{where}, schema {SCHEMA},", has_accounts, has_transactions, digest)
-            found = Database(
-                is_new=is_new,
-                server=_server(connection),
-                is_same=_is_same(connection),
-                reached=_reached(connection, dsn),
-            )
-        yield found
+            database = Database(is_new=is_new, server=_server(connection), reached=_reached(connection, dsn))
+        yield database
 
 
 def _server(connection: psycopg.Connection[Any]) -> str:
     """The server's version, and the settings that make it faster and less safe than as shipped."""
     shown = connection.execute(b"SHOW server_version").fetchone()
-    version = str(shown[0])[:_MOST_OF_VERSION] if shown else ""
-    if not version.isprintable():
-        version = str(connection.info.server_version // 10_000)
+    version = str(shown[0]) if shown else str(connection.info.server_version // 10_000)
     return ", ".join([version, *(str(row[0]) for row in connection.execute(_NOT_AS_SHIPPED).fetchall())])
-
-
-def _is_same(connection: psycopg.Connection[Any]) -> str:
-    found = connection.execute(f"SELECT {_SERVER}, {_DATABASE}".encode()).fetchone()
-    assert found is not None  # noqa: S101 - it is one row
-    return IS_SAME.format(Decimal(found[0]), int(found[1]))
 
 
 def _reached(connection: psycopg.Connection[Any], dsn: str) -> dict[str, str]:
@@ -279,11 +250,6 @@ def _one(connection: psycopg.Connection[Any], query: str) -> int:
 
 
 def _copied(connection: psycopg.Connection[Any], query: str) -> bytes:
-    """Rows as PostgreSQL's text format has them, which is that of the digest; no more of them than there can be."""
-    found = bytearray()
+    """Rows as PostgreSQL's text format has them, which is that of the digest."""
     with connection.cursor().copy(query.encode()) as copy:
-        for piece in copy:
-            found += piece
-            if len(found) > _MOST_BYTES:
-                raise StoreError(f"the database sends more than {_MOST_BYTES:,} bytes for a table")
-    return bytes(found)
+        return b"".join(bytes(piece) for piece in copy)

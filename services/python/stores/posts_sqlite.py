@@ -14,12 +14,11 @@ from services.python.stores.posts_seed import Comment, Post, User
 from services.python.stores.sqlite_file import (
     connected,
     explained,
-    is_there,
     lent,
     made,
     pooled,
     refuse_other_files,
-    refuse_strange,
+    require_wal,
 )
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
@@ -101,11 +100,11 @@ class InSqlite:
 @contextmanager
 def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
     """The store in a file, made where there is none, and its settings for the record; StoreError for any other file."""
-    if not is_there(path):
+    if not path.exists():
         _make(path)
     refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(connected(path)) as connection:
-        _refuse_strange(path, connection)
+        _refuse_other_rows(path, connection)
     with pooled(path, size, connected) as connections:
         yield InSqlite(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, only read"}
 
@@ -117,9 +116,9 @@ def _make(path: Path) -> None:
         connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())
 
 
-def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
-    """StoreError unless the file is ours and holds the seeded rows and no others; it is left as it is."""
-    refuse_strange(path, connection, f"{_TABLES}; {_INDEXES}")
+def _refuse_other_rows(path: Path, connection: sqlite3.Connection) -> None:
+    """StoreError unless the file holds the seeded rows and no others."""
+    require_wal(path, connection)
     rows = [seed.lines(connection.execute(query)) for query in _ALL]
     if (found := seed.digest(*rows)) != seed.DIGEST:
         raise StoreError(

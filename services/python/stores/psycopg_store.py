@@ -92,38 +92,29 @@ class PsycopgStore:
 def opened(dsn: str, size: int) -> Iterator[tuple[PsycopgStore, dict[str, str]]]:
     """The store in a database as seeded, made where it is not there, and its settings for the record; StoreError."""
     with common.held(dsn) as held:
-        is_same = held.is_same.encode()
-        elsewhere: list[bool] = []
-
-        def configure(connection: psycopg.Connection[Any]) -> None:
-            connection.execute(common.OWN_NAMES)
-            if connection.execute(is_same).fetchone() != (True,):
-                elsewhere.append(True)
-                raise psycopg.OperationalError(common.ELSEWHERE)
-
         pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
             dsn,
             min_size=size,
             max_size=size,
             kwargs={"autocommit": True, "connect_timeout": common.CONNECT_S},
             timeout=common.PATIENCE_S,
-            configure=configure,
+            configure=_configure,
             open=False,
         )
         try:
-            _open(pool, dsn, size, elsewhere)
+            _open(pool, dsn, size)
             driver = f"psycopg {psycopg.__version__} ({psycopg.pq.__impl__})"
             yield PsycopgStore(pool, size), {"store": f"PostgreSQL {held.server}", "driver": driver}
         finally:
             pool.close()
 
 
-def _open(
-    pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], dsn: str, size: int, elsewhere: list[bool]
-) -> None:
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    connection.execute(common.OWN_NAMES)
+
+
+def _open(pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], dsn: str, size: int) -> None:
     try:
         pool.open(wait=True, timeout=common.OPEN_S)
     except psycopg_pool.PoolTimeout:
-        if elsewhere:
-            raise StoreError(f"{common.named(dsn)}: {common.ELSEWHERE}") from None
         raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {common.OPEN_S:g} s") from None

@@ -30,12 +30,11 @@ from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 from services.python.stores.sqlite_file import (
     connected,
     explained,
-    is_there,
     lent,
     made,
     pooled,
     refuse_other_files,
-    refuse_strange,
+    require_wal,
 )
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
@@ -160,12 +159,12 @@ def opened(path: Path, size: int) -> Iterator[tuple[SqliteStore, dict[str, str]]
 
 def seeded(path: Path, on_progress: Progress | None = None) -> bool:
     """Have the file hold exactly the seeded rows; whether it was made for that. StoreError, and nothing is changed."""
-    is_new = not is_there(path)
+    is_new = not path.exists()
     if is_new:
         _make(path, on_progress or (lambda _done: None))
     refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(_connected(path)) as connection:
-        refuse_strange(path, connection, f"{_TABLES}; {_INDEX}")
+        require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
         has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
         accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)

@@ -6,10 +6,8 @@ beside it.
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -23,9 +21,6 @@ _IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
 _BEGINS = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _SHAPE_AT, _MARK_AT = 60, 68  # in the header, four bytes each: the user's version and the application's id
-_BESIDE = ("-wal", "-shm", "-journal")
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of file systems that have none
-_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'"
 
 
 @contextmanager
@@ -41,66 +36,46 @@ def explained(path: Path, why: str = "it cannot be used") -> Iterator[None]:
 def made(path: Path, tables: str, indexes: str, *, mark: int, shape: int) -> Iterator[sqlite3.Connection]:
     """A connection to fill the tables of a new file with, in one transaction; StoreError where it cannot be made.
 
-    Until it is whole nobody reads it, and what a power cut leaves is made again. It takes no other file's name, and none
-    whose log another file has left: SQLite would take that for this one's.
+    Until it is whole nobody reads it, and what a power cut leaves is made again.
     """
-    if left := next((f"{path}{end}" for end in _BESIDE if os.path.lexists(f"{path}{end}")), None):
-        raise StoreError(f"the database {path} cannot be made: {left} of another one is there, and is left as it is")
     try:
         descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".partial", dir=path.parent)
+        os.close(descriptor)
+        partial = Path(name)
+        try:
+            with explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+                connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {tables}")
+                connection.execute("BEGIN")
+                yield connection
+                connection.execute("COMMIT")
+                connection.executescript(
+                    f"{indexes}; PRAGMA application_id={mark}; PRAGMA user_version={shape}; ANALYZE;"
+                )
+            partial.rename(path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
-    os.close(descriptor)
-    partial = Path(name)
-    try:
-        with explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
-            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {tables}")
-            connection.execute("BEGIN")
-            yield connection
-            connection.execute("COMMIT")
-            connection.executescript(f"{indexes}; PRAGMA application_id={mark}; PRAGMA user_version={shape}; ANALYZE;")
-        _name(partial, path)
-    except OSError as error:
-        raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def _name(partial: Path, path: Path) -> None:
-    """Give a new file its name, which nobody else may have taken meanwhile. OSError."""
-    try:
-        os.link(partial, path)
-    except OSError as error:
-        if error.errno not in _NO_LINKS or os.path.lexists(path):
-            raise
-        partial.rename(path)
-
-
-def is_there(path: Path) -> bool:
-    """Whether anything has that name, also a link that leads nowhere."""
-    return os.path.lexists(path)
 
 
 def refuse_other_files(path: Path, *, mark: int, shape: int) -> None:
     """StoreError unless its header says that orch made the file, in this shape; SQLite has no part in it."""
+    if not path.is_file():
+        raise StoreError(f"the database {path} is not a file, and is left as it is. Name another file")
     try:
-        is_file = stat.S_ISREG(path.stat().st_mode)
-        header = _begin_of(path) if is_file else b""  # a pipe would have us wait, and devices do things when opened
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
     except OSError as error:
         raise StoreError(f"the database {path}: it cannot be used: {error.strerror or error}") from error
-    if not is_file or not header.startswith(_BEGINS) or len(header) < _HEADER_BYTES:
+    if not header.startswith(_BEGINS) or len(header) < _HEADER_BYTES:
         raise StoreError(f"the database {path}: the file is not a database, and is left as it is. Name another file")
-    has, of = (int.from_bytes(header[at : at + 4], "big") for at in (_SHAPE_AT, _MARK_AT))
-    if of != mark:
+    found_shape, found_mark = (int.from_bytes(header[at : at + 4], "big") for at in (_SHAPE_AT, _MARK_AT))
+    if found_mark != mark:
         raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
-    if has != shape:
-        raise StoreError(f"the database {path} has schema {has}, not {shape}; delete the file, and it is made anew")
-
-
-def _begin_of(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_HEADER_BYTES)
+    if found_shape != shape:
+        raise StoreError(
+            f"the database {path} has schema {found_shape}, not {shape}; delete the file, and it is made anew"
+        )
 
 
 def connected(path: Path) -> sqlite3.Connection:
@@ -114,19 +89,8 @@ def connected(path: Path) -> sqlite3.Connection:
     )
 
 
-def refuse_strange(path: Path, connection: sqlite3.Connection, schema: str) -> None:
-    """StoreError unless the file's schema is what these statements make, and it can be in WAL mode; it is left as it is.
-
-    A trigger or a view would have orch's statements do something else, and without its index a table answers more slowly.
-    """
-    with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(schema)
-        differing = set(fresh.execute(_SCHEMA)) ^ set(connection.execute(_SCHEMA))
-    if differing:
-        kind, name, *_ = min(differing, key=str)
-        raise StoreError(
-            f"the database {path}: it has another schema: {str(kind)[:40]} {str(name)[:40]}. It is left as it is"
-        )
+def require_wal(path: Path, connection: sqlite3.Connection) -> None:
+    """Put the file into WAL mode; StoreError where its file system has none."""
     mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
     if mode != "wal":
         raise StoreError(f"the database {path} cannot be in WAL mode on this file system; it is in mode {mode}")

@@ -217,13 +217,6 @@ def test_a_cell_without_a_load_generator_has_no_turn(tmp_path: Path) -> None:
     assert [turn.cell for turn in Bench(tmp_path).run(planned, settings).manifest().turns] == [asked]
 
 
-def test_a_run_without_a_referee_says_nothing_of_one(tmp_path: Path) -> None:
-    from orchestrator.results.stored_manifest import manifest_to_dict
-
-    folder = RunFolder.create(plan("tcp", repeats=1), command=["orch"], root=tmp_path / "results")
-    assert not {"referee", "turns"} & manifest_to_dict(folder.write_manifest()).keys()
-
-
 def test_a_run_is_resumed_beside_the_same_program_or_not_at_all() -> None:
     settings = a_referee(plan("tcp", repeats=1))
     same = Found(tool=WRK, path=PROGRAM, version="4.1.0", sha256="f" * 64)

@@ -39,7 +39,8 @@ def test_the_latest_run_is_one_that_was_made_here_damaged_or_not(tmp_path: Path)
 def test_a_run_whose_id_is_taken_gets_another_one_and_the_first_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orchestrator.results.folder.secrets.token_hex", lambda _bytes: "abcd")
+    names = iter(["abcd", "abcd", "abcdef"])
+    monkeypatch.setattr("orchestrator.results.folder.secrets.token_hex", lambda _bytes: next(names))
     first = begun(tmp_path / "results")
     second = begun(tmp_path / "results")
     assert first.id != second.id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 from orchestrator.cli import hosts
 from orchestrator.errors import TeardownIncomplete
 from orchestrator.hosts import processes
-from orchestrator.hosts.local import database_folders
+from orchestrator.hosts.local import postgresql
 
 GONE = 2**22 + 1  # above the greatest id that Linux gives
 
@@ -45,71 +44,40 @@ def working() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
         process.communicate()
 
 
-def left(folder: Path, name: str = "orch-postgresql-x", **noted: Any) -> Path:
+def left(folder: Path, name: str = "orch-postgresql-x", note: str = f"{GONE} 1@x") -> Path:
     """A folder as an orch that is gone has left it; the server's data."""
     data = folder / name / "server" / "data"
     data.mkdir(parents=True)
-    note = {"pid": GONE, "started": "1@x", "processes": database_folders._processes_seen(), **noted}
-    (folder / name / "made-by-orch.json").write_text(json.dumps(note))
+    (folder / name / "made-by-orch").write_text(note)
     return data
 
 
 def test_what_an_orch_that_is_gone_has_left_is_ended_and_removed(temporary: Path, working: Callable[..., Any]) -> None:
     server = working(left(temporary))
     left(temporary, "orch-postgresql-y")
-    assert database_folders.end_what_is_left() == []
+    assert postgresql.end_what_is_left() == []
     assert server.wait(10) != 0
     assert list(temporary.iterdir()) == []
 
 
 def test_the_database_of_an_orch_that_runs_is_left(temporary: Path, working: Callable[..., Any]) -> None:
-    server = working(left(temporary, pid=os.getpid(), started=processes.started_at(os.getpid())))
-    assert database_folders.end_what_is_left() == []
+    server = working(left(temporary, note=f"{os.getpid()} {processes.started_at(os.getpid())}"))
+    assert postgresql.end_what_is_left() == []
     assert server.poll() is None
     assert (temporary / "orch-postgresql-x").exists()
 
 
-def _without_note(folder: Path) -> None:
-    (folder / "made-by-orch.json").unlink()
+def test_a_process_that_has_the_id_of_a_server_by_now_is_spared(temporary: Path, working: Callable[..., Any]) -> None:
+    other = working(left(temporary), is_named=False)
+    assert postgresql.end_what_is_left() == []
+    assert other.poll() is None
+    assert list(temporary.iterdir()) == []
 
 
-def _open_to_others(folder: Path) -> None:
-    folder.chmod(0o777)
-
-
-def _note_of_others(folder: Path) -> None:
-    (folder / "made-by-orch.json").chmod(0o666)
-
-
-def _a_link(folder: Path) -> None:
-    folder.rename(folder.with_name("elsewhere"))
-    folder.symlink_to("elsewhere")
-
-
-def _noted(text: str) -> Callable[[Path], None]:
-    def write(folder: Path) -> None:
-        (folder / "made-by-orch.json").write_text(text)
-
-    return write
-
-
-NOT_OURS: dict[str, Callable[[Path], None]] = {
-    "no note": _without_note,
-    "others can write to it": _open_to_others,
-    "others can write to its note": _note_of_others,
-    "it is a link": _a_link,
-    "its note is nothing": _noted(""),
-    "its note is a list": _noted("[]"),
-    "its note names no orch": _noted('{"pid": "1", "started": "x", "processes": ""}'),
-    "its note is of another container": _noted('{"pid": 4194305, "started": "1@x", "processes": "pid:[1]"}'),
-}
-
-
-@pytest.mark.parametrize("why", NOT_OURS)
-def test_what_orch_did_not_leave_is_left_alone(temporary: Path, why: str) -> None:
-    data = left(temporary)
-    NOT_OURS[why](temporary / "orch-postgresql-x")
-    assert database_folders.end_what_is_left() == []
+@pytest.mark.parametrize("note", ["", "one two three", "1"])
+def test_what_orch_did_not_leave_is_left_alone(temporary: Path, note: str) -> None:
+    data = left(temporary, note=note)
+    assert postgresql.end_what_is_left() == []
     assert data.exists()
 
 
