@@ -14,9 +14,9 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find, read_plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.scorecard.card import Score, Scorecard, ScoreRow
+from orchestrator.questions.scorecard import words
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
-from orchestrator.questions.scorecard.find import scorecard
+from orchestrator.questions.scorecard.find import Score, Scorecard, ScoreRow, scorecard
 from orchestrator.questions.scorecard.properties import properties
 from orchestrator.summarise import summarise, summary_of_json
 from services.python.contract.lines import Load
@@ -36,8 +36,17 @@ def card_of(summary: RunSummary) -> Scorecard:
 
 
 def row(card: Scorecard, name: str, setting: int = 0) -> ScoreRow:
-    (found,) = [row for row in (*card.settings[setting].rows, *card.properties.rows) if row.name == name]
+    (found,) = [row for row in card.settings[setting].rows if row.name == name]
     return found
+
+
+def names(card: Scorecard) -> list[str]:
+    return [row.name for table in card.settings for row in table.rows]
+
+
+def leaders(of: ScoreRow) -> list[str]:
+    stacks = {score.cell: score.stack for score in of.scores}
+    return [stacks[cell] for cell in of.leaders]
 
 
 def score(of: ScoreRow, stack: str) -> Score:
@@ -53,18 +62,11 @@ def apart() -> RunSummary:
 def test_the_fastest_leads_with_its_interval_and_the_cell_that_it_rests_on() -> None:
     card = card_of(apart())
     latency = row(card, "latency")
-    assert latency.is_resolved
+    assert (latency.lead, leaders(latency)) == ("best", ["grpc (thin)"])
     best = score(latency, "grpc")
-    assert best.is_best
-    assert not score(latency, "rest").is_best
     (cell,) = [cell for cell in apart().cells if cell.stack_label == "grpc (thin)"]
     assert cell.distribution is not None
-    assert (best.cell, best.evidence, best.value, best.interval) == (
-        cell.id,
-        "cell",
-        cell.distribution.median,
-        cell.median_interval,
-    )
+    assert (best.cell, best.value, best.interval) == (cell.id, cell.distribution.median, cell.median_interval)
 
 
 def judged_anew(summary: RunSummary, **changed: object) -> ScoreRow:
@@ -73,7 +75,7 @@ def judged_anew(summary: RunSummary, **changed: object) -> ScoreRow:
         replace(c, **changed) if c.statistic == "median" else c  # type: ignore[arg-type]
         for c in summary.comparisons
     )
-    return row(scorecard(read_plan(_PLAN), replace(summary, comparisons=comparisons), catalogue()), "latency")
+    return row(scorecard(read_plan(_PLAN), replace(summary, comparisons=comparisons)), "latency")
 
 
 _RUN = a_run(blocks=3, controls=1)
@@ -87,8 +89,7 @@ def with_a_control() -> RunSummary:
 
 def test_where_the_comparisons_decide_nothing_no_stack_leads() -> None:
     latency = judged_anew(with_a_control(), interval=(0.8, 1.3), ratio=1.01, standing="not resolved")
-    assert not latency.is_resolved
-    assert not [score for score in latency.scores if score.is_best]
+    assert latency.lead == "not resolved"
 
 
 def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
@@ -99,22 +100,23 @@ def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
     found = []
     for ratio in (1.01, 1.6):  # of the reference to itself
         swung = tuple(replace(c, ratio=ratio) if c is control else c for c in summary.comparisons)
-        card = scorecard(read_plan(_PLAN), replace(summary, comparisons=(*swung, third)), catalogue())
-        found.append(row(card, "latency").best)
-    assert found == ["grpc (thin)", "not resolved: grpc (thin) or rest (thin) again"]
+        card = scorecard(read_plan(_PLAN), replace(summary, comparisons=(*swung, third)))
+        latency = row(card, "latency")
+        found.append((latency.lead, leaders(latency)))
+    assert found == [("best", ["grpc (thin)"]), ("not resolved", ["grpc (thin)", "rest (thin) again"])]
 
 
 def test_controls_have_no_column() -> None:
-    assert card_of(with_a_control()).settings[0].stacks == ("rest (thin)", "grpc (thin)")
-    assert card_of(with_a_control()).properties.stacks == ("rest (thin)", "grpc (thin)")
+    card = card_of(with_a_control())
+    assert {len(row.scores) for row in card.settings[0].rows} == {2}
+    assert [stack.stack for stack in card.properties] == ["rest (thin)", "grpc (thin)"]
 
 
 @pytest.mark.slow
 def test_stacks_that_are_shown_to_be_alike_share_the_lead() -> None:
     card = card_of(summarise(a_run(base_us={"grpc": 300.0}, between=0.002, blocks=10)))
     latency = row(card, "latency")
-    assert latency.is_resolved
-    assert all(score.is_best for score in latency.scores)
+    assert (latency.lead, len(latency.leaders)) == ("alike", 2)
 
 
 def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_smallest_p99() -> None:
@@ -123,8 +125,8 @@ def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_small
 
     card = card_of(summarise(a_run(shape=shape, base_us={"rest": 800.0})))
     of = row(card, "predictable")
-    assert (of.best, of.is_resolved) == ("rest (thin)", True)
-    assert row(card, "latency").best == "grpc (thin)"
+    assert (of.lead, leaders(of)) == ("best", ["rest (thin)"])
+    assert leaders(row(card, "latency")) == ["grpc (thin)"]
     values = {score.stack: score.value for score in of.scores}
     assert 1 < (values["rest (thin)"] or 0) < 1.5 < (values["grpc (thin)"] or 0)
 
@@ -133,17 +135,17 @@ def test_spreads_are_compared_for_the_card_alone() -> None:
     assert "p99_to_p50" not in {c.statistic for c in (*apart().comparisons, *apart().costs)}
 
 
-def test_too_few_requests_for_a_p99_are_no_spread_and_the_row_names_who_measures_it() -> None:
-    of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=100)))), "predictable")
-    assert of.best == "not measured here; experiments/six_protocols.yaml measures it"
-    assert {(s.basis, s.text, s.why) for s in of.scores} == {
-        ("not measured", "not measured", "too few requests for a p99")
-    }
+def test_what_was_not_measured_has_no_row() -> None:
+    few = summarise(a_run(load=Load(concurrency=1, requests=100)))
+    mixed = summarise(a_run(operation=MIX))
+    for summary in (few, mixed):
+        assert "latency" in names(card_of(summary))
+        assert not {"predictable", "capacity"} & set(names(card_of(summary)))
 
 
 def test_a_spread_of_all_requests_pooled_is_shown_and_decides_nothing() -> None:
     of = row(card_of(summarise(a_run(load=Load(concurrency=1, requests=300)))), "predictable")
-    assert not of.is_resolved
+    assert of.lead == "not resolved"
     assert all(score.value and score.interval is None for score in of.scores)
 
 
@@ -157,11 +159,10 @@ def test_wire_and_cpu_are_of_what_was_counted() -> None:
 
     card = card_of(summarise(a_run(spoil=counted)))
     wire, responder, requester = (row(card, name) for name in ("wire", "responder_cpu", "requester_cpu"))
-    assert wire.best == "grpc (thin)"
+    assert leaders(wire) == ["grpc (thin)"]
     assert score(wire, "rest").value == pytest.approx(200_000)
-    assert score(wire, "rest").evidence == "cost"
-    assert responder.best == "rest (thin)"
-    assert requester.best.endswith("less than 5 % apart")
+    assert leaders(responder) == ["rest (thin)"]
+    assert requester.lead == "alike"
 
 
 def test_what_is_invalid_leads_nothing() -> None:
@@ -170,8 +171,8 @@ def test_what_is_invalid_leads_nothing() -> None:
             draft.done["identity"] = "somebody else"
 
     latency = row(card_of(summarise(a_run(spoil=wrong))), "latency")
-    assert not latency.is_resolved
-    assert score(latency, "grpc").why.startswith("invalid: ")
+    assert latency.lead == "not resolved"
+    assert score(latency, "grpc").failed
 
 
 def test_a_lead_that_rests_on_those_that_could_be_compared_says_so() -> None:
@@ -180,12 +181,14 @@ def test_a_lead_that_rests_on_those_that_could_be_compared_says_so() -> None:
             draft.done["identity"] = "somebody else"
 
     latency = row(card_of(summarise(a_run(stacks=THREE, spoil=wrong))), "latency")
-    assert latency.best == "grpc (thin), of those that could be compared (not cbor (thin))"
+    assert leaders(latency) == ["grpc (thin)"]
+    assert [cell.rpartition("/")[2] for cell in latency.left_out] == [score(latency, "cbor").cell.rpartition("/")[2]]
 
 
 def test_one_stack_alone_is_measured_and_leads_nothing() -> None:
     latency = row(card_of(summarise(a_run(stacks=("rest",)))), "latency")
     assert score(latency, "rest").value
+    assert latency.lead == "not compared"
 
 
 @pytest.mark.slow
@@ -194,16 +197,10 @@ def test_cells_that_were_compared_by_a_factor_alone_are_no_race_of_stacks() -> N
     contrast = p.Contrast(factor="compression", references=("none",))
     card = card_of(summarise(a_run(calls=ways, contrasts=(contrast,))))
     assert len(card.settings) == 2
-    assert {row(card, "latency", n).best for n in (0, 1)} == {"stacks were not compared in this run"}
+    assert {row(card, "latency", n).lead for n in (0, 1)} == {"not compared"}
 
 
 # ---- capacity
-
-
-def test_a_run_at_one_load_names_the_experiment_that_searches() -> None:
-    of = row(card_of(apart()), "capacity")
-    assert of.best == "not measured here; experiments/capacity.yaml searches for it"
-    assert {score.basis for score in of.scores} == {"not measured"}
 
 
 @pytest.mark.slow
@@ -220,8 +217,8 @@ def test_rates_that_were_found_decide_capacity_and_nothing_else() -> None:
     of = row(card, "capacity")
     (found,) = [found for found in CAPACITY.of(summary).rates if found.stack_label == "grpc (thin)"]
     assert (score(of, "grpc").value, score(of, "grpc").interval) == (found.rate_per_s, found.interval)
-    assert (score(of, "grpc").evidence, score(of, "grpc").cell) == ("rate", found.cell)
-    assert row(card, "latency").best.startswith("not measured here; ")
+    assert (of.lead, of.leaders) == ("best", (found.cell,))
+    assert names(card) == ["capacity"]
 
 
 # ---- whatever is asked
@@ -238,33 +235,17 @@ def real(*stacks: tuple[str, str, str], **changed: object) -> p.Plan:
 
 def test_properties_are_judgements_of_the_protocols_with_their_reasons() -> None:
     plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpc-aio", "grpc-aio"), ("grpc", "grpcio", "grpcio"))
-    table, _ = properties(plan, (), catalogue())
-    by_name = {row.name: row for row in table.rows}
-    assert [score.text for score in by_name["browser"].scores] == ["yes", "no", "no"]
-    assert [score.text for score in by_name["schema"].scores] == ["no", "yes", "yes"]
-    assert [score.text for score in by_name["streaming"].scores] == ["no", "yes", "no"]
-    judged = [score for name in ("browser", "schema", "streaming") for score in by_name[name].scores]
-    assert {(score.basis, score.evidence) for score in judged} == {("judgement", "judgements")}
-    assert all(score.why for score in judged)
-    assert "blocks a thread" in by_name["streaming"].scores[2].why
-    assert by_name["browser"].best == "yes: rest"
+    stacks = properties(plan, (), catalogue())
+    assert [stack.browser.answer for stack in stacks] == ["yes", "no", "no"]
+    assert [stack.schema.answer for stack in stacks] == ["no", "yes", "yes"]
+    assert [stack.streaming.answer for stack in stacks] == ["no", "yes", "no"]
+    assert all(judged.why for stack in stacks for judged in (stack.browser, stack.schema, stack.streaming))
+    assert words.property_lines(stacks)[0].best == "yes: rest"
 
 
 def test_an_end_that_carries_no_stream_of_its_protocol_does_not_stream() -> None:
     plan = real(("grpc", "tonic", "tonic"), ("grpc", "grpc-go", "grpc-go"), ("grpc", "grpc-js", "grpc-aio"))
-    streaming = {row.name: row for row in properties(plan, (), catalogue())[0].rows}["streaming"]
-    assert [score.text for score in streaming.scores] == ["no", "yes", "no"]
-    assert streaming.scores[0].why == "tonic: Rust does not carry it"
-
-
-def test_many_stacks_of_a_protocol_that_are_all_best_are_counted_and_not_named() -> None:
-    ends = ("fastapi", "go-net-http", "hyper", "fastify")
-    every = [("rest", end, "pycurl") for end in ends] + [("grpc", "grpcio", "grpcio")]
-    plan = real(*every)
-    of = replace(plan, stacks=tuple(replace(s, label=f"{s.protocol} ({s.responder})") for s in plan.stacks))
-    assert {row.name: row.best for row in properties(of, (), catalogue())[0].rows}["browser"] == "yes: all 4 of rest"
-    alone = replace(of, stacks=of.stacks[:4])
-    assert {r.name: r.best for r in properties(alone, (), catalogue())[0].rows}["browser"] == "yes: all 4 stacks"
+    assert [stack.streaming.answer for stack in properties(plan, (), catalogue())] == ["no", "yes", "no"]
 
 
 def test_every_protocol_says_whether_a_browser_can_call_it_and_whether_it_needs_a_schema() -> None:
@@ -272,48 +253,34 @@ def test_every_protocol_says_whether_a_browser_can_call_it_and_whether_it_needs_
 
 
 def test_a_stream_in_the_run_is_measured() -> None:
-    of = row(card_of(summarise(a_stream_run())), "streaming")
-    assert {(score.text, score.basis, score.evidence) for score in of.scores} == {("yes", "measured", "events")}
+    stacks = card_of(summarise(a_stream_run())).properties
+    assert all(stack.streaming.answer == "yes" and stack.streaming.cell for stack in stacks)
 
 
 def test_lines_are_those_of_both_ends_and_their_files_add_up() -> None:
-    plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
-    table, lines = properties(plan, (), catalogue())
-    by_name = {row.name: row for row in table.rows}
-    assert [(of.stack, of.end) for of in lines] == [
-        (stack, end) for stack in ("rest", "grpc") for end in ("responder", "requester")
-    ]
-    for of in lines:
-        assert of.own + of.shared + of.generated == sum(count for _, count in of.files)
-        assert score(by_name[f"lines_{of.end}"], of.stack).value == of.own + of.shared
-    assert by_name["lines_generated"].scores[0].value == 0
-    generated = {file: count for of in lines for file, count in of.files if "/generated/" in file}
-    assert by_name["lines_generated"].scores[1].value == sum(generated.values()) > 100
-    assert by_name["lines_generated"].best == "fewest: rest"
+    stacks = properties(real(("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio")), (), catalogue())
+    for stack in stacks:
+        assert [count.end for count in stack.lines] == ["responder", "requester"]
+        for count in stack.lines:
+            assert count.own + count.shared + count.generated == sum(lines for _, lines in count.files)
+            assert stack.written(count.end) == count.own + count.shared
+    rest, grpc = stacks
+    generated = {file: lines for count in grpc.lines for file, lines in count.files if "/generated/" in file}
+    assert (rest.generated, grpc.generated) == (0, sum(generated.values()))
+    assert sum(generated.values()) > 100
+    assert words.property_lines(stacks)[-1].best == "fewest: rest"
 
 
 def test_of_a_service_that_runs_already_the_responder_is_not_counted() -> None:
     given = p.External(given="localhost", host="127.0.0.1", port=1)
-    table, lines = properties(real(("rest", "fastapi", "pycurl"), external=given), (), catalogue())
-    assert [of.end for of in lines] == ["requester"]
-    (of,) = [row for row in table.rows if row.name == "lines_responder"]
-    assert (of.scores[0].basis, of.scores[0].why) == ("not measured", "orch does not start it")
+    (stack,) = properties(real(("rest", "fastapi", "pycurl"), external=given), (), catalogue())
+    assert (stack.written("responder"), [count.end for count in stack.lines]) == (None, ["requester"])
 
 
 @pytest.mark.slow
 def test_codecs_alone_have_no_wire() -> None:
-    card = card_of(summarise(a_codec_run()))
-    wire = row(card, "wire")
-    assert {score.why for score in wire.scores} == {"a codec alone has no network"}
-    assert {s.why for s in row(card, "lines_responder").scores} == {"a codec alone: nobody answers"}
+    assert "wire" not in names(card_of(summarise(a_codec_run())))
 
 
 def test_it_survives_json() -> None:
     assert SCORECARD.of(summary_of_json(apart().to_json())) == SCORECARD.of(apart())
-
-
-def test_of_a_mix_nobody_is_the_most_predictable_as_its_p99_and_median_are_two_operations() -> None:
-    card = card_of(summarise(a_run(operation=MIX)))
-    found = row(card, "predictable")
-    assert found.best == "not asked of a mix: its p99 over its median is how far its operations lie apart"
-    assert [score.basis for score in found.scores] == ["not measured", "not measured"]
