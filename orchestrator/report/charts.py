@@ -15,7 +15,6 @@ from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
@@ -104,16 +103,10 @@ class AxisView:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareView:
-    """A setting with its chart, the table of shares and what is to be said; no chart where nothing can be told."""
+    """A setting with its chart; None where no share is known."""
 
-    of: Shares
+    shares: Shares
     figure: Figure | None
-    matrix: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-    unit: quantities.Unit
-    has_brackets: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +219,7 @@ class Charts:
                     yield Pictured(title=f"{one.panel.title}: difference", figure=one.gap)
         for view in self.shares:
             if view.figure:
-                yield Pictured(title=view.of.setting, figure=view.figure)
+                yield Pictured(title=view.shares.setting, figure=view.figure)
 
     def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
         """Those of single settings, each with its kind."""
@@ -372,15 +365,6 @@ def _rows(curves: Curves, panel: Panel) -> Iterator[CurveRow]:
 def share_views(summary: RunSummary) -> list[ShareView]:
     """One of each setting in which stacks form a matrix of languages."""
     return [
-        ShareView(
-            of=of,
-            figure=share_dots(f"shares-{number}", of, share_words.QUANTITIES),
-            matrix=share_words.matrix(of),
-            heads=tuple(f"{head[:1].upper()}{head[1:]}" for head in share_words.heads(of)),
-            rows=tuple(share_words.rows(of)),
-            notes=(*share_words.whys(of), *share_words.left_out(of)),
-            unit=share_words.unit_of(of),
-            has_brackets=share_words.has_brackets(of),
-        )
-        for number, of in enumerate(SHARES.of(summary), start=1)
+        ShareView(shares=shares, figure=share_dots(f"shares-{number}", shares))
+        for number, shares in enumerate(SHARES.of(summary), start=1)
     ]

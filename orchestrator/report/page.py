@@ -33,6 +33,7 @@ from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.questions.evolution.words import said
 from orchestrator.questions.mix import words as mix_words
 from orchestrator.questions.saturation import words as saturation_words
+from orchestrator.questions.scorecard import words as score_words
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.stability import words as spread_words
 from orchestrator.questions.stability.spread import SPREADS
@@ -200,6 +201,7 @@ _GLOBALS: dict[str, object] = {
     "ratio_bounds": quantities.ratio_bounds,
     "requester_hosts": requester_hosts,
     "saturated": SATURATED,
+    "score_words": score_words,
     "series": palette.series,
     "share_words": share_words,
     "size": quantities.size,

@@ -23,7 +23,7 @@ from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.evolution.words import Evolutions, evolutions
 from orchestrator.questions.registry import QUESTIONS
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
-from orchestrator.questions.scorecard.card import ScoreTable
+from orchestrator.questions.scorecard import words as score_words
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
@@ -111,7 +111,7 @@ class CardSetting:
 
     slug: str
     title: str
-    table: ScoreTable
+    lines: tuple[score_words.Line, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,8 +369,8 @@ class Report:
     def scorecards(self) -> list[CardSetting]:
         """The scorecard of each setting."""
         card = SCORECARD.of(self.summary)
-        every = card.settings if card else ()
+        every = [table for table in card.settings if table.rows] if card else []
         return [
-            CardSetting(f"s{number}", in_phrases(table.setting, self.summary.cells), table)
-            for number, table in enumerate(every, start=1)
+            CardSetting(f"s{n}", in_phrases(score_words.title(table), self.summary.cells), score_words.lines(table))
+            for n, table in enumerate(every, start=1)
         ]

@@ -81,24 +81,13 @@ class _Jackknifed:
 
 @dataclass(frozen=True, kw_only=True)
 class Decomposition:
-    """What the effects of a matrix make of its spread; `effects` has main effects first, then interactions.
-
-    `variance` is V. `residual` is the variance of a trial's log about its cell's mean, less what its whole block has in
-    common.
-    """
+    """What the effects of a matrix make of its spread, `variance` (V); `effects` has main effects first."""
 
     effects: tuple[Effect, ...]
     variance: Estimate
-    residual: Estimate
     _squares: Mapping[Effect, _Jackknifed] = field(repr=False)
     _total: _Jackknifed = field(repr=False)
-    _within: _Jackknifed = field(repr=False)
     _levels: tuple[int, ...] = field(repr=False)
-
-    @property
-    def noise(self) -> Estimate:
-        """Of the spread of single trials, what blocks differ by: residual / (V + residual)."""
-        return (self._within / (self._total + self._within)).estimate
 
     def share(self, effects: Sequence[Effect]) -> Estimate:
         """The share of V of several effects together. It may fall below 0 by chance."""
@@ -125,7 +114,7 @@ class Decomposition:
 def decompose(logs: Floats) -> Decomposition | None:
     """The decomposition of logs by block (first axis) and by the level of each factor (the others).
 
-    None with fewer than three blocks, where some factor has one level, or where all cells are equal in all blocks.
+    None with fewer than three blocks, or where some factor has one level.
     ValueError where a value is missing.
     """
     if not np.isfinite(logs).all():
@@ -139,16 +128,11 @@ def decompose(logs: Floats) -> Decomposition | None:
         for effect, projection in _projections(levels).items()
     }
     variance = _sum(list(squares.values()), blocks)
-    residual = _residual(flat)
-    if variance.value == 0 and residual.value == 0:
-        return None
     return Decomposition(
         effects=tuple(squares),
         variance=variance.estimate,
-        residual=residual.estimate,
         _squares=squares,
         _total=variance,
-        _within=residual,
         _levels=levels,
     )
 
@@ -183,14 +167,3 @@ def _between_blocks(products: Floats) -> _Jackknifed:
     of_pairs = float(products.sum() - own.sum())
     without = (of_pairs - 2 * (products.sum(axis=1) - own)) / ((blocks - 1) * (blocks - 2))
     return _Jackknifed(value=of_pairs / (blocks * (blocks - 1)), without=without)
-
-
-def _residual(flat: Floats) -> _Jackknifed:
-    """The variance within cells, what whole blocks have in common left out; N - 1 of N cells are free in each block."""
-    blocks, cells = flat.shape
-    off = flat - flat.mean(axis=1, keepdims=True)
-    off = off - off.mean(axis=0)
-    squares = (off**2).sum(axis=1)
-    total = float(squares.sum())
-    without = total - squares * blocks / (blocks - 1)  # the mean moves, too
-    return _Jackknifed(value=total / ((blocks - 1) * (cells - 1)), without=without / ((blocks - 2) * (cells - 1)))

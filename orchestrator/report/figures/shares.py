@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import plotly.graph_objects as go
 
-from orchestrator.quantities import percent, significant
-from orchestrator.questions.shares.find import Quantity, Shares, Spread
-from orchestrator.questions.shares.words import bounds
-from orchestrator.questions.shares.words import title as share_title
+from orchestrator.quantities import significant
+from orchestrator.questions.shares.find import Shares
+from orchestrator.questions.shares.words import text, title
 from orchestrator.report.figures.base import Figure, Rows, axis, figure, whiskers
 from orchestrator.report.palette import series
 
 _BAND_PX = 24
-_SYMBOLS = ("diamond", "circle", "square", "triangle-up")
 
 
-def share_dots(slug: str, of: Shares, titles: Mapping[Quantity, str]) -> Figure | None:
-    """Return a row for each effect, main effects on top, a mark for each quantity; None where no share is known.
-
-    `titles` are what quantities are called.
-    """
-    known = [spread for spread in of.spreads if spread.shares]
-    if not known:
+def share_dots(slug: str, shares: Shares) -> Figure | None:
+    """Return a row for each effect, main effects on top; None where no share is known."""
+    if not shares.shares:
         return None
-    rows = Rows(labels=tuple(share_title(share) for share in known[0].shares), band_px=_BAND_PX + 10 * (len(known) - 1))
+    rows = Rows(labels=tuple(map(title, shares.shares)), band_px=_BAND_PX + 10)
     layout = rows.layout(
         axis("share of the spread, %", range=[-3, 103], tickvals=[0, 25, 50, 75, 100], fixedrange=True)
     )
     layout["margin"]["t"] = 36
-    layout["showlegend"] = len(known) > 1
-    traces = [_dots(place, len(known), spread, titles) for place, spread in enumerate(known)]
-    label = f"Shares of the spread between cells: {of.setting}."
-    return figure(slug, label, traces, layout, rows.height_px(layout))
-
-
-def _dots(place: int, count: int, spread: Spread, titles: Mapping[Quantity, str]) -> go.Scatter:
-    """One quantity, its row a little above or below the others'."""
-    offset = 0.2 * (place - (count - 1) / 2)
-    return go.Scatter(
-        name=titles[spread.quantity],
-        x=[significant(100 * share.share) for share in spread.shares],
-        y=[number + offset for number in range(len(spread.shares))],
+    layout["showlegend"] = False
+    dots = go.Scatter(
+        name="median latency",
+        x=[significant(100 * share.share) for share in shares.shares],
+        y=list(range(len(shares.shares))),
         mode="markers",
-        marker={"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 9, "color": series(place)},
+        marker={"symbol": "diamond", "size": 9, "color": series(0)},
         error_x=whiskers(
-            [share.share for share in spread.shares], [share.interval for share in spread.shares], series(place), 100
+            [share.share for share in shares.shares], [share.interval for share in shares.shares], series(0), 100
         ),
-        customdata=[f"{percent(share.share)} ({bounds(share.interval)})" for share in spread.shares],
+        customdata=list(map(text, shares.shares)),
         hovertemplate="%{customdata}",
     )
+    label = f"Shares of the spread between cells: {shares.setting}."
+    return figure(slug, label, [dots], layout, rows.height_px(layout))

@@ -13,10 +13,10 @@ from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.scorecard.card import Scorecard
+from orchestrator.questions.scorecard import words
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+from orchestrator.questions.scorecard.find import Scorecard
 from orchestrator.questions.scorecard.properties import properties
-from orchestrator.questions.scorecard.words import tables as scorecard_tables
 from orchestrator.report import render
 from orchestrator.summarise import summarise
 from tests.support.codec_runs import a_codec_run
@@ -43,8 +43,8 @@ def with_real_stacks(summary: RunSummary) -> RunSummary:
     )
     card = SCORECARD.of(summary)
     assert card is not None
-    table, lines = properties(replace(a_plan(), stacks=stacks), (), catalogue())
-    return with_findings(summary, scorecard=Scorecard(settings=card.settings, properties=table, lines=lines))
+    of_stacks = properties(replace(a_plan(), stacks=stacks), (), catalogue())
+    return with_findings(summary, scorecard=Scorecard(settings=card.settings, properties=of_stacks))
 
 
 RUNS = {
@@ -60,16 +60,17 @@ RUNS = {
 )
 def test_every_entry_leads_to_its_evidence_or_says_what_it_is(kind: str) -> None:
     summary = RUNS[kind]()
-    assert SCORECARD.of(summary) is not None
+    card = SCORECARD.of(summary)
+    assert card is not None
     page = render(summary)
     section = page[page.index('<section id="scorecard">') : page.index("</section>", page.index('id="scorecard"'))]
     ids = [element.attributes["id"] for element in Document(page).elements if "id" in element.attributes]
     entries = re.findall(r'<td class="text[^"]*" data-of="(?!Best")[^"]*">(.*?)</td>', section, re.DOTALL)
-    tables = (*SCORECARD.of(summary).settings, SCORECARD.of(summary).properties)
-    assert len(entries) == sum(len(row.scores) for table in tables for row in table.rows) > 0
+    lines = (*(line for table in card.settings for line in words.lines(table)), *words.property_lines(card.properties))
+    assert len(entries) == sum(len(line.entries) for line in lines) > 0
     for entry in entries:
         places = re.findall(r'href="#([^"]+)"', entry)
-        assert places or "not measured" in entry or "not known" in entry, entry
+        assert places or "not known" in entry, entry
         assert all(ids.count(place) == 1 for place in places), (entry, places)
         if places == ["judgements"]:
             assert "judgement" in entry
@@ -90,12 +91,7 @@ def test_a_summary_of_an_earlier_orch_has_no_such_section() -> None:
 
 def test_the_terminal_shows_every_criterion_with_its_leader_and_marks_judgements() -> None:
     summary = RUNS["calls"]()
-    assert SCORECARD.of(summary) is not None
-    lines = list(tables_lines(scorecard_tables(summary), 100))
-    text = "\n".join(lines)
-    for table in (*SCORECARD.of(summary).settings, SCORECARD.of(summary).properties):
-        for row in table.rows:
-            assert f"  {row.title}: " in text
+    lines = list(tables_lines(words.tables(summary), 100))
     assert "  Lowest latency: grpc (thin)" in lines
     (browser,) = [line for line in lines if line.startswith("  Callable from a browser (")]
     assert browser.split()[-4:] == ["yes", "(j)", "no", "(j)"]

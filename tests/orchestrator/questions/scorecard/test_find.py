@@ -14,9 +14,9 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Find, read_plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.scorecard.card import Score, Scorecard, ScoreRow
+from orchestrator.questions.scorecard import words
 from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
-from orchestrator.questions.scorecard.find import scorecard
+from orchestrator.questions.scorecard.find import Score, Scorecard, ScoreRow, scorecard
 from orchestrator.questions.scorecard.properties import properties
 from orchestrator.summarise import summarise
 from tests.support.drafts import Draft
@@ -32,8 +32,17 @@ def card_of(summary: RunSummary) -> Scorecard:
 
 
 def row(card: Scorecard, name: str, setting: int = 0) -> ScoreRow:
-    (found,) = [row for row in (*card.settings[setting].rows, *card.properties.rows) if row.name == name]
+    (found,) = [row for row in card.settings[setting].rows if row.name == name]
     return found
+
+
+def names(card: Scorecard) -> list[str]:
+    return [row.name for table in card.settings for row in table.rows]
+
+
+def leaders(of: ScoreRow) -> list[str]:
+    stacks = {score.cell: score.stack for score in of.scores}
+    return [stacks[cell] for cell in of.leaders]
 
 
 def score(of: ScoreRow, stack: str) -> Score:
@@ -49,18 +58,11 @@ def apart() -> RunSummary:
 def test_the_fastest_leads_with_its_interval_and_the_cell_that_it_rests_on() -> None:
     card = card_of(apart())
     latency = row(card, "latency")
-    assert latency.is_resolved
+    assert (latency.lead, leaders(latency)) == ("best", ["grpc (thin)"])
     best = score(latency, "grpc")
-    assert best.is_best
-    assert not score(latency, "rest").is_best
     (cell,) = [cell for cell in apart().cells if cell.stack_label == "grpc (thin)"]
     assert cell.distribution is not None
-    assert (best.cell, best.evidence, best.value, best.interval) == (
-        cell.id,
-        "cell",
-        cell.distribution.median,
-        cell.median_interval,
-    )
+    assert (best.cell, best.value, best.interval) == (cell.id, cell.distribution.median, cell.median_interval)
 
 
 def judged_anew(summary: RunSummary, **changed: object) -> ScoreRow:
@@ -69,7 +71,7 @@ def judged_anew(summary: RunSummary, **changed: object) -> ScoreRow:
         replace(c, **changed) if c.statistic == "median" else c  # type: ignore[arg-type]
         for c in summary.comparisons
     )
-    return row(scorecard(read_plan(_PLAN), replace(summary, comparisons=comparisons), catalogue()), "latency")
+    return row(scorecard(read_plan(_PLAN), replace(summary, comparisons=comparisons)), "latency")
 
 
 _RUN = a_run(blocks=3, controls=1)
@@ -83,8 +85,7 @@ def with_a_control() -> RunSummary:
 
 def test_where_the_comparisons_decide_nothing_no_stack_leads() -> None:
     latency = judged_anew(with_a_control(), interval=(0.8, 1.3), ratio=1.01, standing="not resolved")
-    assert not latency.is_resolved
-    assert not [score for score in latency.scores if score.is_best]
+    assert latency.lead == "not resolved"
 
 
 def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
@@ -95,17 +96,17 @@ def test_a_lead_within_what_the_reference_differs_from_itself_is_none() -> None:
     found = []
     for ratio in (1.01, 1.6):  # of the reference to itself
         swung = tuple(replace(c, ratio=ratio) if c is control else c for c in summary.comparisons)
-        card = scorecard(read_plan(_PLAN), replace(summary, comparisons=(*swung, third)), catalogue())
-        found.append(row(card, "latency").best)
-    assert found == ["grpc (thin)", "not resolved: grpc (thin) or rest (thin) again"]
+        card = scorecard(read_plan(_PLAN), replace(summary, comparisons=(*swung, third)))
+        latency = row(card, "latency")
+        found.append((latency.lead, leaders(latency)))
+    assert found == [("best", ["grpc (thin)"]), ("not resolved", ["grpc (thin)", "rest (thin) again"])]
 
 
 @pytest.mark.slow
 def test_stacks_that_are_shown_to_be_alike_share_the_lead() -> None:
     card = card_of(summarise(a_run(base_us={"grpc": 300.0}, between=0.002, blocks=10)))
     latency = row(card, "latency")
-    assert latency.is_resolved
-    assert all(score.is_best for score in latency.scores)
+    assert (latency.lead, len(latency.leaders)) == ("alike", 2)
 
 
 def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_smallest_p99() -> None:
@@ -114,8 +115,8 @@ def test_the_most_predictable_has_the_smallest_p99_over_the_median_not_the_small
 
     card = card_of(summarise(a_run(shape=shape, base_us={"rest": 800.0})))
     of = row(card, "predictable")
-    assert (of.best, of.is_resolved) == ("rest (thin)", True)
-    assert row(card, "latency").best == "grpc (thin)"
+    assert (of.lead, leaders(of)) == ("best", ["rest (thin)"])
+    assert leaders(row(card, "latency")) == ["grpc (thin)"]
     values = {score.stack: score.value for score in of.scores}
     assert 1 < (values["rest (thin)"] or 0) < 1.5 < (values["grpc (thin)"] or 0)
 
@@ -130,11 +131,10 @@ def test_wire_and_cpu_are_of_what_was_counted() -> None:
 
     card = card_of(summarise(a_run(spoil=counted)))
     wire, responder, requester = (row(card, name) for name in ("wire", "responder_cpu", "requester_cpu"))
-    assert wire.best == "grpc (thin)"
+    assert leaders(wire) == ["grpc (thin)"]
     assert score(wire, "rest").value == pytest.approx(200_000)
-    assert score(wire, "rest").evidence == "cost"
-    assert responder.best == "rest (thin)"
-    assert requester.best.endswith("less than 5 % apart")
+    assert leaders(responder) == ["rest (thin)"]
+    assert requester.lead == "alike"
 
 
 def test_what_is_invalid_leads_nothing() -> None:
@@ -143,8 +143,8 @@ def test_what_is_invalid_leads_nothing() -> None:
             draft.done["identity"] = "somebody else"
 
     latency = row(card_of(summarise(a_run(spoil=wrong))), "latency")
-    assert not latency.is_resolved
-    assert score(latency, "grpc").why.startswith("invalid: ")
+    assert latency.lead == "not resolved"
+    assert score(latency, "grpc").failed
 
 
 # ---- capacity
@@ -164,8 +164,8 @@ def test_rates_that_were_found_decide_capacity_and_nothing_else() -> None:
     of = row(card, "capacity")
     (found,) = [found for found in CAPACITY.of(summary).rates if found.stack_label == "grpc (thin)"]
     assert (score(of, "grpc").value, score(of, "grpc").interval) == (found.rate_per_s, found.interval)
-    assert (score(of, "grpc").evidence, score(of, "grpc").cell) == ("rate", found.cell)
-    assert row(card, "latency").best.startswith("not measured here; ")
+    assert (of.lead, of.leaders) == ("best", (found.cell,))
+    assert names(card) == ["capacity"]
 
 
 # ---- whatever is asked
@@ -182,29 +182,9 @@ def real(*stacks: tuple[str, str, str], **changed: object) -> p.Plan:
 
 def test_properties_are_judgements_of_the_protocols_with_their_reasons() -> None:
     plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpc-aio", "grpc-aio"), ("grpc", "grpcio", "grpcio"))
-    table, _ = properties(plan, (), catalogue())
-    by_name = {row.name: row for row in table.rows}
-    assert [score.text for score in by_name["browser"].scores] == ["yes", "no", "no"]
-    assert [score.text for score in by_name["schema"].scores] == ["no", "yes", "yes"]
-    assert [score.text for score in by_name["streaming"].scores] == ["no", "yes", "no"]
-    judged = [score for name in ("browser", "schema", "streaming") for score in by_name[name].scores]
-    assert {(score.basis, score.evidence) for score in judged} == {("judgement", "judgements")}
-    assert all(score.why for score in judged)
-    assert "blocks a thread" in by_name["streaming"].scores[2].why
-    assert by_name["browser"].best == "yes: rest"
-
-
-def test_lines_are_those_of_both_ends_and_their_files_add_up() -> None:
-    plan = real(("rest", "fastapi", "pycurl"), ("grpc", "grpcio", "grpcio"))
-    table, lines = properties(plan, (), catalogue())
-    by_name = {row.name: row for row in table.rows}
-    assert [(of.stack, of.end) for of in lines] == [
-        (stack, end) for stack in ("rest", "grpc") for end in ("responder", "requester")
-    ]
-    for of in lines:
-        assert of.own + of.shared + of.generated == sum(count for _, count in of.files)
-        assert score(by_name[f"lines_{of.end}"], of.stack).value == of.own + of.shared
-    assert by_name["lines_generated"].scores[0].value == 0
-    generated = {file: count for of in lines for file, count in of.files if "/generated/" in file}
-    assert by_name["lines_generated"].scores[1].value == sum(generated.values()) > 100
-    assert by_name["lines_generated"].best == "fewest: rest"
+    stacks = properties(plan, (), catalogue())
+    assert [stack.browser.answer for stack in stacks] == ["yes", "no", "no"]
+    assert [stack.schema.answer for stack in stacks] == ["no", "yes", "yes"]
+    assert [stack.streaming.answer for stack in stacks] == ["no", "yes", "no"]
+    assert all(judged.why for stack in stacks for judged in (stack.browser, stack.schema, stack.streaming))
+    assert words.property_lines(stacks)[0].best == "yes: rest"

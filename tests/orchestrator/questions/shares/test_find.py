@@ -52,13 +52,12 @@ def with_gaps() -> RunSummary:
 
 def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
     (of,) = SHARES.of(whole)
-    spread = of.of_latency
-    shares = {share.factors: share.share for share in spread.shares}
+    shares = {share.factors: share.share for share in of.shares}
     assert 0.7 < shares["responder",] < 0.85
     assert 0.15 < shares["requester",] < 0.25
     assert 0.005 < shares["protocol",] < 0.05
     assert sum(shares.values()) == pytest.approx(1.0, abs=0.01)
-    changes = {change.factor: change for change in spread.changes}
+    changes = {change.factor: change for change in of.changes}
     assert {name: change.beyond for name, change in changes.items()} == {
         "protocol": None,
         "responder": "more",
@@ -66,28 +65,25 @@ def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
     }
     assert 1.15 < changes["protocol"].times < 1.25
     assert 2.4 < changes["responder"].times < 2.9  # of 1, 2 and 4: e to the root of the mean squared logs
-    assert spread.blocks == 4
-    assert [found.quantity for found in of.spreads] == ["median", "throughput", "responder_cpu", "requester_cpu"]
-    assert not any(found.why_not for found in of.spreads)
+    assert of.blocks == 4
+    assert of.why_not == ""
 
 
 def test_where_nothing_matters_it_cannot_be_told() -> None:
     (of,) = SHARES.of(told(lambda _: 1.0))
-    assert of.of_latency.shares == ()
+    assert (of.shares, of.why_not) == ((), "not apart")
 
 
 def test_of_a_matrix_with_gaps_the_largest_complete_part_is_told(with_gaps: RunSummary) -> None:
     (of,) = SHARES.of(with_gaps)
     assert of.cells == 18
-    assert {factor.name: set(factor.levels) for factor in of.factors} == {
+    assert {name: set(levels) for name, levels in of.factors.items()} == {
         "protocol": {"rest", "grpc"},
         "responder": set(LANGUAGES),
         "requester": set(LANGUAGES),
     }
     assert len(of.left_out) == 7
     assert all("Rust" in left.stack and "Rust" in dict(left.gaps).values() for left in of.left_out)
-    entries = [entry for medians in of.medians for row in medians.rows for entry in row if entry is not None]
-    assert sum(not entry.is_counted for entry in entries) == 7
 
 
 def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> None:
@@ -95,15 +91,13 @@ def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> Non
     (of,) = shares.shares(WHOLE, whole.cells, invalid)
     assert of.cells == 12
     assert ("reply",) in {left.reason.names for left in of.left_out if left.reason}
-    assert any(entry and entry.is_invalid for medians in of.medians for row in medians.rows for entry in row)
 
 
 def test_of_one_protocol_the_languages_alone_are_told_apart() -> None:
     missing = {("grpc", one, other) for one in TWO for other in TWO}
     (of,) = SHARES.of(told(missing=missing))
-    assert [factor.name for factor in of.factors] == ["responder", "requester"]
-    assert [change.beyond for change in of.of_latency.changes] == [None, None]
-    (of,) = SHARES.of(told(lambda _: 1.0, missing=missing))
+    assert list(of.factors) == ["responder", "requester"]
+    assert [change.beyond for change in of.changes] == [None, None]
 
 
 def test_claims_are_corrected_over_all_that_are_asked() -> None:
