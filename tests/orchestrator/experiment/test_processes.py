@@ -8,17 +8,13 @@ import pytest
 
 from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.lines import Load
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\n"
 EIGHT = "load: {concurrency: 8, requests: 100}\n"
 
-
-def plan_of(tmp_path: Path, text: str):
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
+plan_of = planner(HEAD)
 
 
 def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
+from tests.support.experiments import planner
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 
-
-def planned(folder: Path, text: str) -> Plan:
-    path = folder / "x.yaml"
-    path.write_text(QUESTION + text)
-    return make_plan(path)
+planned = planner(QUESTION)
 
 
 def test_only_cells_with_tls_say_so(tmp_path: Path) -> None:
