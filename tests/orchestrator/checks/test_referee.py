@@ -124,3 +124,18 @@ def test_two_rounds_are_too_few() -> None:
     results = found(beside(collect(a_run(a_plan(blocks=2)), {})))
     assert {result.verdict for result in results} == {"cannot tell"}
     assert "Too few rounds" in results[0].explanation
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        ((0.8, 1.25), "agrees"),
+        ((0.799, 1.0), "cannot tell"),
+        ((1.0, 1.251), "cannot tell"),
+        ((1.26, 1.3), "differs"),
+        ((0.5, 0.79), "differs"),
+        ((0.5, 2.0), "cannot tell"),
+    ],
+)
+def test_the_limits_are_as_far_below_as_above(interval: tuple[float, float], expected: str) -> None:
+    assert referee.agreement(interval, WITHIN) == expected
