@@ -121,7 +121,7 @@ def test_a_responder_that_goes_wrong_amid_the_trial_is_counted(
 
 def test_a_responder_that_falls_silent_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
     with Server(WIRES["tcp"], IDENTITY, lambda number, asked: Silence() if number > 20 else None) as server:
-        line = trial(language, server.port, tmp_path / "record", load={"requests": 10_000}, timeout_s=3.0)
+        line = trial(language, server.port, tmp_path / "record", load={"requests": 10_000}, timeout_s=1.0)
         came = answer(language, "request", text_of(line))
     failed(came, "timeout")
 

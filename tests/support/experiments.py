@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue.offers import Protocol
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError, Problem
 
@@ -33,3 +34,14 @@ def refused(path: Path, known: Known, *overrides: str) -> list[Problem]:
 def problems(path: Path, known: Known, *overrides: str) -> list[str]:
     """`refused`, each with its place."""
     return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in refused(path, known, *overrides)]
+
+
+def planner(head: str, tail: str = "", *, needs_programs: bool = True) -> Callable[[Path, str], Plan]:
+    """What makes the plan of a file in a folder: `head`, the text that is given, and `tail`."""
+
+    def planned(folder: Path, text: str) -> Plan:
+        path = folder / "x.yaml"
+        path.write_text(head + text + tail)
+        return make_plan(path, needs_programs=needs_programs)
+
+    return planned

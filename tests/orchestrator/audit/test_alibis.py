@@ -54,13 +54,6 @@ def test_a_row_copied_to_another_operation_is_found():
     assert accusations(results=copied) == {("repeated figures", "contradicted")}
 
 
-@pytest.mark.parametrize(("one", "two", "accused"), [(1.03, 1.0, True), (20.6, 20.0, True), (1.0, 0.9, False)])
-def test_zeros_at_the_end_are_digits_as_far_as_the_column_has_them(one, two, accused):
-    rows = [{"name": "a", "mean": one}, {"name": "b", "mean": two}]
-    claim = {"text": "9 %", "tests": [{"kind": "faster", "pairs": [["b", "a"]], "percent": [9, 9]}]}
-    assert bool(accusations(results=rows, claims=[claim])) == accused
-
-
 FAR = ROW | {"placement": "far"}
 PLACE = {"name": "far", "ping_ms": 88.1, "distance_km": 8_000}
 NEAR = {"name": "far", "ping_ms": 0.5, "link_mbit": 100}

@@ -127,14 +127,15 @@ def test_two_rounds_are_too_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "agreement"),
+    ("interval", "expected"),
     [
         ((0.8, 1.25), "agrees"),
         ((0.799, 1.0), "cannot tell"),
+        ((1.0, 1.251), "cannot tell"),
         ((1.26, 1.3), "differs"),
         ((0.5, 0.79), "differs"),
-        (None, "cannot tell"),
+        ((0.5, 2.0), "cannot tell"),
     ],
 )
-def test_the_limits_are_as_far_below_as_above(interval: tuple[float, float] | None, agreement: str) -> None:
-    assert referee.agreement(interval, WITHIN) == agreement
+def test_the_limits_are_as_far_below_as_above(interval: tuple[float, float], expected: str) -> None:
+    assert referee.agreement(interval, WITHIN) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.experiment.plan.contrasts import against_reference, pairs
+from orchestrator.experiment.plan.contrasts import against_reference
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import Write
 
@@ -29,19 +29,6 @@ def test_its_cells_are_of_their_own_kind_and_have_nobody_who_answers(write: Writ
     assert {cell.kind for cell in plan.cells} == {"codec"}
     assert {stack.responder for stack in plan.stacks} == {"none"}
     assert {cell.id for cell in plan.cells} >= {"json-none-orjson__add__local__c1", "cbor-none-cbor2__add__local__c1"}
-
-
-def test_it_differs_in_codec_and_library_alone(write: Write) -> None:
-    assert dict(against_reference(of(write))) == {"json (orjson)": ("library",), "cbor": ("codec", "library")}
-
-
-def test_it_is_never_compared_with_a_call(write: Write) -> None:
-    plan = of(write, CODECS.replace("operations:", "  - cbor\noperations:"))
-    kinds = {cell.id: cell.kind for cell in plan.cells}
-    assert set(kinds.values()) == {"codec", "call"}
-    found = list(pairs(plan))
-    assert found
-    assert all(kinds[pair.cell.id] == kinds[pair.reference.id] for pair in found)
 
 
 def test_codec_only_compares_codecs_and_libraries() -> None:

@@ -1,9 +1,6 @@
 """What `compare_by` and `reference` ask for, and what is refused with its place and a way out."""
 
-import pytest
-
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.planning import make_plan
@@ -49,21 +46,3 @@ def test_stack_and_factor_are_compared_together_and_the_plan_says_so(write, know
     assert (
         "compared   stacks with grpc; connection: a kept connection against a connection per request (8 pairs" in text
     )
-
-
-@pytest.mark.parametrize(
-    ("factor", "value", "said"),
-    [
-        ("connection", "reuse", "with a kept connection"),
-        ("compression", "none", "with no compression"),
-        ("payload", "echo 10 kB", "at 10 kB"),
-        ("bytes", 10_000, "at 10 kB"),
-        ("records", 10, "with 10 records"),
-        ("client", "pycurl", "with pycurl"),
-        ("placement", "same-zone", "at same-zone"),
-        ("concurrency", 8, "with 8 in flight"),
-        ("rate", 100.0, "at 100/s"),
-    ],
-)
-def test_a_value_that_is_compared_is_said_with_its_preposition(factor, value, said):
-    assert BY_NAME[factor].compared(value) == said

@@ -53,23 +53,6 @@ def test_each_part_is_named_where_it_differs(write: Write, stacks: str, parts: t
     assert found == parts
 
 
-@pytest.mark.parametrize(
-    ("operation", "parts"),
-    [
-        ("add", ()),
-        ("{echo: {records: 3}}", ()),
-        ("{echo: {bytes: 100 B}}", ("codec",)),
-        ("{image: {bytes: 2 kB}}", ("codec",)),
-    ],
-)
-def test_how_bytes_travel_is_a_difference_only_where_bytes_do(
-    write: Write, operation: str, parts: tuple[str, ...]
-) -> None:
-    stacks = "[{protocol: rest, responder: starlette}, {protocol: json, responder: starlette}]"
-    text = MINIMAL.replace("[rest, grpc]", stacks).replace("operations: timestamp", f"operations: [{operation}]")
-    assert told(make_plan(write(text), known=protocols())) == {"json": parts}
-
-
 def test_no_two_stacks_of_the_catalogue_have_the_same_parts() -> None:
     """A difference that no part names would pass for none."""
     seen: dict[tuple[str, ...], str] = {}

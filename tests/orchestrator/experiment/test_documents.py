@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, OrchError, UsageError
@@ -116,20 +114,6 @@ def test_a_message_that_does_not_bring_the_document_back_is_not_used(
     monkeypatch.setattr(documents, "typed_message", lambda _document, _name: made)
     with pytest.raises(OrchError, match="as a typed message it does not come back"):
         documents.write_schemas(typed, files)
-
-
-def test_the_files_lie_beside_the_document(tmp_path: Path) -> None:
-    plan = planned(tmp_path, HEAD + STACKS)
-    files = materialise(plan, tmp_path / "payloads")
-    [(path, sha256)] = documents.write_schemas(plan, files).values()
-    assert path == files[0].with_name(files[0].name + ".pb")
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256
-    assert [file.package for file in FileDescriptorSet.FromString(path.read_bytes()).file] == ["orch.document.v1"]
-    proto = path.with_suffix(".proto").read_text()
-    shape = plan.operations[0].shape
-    assert shape is not None
-    assert hashlib.sha256(proto.encode()).hexdigest() == shape.proto_sha256
-    assert documents.write_schemas(plan, files) == {plan.operations[0].id: (path, sha256)}
 
 
 def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:

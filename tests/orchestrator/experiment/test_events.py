@@ -12,7 +12,6 @@ from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.measure.baselines import floors
 from orchestrator.measure.target import Ask, Deadline
 from services.python.contract.lines import Payload
 
@@ -58,19 +57,6 @@ def test_streams_are_compared_by_their_rate_and_never_with_calls(tmp_path: Path)
     mixed = planned(tmp_path, text.replace("duration: 4s", "requests: 50") + "compare_by: [stack, per_second]\n")
     kinds = {(pair.cell.kind, pair.reference.kind) for pair in pairs(mixed)}
     assert kinds == {("call", "call"), ("stream", "stream")}
-
-
-def test_a_stream_has_no_floor_and_its_schedule_says_how_many_rows_it_has(tmp_path: Path) -> None:
-    plan = planned(tmp_path)
-    assert floors(plan.cells, {cell.exchange: (50, 1100) for cell in plan.cells}) == []
-    expected = estimate(plan)
-    events = sum(rate * (4 + 1) * clients for rate in (100, 500) for clients in (1, 5)) * 2
-    assert events * plan.repeats <= expected.requests <= events * plan.repeats * 1.01
-
-
-def test_all_stacks_are_those_that_carry_an_operation(tmp_path: Path) -> None:
-    plan = planned(tmp_path, TEXT.replace("stacks: [websocket, sse]", "stacks: all"))
-    assert {stack.protocol for stack in plan.stacks} == {"graphqlws", "grpc", "socketio", "sse", "websocket"}
 
 
 def test_how_fast_clients_read_is_a_factor_of_a_stream_and_of_nothing_else(tmp_path: Path) -> None:

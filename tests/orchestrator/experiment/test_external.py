@@ -9,10 +9,8 @@ import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import (
-    against_reference,
     announcements,
     behind_loopback,
-    may_differ_in,
 )
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -40,21 +38,6 @@ def planned(write: Write, known: Known, stacks: str, more: str = "") -> Plan:
 
 
 BESIDE_OURS = "[{protocol: rest, responder: fastapi}, {protocol: rest, external: 'localhost:80'}]"
-UNKNOWN = ("framework", "validation", "language", "reading")
-
-
-def test_what_is_not_known_may_differ_and_is_not_said_to_differ(write, known):
-    plan = planned(write, known, BESIDE_OURS)
-    assert list(against_reference(plan)) == [("rest (external)", ())]
-    assert list(against_reference(plan, may_differ_in)) == [("rest (external)", UNKNOWN)]
-    document = plan_document(plan, Path("plan.json"))
-    assert (document["differs_in"], document["may_differ_in"]) == (
-        {"rest (external)": []},
-        {"rest (external)": list(UNKNOWN)},
-    )
-    lines = "\n".join(plan_lines(plan, document | {"terraform": None}))
-    assert "differs: rest (external)" not in lines
-    assert "may differ: rest (external) from rest (fastapi) in framework, validation, language, reading" in lines
 
 
 def test_who_answers_behind_a_loopback_address_is_not_known(write, known):

@@ -7,18 +7,13 @@ from pathlib import Path
 from orchestrator.checks.network.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.contrasts import in_use
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.plan_warnings import congestion_in_force
+from tests.support.experiments import planner
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 GO = "{protocol: rest, responder: go-net-http, client: go-net-http}"
 
-
-def planned(folder: Path, text: str) -> Plan:
-    path = folder / "x.yaml"
-    path.write_text(QUESTION + text)
-    return make_plan(path, needs_programs=False)
+planned = planner(QUESTION, needs_programs=False)
 
 
 def test_its_handshake_has_that_of_tls_in_it_and_its_transport_is_named(tmp_path: Path) -> None:

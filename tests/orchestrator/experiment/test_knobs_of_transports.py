@@ -9,16 +9,12 @@ import pytest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS
 from orchestrator.experiment.plan.cells import connections_of
-from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.knobs import allows
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\n"
 
-
-def plan_of(tmp_path: Path, text: str):
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
+plan_of = planner(HEAD)
 
 
 def test_fewer_connections_than_requests_in_flight_are_cells_of_their_own(tmp_path: Path):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from pathlib import Path
 
-import pytest
-
 from orchestrator.cli.plan_text import plan_document, plan_lines
-from orchestrator.experiment.plan import contrasts, topology
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.planning import make_plan
 
 FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
-WAYS = re.findall(r"--set '([^']+)'", FILE.read_text(encoding="utf-8"))
 
 
 def test_every_language_asks_and_answers_every_other() -> None:
@@ -33,10 +29,3 @@ def test_a_row_of_cells_with_every_stack_of_many_says_so_in_place_of_their_names
     rows = [line for line in plan_lines(plan, document) if line.startswith("echo 10 records ")]
     assert len(rows) == 2
     assert all(row.endswith("  all 48") for row in rows)
-
-
-@pytest.mark.parametrize(("way", "title"), [*zip(WAYS, ("Rust", "Node.js"), strict=True)])
-def test_the_ways_to_leave_a_language_out_need_none_of_its_programs(way: str, title: str) -> None:
-    plan = make_plan(FILE, [way], needs_programs=False)
-    assert title not in {language.title for language in topology.needed_languages(plan)}
-    assert {"Python", "Go"} <= {language.title for language in topology.needed_languages(plan)}

@@ -34,17 +34,6 @@ def test_think_time_is_a_factor_of_closed_loops_and_none_is_as_before(write: Wri
     assert [(pair.cell.load.thinking, pair.reference.load.think_s) for pair in pairs(plan)] == [("constant", 0.0)]
 
 
-def test_an_operation_of_another_kind_of_load_passes_over_what_the_experiments_load_says(
-    write: Write, known: Known
-) -> None:
-    text = ONE.replace("timestamp", "[add, {echo: {load: {concurrency: 3}}}]")
-    plan = make_plan(write(text + "load: {rate: 100/s, arrivals: uniform}\n"), known=known)
-    assert loads_of(plan) == ["r100-uniform-c50", "c3"]
-    text = ONE.replace("timestamp", "[add, {echo: {load: {rate: 100/s}}}]")
-    plan = make_plan(write(text + "load: {think: 10ms}\n"), known=known)
-    assert loads_of(plan) == ["c1-think10ms", "r100-c50"]
-
-
 def test_each_step_is_a_level_with_its_own_end(write: Write, known: Known) -> None:
     steps = "[{rate: 100/s, duration: 5s}, {rate: 500/s}, {concurrency: 2, think: 1ms, requests: 70}]"
     plan = make_plan(write(ONE + f"load: {{arrivals: uniform, duration: 8s, steps: {steps}}}\n"), known=known)

@@ -36,15 +36,6 @@ def test_a_mix_is_one_operation_with_its_parts(tmp_path: Path) -> None:
     assert {(cell.kind, cell.mixed, cell.recorded) for cell in plan.cells} == {("call", 2, "mix")}
 
 
-def test_a_mix_may_have_its_own_load_and_stand_beside_other_operations(tmp_path: Path) -> None:
-    text = TWO.replace("mix: {", "mix: {load: {requests: 7}, ") + "  - add\n"
-    plan = planned(tmp_path, text)
-    assert {cell.operation: cell.load.requests for cell in plan.cells} == {
-        "mix-80-timestamp-20-echo-200-records": 7,
-        "add": 1000,
-    }
-
-
 def test_all_stacks_are_those_that_carry_one_of_them(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO, HEAD.replace("[rest, grpc]", "all"))
     assert {"rest", "grpc", "websocket", "graphql"} <= {stack.protocol for stack in plan.stacks}

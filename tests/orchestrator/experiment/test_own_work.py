@@ -31,12 +31,3 @@ def test_fields_that_are_left_unread_are_said_first(write: Write) -> None:
     assert first.startswith("Some stacks leave fields unread: ")
     assert f"{label}: grpcio-parse-only echoes records and documents without reading their fields" in first
     assert f"{label}: grpcio-parse-only stops the clock before any field of the reply is read" in first
-
-
-def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
-    plan = planned(write, "[grpc, {protocol: grpc, client: grpcio-parse-only}, rest]")
-    assert [plan.resolved[stack.id]["fields"] for stack in plan.stacks] == [
-        contrasts.ALL_READ,
-        contrasts.SOME_UNREAD,
-        contrasts.ALL_READ,
-    ]

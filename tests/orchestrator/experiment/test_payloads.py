@@ -36,14 +36,6 @@ def test_a_generated_image_has_the_size_and_digest_of_the_plan(write: Write, kno
     assert hashlib.sha256(content).hexdigest() == plan.payload_files[0].sha256
 
 
-def test_a_file_of_the_users_is_copied_from_beside_the_experiment(write: Write, known: Known, tmp_path: Path) -> None:
-    (tmp_path / "body.json").write_text('{"grün": [1, 2]}', encoding="utf-8")
-    plan = make_plan(write(REST.replace("timestamp", "{echo: {json: body.json}}")), known=known)
-    (path,) = materialise(plan, tmp_path / "payloads")
-    assert path.read_bytes() == (tmp_path / "body.json").read_bytes()
-    assert plan.operations[0].payload == {"kind": "json", "sha256": plan.payload_files[0].sha256}
-
-
 def test_a_file_that_changed_since_is_refused(write: Write, known: Known, tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text("1")
     plan = make_plan(write(REST.replace("timestamp", "{echo: {json: body.json}}")), known=known)

@@ -9,14 +9,11 @@ import pytest
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc]\n"
 
-
-def planned(tmp_path: Path, text: str):
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
+planned = planner(HEAD)
 
 
 def test_each_value_of_a_list_is_a_placement(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.limits import SCHEMA_CHANGES
 from tests.support.experiments import Write
@@ -27,13 +25,6 @@ def test_every_change_is_a_cell_of_a_codec_alone(write: Write) -> None:
     assert len(plan.cells) == 2 * len(SCHEMA_CHANGES)
     assert [cell.factors["schema_change"] for cell in plan.cells[: 2 * len(SCHEMA_CHANGES) : 2]] == list(SCHEMA_CHANGES)
     assert plan.operations[1].id == "evolution-3-records-added"
-
-
-def test_a_change_is_compared_with_none_within_a_stack(write: Write) -> None:
-    found = [(pair.cell, pair.reference) for pair in pairs(make_plan(write(EVOLUTION)))]
-    assert len(found) == 2 * (len(SCHEMA_CHANGES) - 1)
-    assert all(one.stack == other.stack and other.factors["schema_change"] == "none" for one, other in found)
-    assert BY_NAME["schema_change"].compared("added") == "with a field added"
 
 
 def test_the_shipped_experiment_asks_every_codec_that_reads_its_fields() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import Write
 
@@ -27,14 +26,3 @@ def test_three_calls_are_a_task_and_one_is_a_call(write: Write) -> None:
     assert [cell.is_at_once for cell in plan.cells] == [False, False, False, True, True]
     (operation,) = plan.operations
     assert operation.made_of == ("user", "posts", "comments")
-
-
-def test_one_query_is_compared_with_each_way_of_three_calls(write: Write) -> None:
-    plan = make_plan(write(PAGES))
-    compared = [(pair.cell.id.split("__", 3)[3], pair.reference.id.split("__", 3)[3]) for pair in pairs(plan)]
-    assert compared == [
-        ("reuse__c1", "reuse__dataloader__c1"),
-        ("reuse__in-a-row__c1", "reuse__dataloader__c1"),
-        ("reuse__at-once__c1", "reuse__dataloader__c1"),
-        ("reuse__http2__at-once__c1", "reuse__dataloader__c1"),
-    ]

@@ -8,24 +8,12 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.model.factors import resources
-from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure.target import Ask
 from tests.support.experiments import Write
 
 BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"
-
-
-def test_a_cell_says_its_store_and_pool_where_they_are_not_the_usual_ones(write: Write) -> None:
-    plan = make_plan(write(BALANCE + "store: [none, sqlite]\npool: [standard, 4]\nexclude: {store: none, pool: 4}\n"))
-    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
-        ["reuse", "c1"],
-        ["reuse", "sqlite", "c1"],
-        ["reuse", "sqlite", "pool-4", "c1"],
-    ]
-    assert len({cell.exchange for cell in plan.cells}) == 3
-    assert [cell.factors["store"] for cell in plan.cells] == ["none", "sqlite", "sqlite"]
 
 
 BOTH = "[rest, {protocol: rest, responder: go-net-http, client: go-net-http}]"
@@ -51,16 +39,6 @@ def test_a_responder_asks_postgresql_by_its_own_library_unless_one_is_named(writ
     assert all(pair.cell.stack == pair.reference.stack for pair in of_stores)
 
 
-@pytest.mark.parametrize("reference", ["rest (fastapi, pycurl)", "rest (go-net-http, go-net-http)"])
-def test_stacks_with_libraries_of_their_own_are_compared_store_by_store(write: Write, reference: str) -> None:
-    text = of_both(f"store: [none, postgresql]\nreference: {reference}\n")
-    found = [pair for pair in pairs(make_plan(write(text), needs_programs=False)) if pair.factor == "stack"]
-    assert [(pair.cell.factors["store"], pair.reference.factors["store"]) for pair in found] == [
-        ("none", "none"),
-        ("postgresql", "postgresql"),
-    ]
-
-
 def test_stores_are_compared_by_the_library_of_a_responder_and_no_other(write: Write) -> None:
     more = "store: [none, postgresql]\ndriver: [psycopg, asyncpg]\nexclude: {store: none, driver: asyncpg}\n"
     plan = make_plan(write(BALANCE + more + "compare_by: [store, driver]\n"))
@@ -83,27 +61,3 @@ def test_a_responder_is_told_of_a_file_of_the_run(store: dict[str, str], told: d
     host: Any = Host()
     ask = Ask(protocol="rest", responder="fastapi", client="raw", operation="balance", store=store)
     assert ask.resources_on(host) == told
-
-
-ACTIVITY = """\
-name: x
-question: Why?
-stacks: [websocket, sse, {protocol: grpc, responder: grpc-aio}]
-operations: [{activity: {per_second: [100/s, 1000/s]}}]
-load: {concurrency: 2, duration: 3s}
-"""
-
-
-def test_a_stream_of_a_table_has_a_store_pool_and_driver_as_calls_have(write: Write) -> None:
-    stores = "store: [none, sqlite, postgresql]\npool: [standard, 4]\ndriver: [psycopg, asyncpg]\nexclude:\n"
-    less = "  - {store: [none, sqlite], driver: asyncpg}\n  - {store: none, pool: 4}\n"
-    plan = make_plan(write(ACTIVITY + stores + less + "compare_by: [stack, store, driver]\n"))
-    assert {cell.kind for cell in plan.cells} == {"stream"}
-    assert len(plan.cells) == 3 * 2 * (1 + 2 + 4)
-    cell = next(cell for cell in plan.cells if cell.id.startswith("sse") and "sqlite" in cell.id)
-    assert cell.id == "sse-uvicorn-aiohttp__activity-100-per-s__local__reuse__sqlite__c2"
-    assert (cell.factors["per_second"], cell.factors["bytes"], cell.factors["store"]) == (100.0, None, "sqlite")
-    assert {operation.label for operation in plan.operations} == {"activity 100/s", "activity 1000/s"}
-    assert ask_postgresql(plan.cells)
-    compared = {pair.factor for pair in pairs(plan)}
-    assert compared == {"stack", "store", "driver"}

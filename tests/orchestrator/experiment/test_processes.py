@@ -8,25 +8,13 @@ import pytest
 
 from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\n"
 EIGHT = "load: {concurrency: 8, requests: 100}\n"
 
-
-def plan_of(tmp_path: Path, text: str):
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
-
-
-def refused(tmp_path: Path, text: str) -> str:
-    with pytest.raises(ExperimentError) as error:
-        plan_of(tmp_path, text)
-    assert error.value.exit_code == 2
-    return str(error.value)
+plan_of = planner(HEAD)
 
 
 def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
@@ -41,17 +29,6 @@ def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
     warm = "warmup: {requests: 500, at_least: 0s}\n"
     one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
     assert estimate(several).requests > estimate(one).requests  # every process warms up
-
-
-def test_a_stream_and_a_codec_alone_have_one_process(tmp_path: Path) -> None:
-    stream = (
-        "name: x\nquestion: Why?\noperations: events\nstacks: sse\nprocesses: 2\nload: {concurrency: 4, duration: 1s}\n"
-    )
-    (tmp_path / "s.yaml").write_text(stream)
-    with pytest.raises(ExperimentError, match="is a stream, which has no processes: 2"):
-        make_plan(tmp_path / "s.yaml")
-    words = refused(tmp_path, "stacks: {protocol: json, client: json-codec}\nprocesses: 2\n")
-    assert "does not apply to a codec alone" in words or "json-codec" in words
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 7, 64])

@@ -16,16 +16,13 @@ from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load
 from services.python.load.phases import arrivals
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\nprovider: lab\n"
 FAR = "placements: cross-region\n"
 EIGHT = "load: {concurrency: 8, requests: 100}\n"
 
-
-def plan_of(tmp_path: Path, text: str):
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
+plan_of = planner(HEAD)
 
 
 def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_path: Path) -> None:

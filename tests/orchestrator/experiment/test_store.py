@@ -1,5 +1,4 @@
 import multiprocessing
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,13 +40,6 @@ def test_a_plan_that_was_changed_by_hand_is_refused(plan: Plan, tmp_path: Path) 
         store.load(plan.id, tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema_version": 1}'])
-def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "abc.json").write_text(text)
-    with pytest.raises(UsageError, match=r"abc\.json is not a plan of this version of orch"):
-        store.load("abc", tmp_path)
-
-
 def test_a_fresh_plan_is_not_stale(plan: Plan) -> None:
     assert store.is_stale(plan) is None
 
@@ -62,27 +54,6 @@ def test_a_plan_is_stale_when_a_payload_changed_or_is_gone(plan: Plan, tmp_path:
     assert store.is_stale(plan) == f"{tmp_path / 'body.json'} has changed since the plan was made"
     (tmp_path / "body.json").unlink()
     assert store.is_stale(plan) == f"{tmp_path / 'body.json'} cannot be read any more (No such file or directory)"
-
-
-@pytest.mark.parametrize("plant", ["symlink", "link", "fifo"])
-@pytest.mark.parametrize("name", [".current.partial", ".{id}.json.partial", "current", "{id}.json"])
-def test_what_lies_in_the_way_of_a_plan_is_never_written_through(
-    plan: Plan, tmp_path: Path, plant: str, name: str
-) -> None:
-    precious, folder = tmp_path / "precious", tmp_path / "plans"
-    precious.write_text("mine")
-    folder.mkdir()
-    planted = folder / name.format(id=plan.id)
-    match plant:
-        case "symlink":
-            planted.symlink_to(precious)
-        case "link":
-            planted.hardlink_to(precious)
-        case _:
-            os.mkfifo(planted)
-    store.save(plan, folder)
-    assert precious.read_text() == "mine"
-    assert store.current(folder) == plan
 
 
 def test_a_plan_that_was_changed_is_mended_by_planning_again(plan: Plan, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.experiment.plan.planning import make_plan
 
@@ -23,8 +22,3 @@ def test_the_schedule_has_room_for_the_most_blocks_and_is_that_of_as_many_fixed_
     fixed = planned(tmp_path, "repeats: 12\n")
     assert plan.trials == fixed.trials
     assert plan.id != fixed.id
-
-
-def test_the_schema_offers_both_forms():
-    offered = json_schema()["properties"]["repeats"]["anyOf"]
-    assert [option.get("type", "model") for option in offered] == ["integer", "model"]

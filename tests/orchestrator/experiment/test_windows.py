@@ -9,10 +9,9 @@ import pytest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.offers import protocols
+from tests.support.experiments import planner
 
 KIB = 1024
 GRANIAN = "{protocol: protobuf, responder: asgi-granian, http: 2, flow_window: 64 KiB}"
@@ -20,11 +19,7 @@ HEAD = "name: x\nquestion: Why?\nprovider: lab\nmachine: lab\nplacements: {name:
 UPLOAD = "operations:\n  - transfer: {request: 1 MiB, reply: 32 B}\n"
 FEW = "load: {requests: 10}\nwarmup: {requests: 0, at_least: 0s}\nrepeats: 1\n"
 
-
-def plan_of(folder: Path, text: str) -> Plan:
-    path = folder / "x.yaml"
-    path.write_text(HEAD + text + FEW)
-    return make_plan(path)
+plan_of = planner(HEAD, FEW)
 
 
 def refused(folder: Path, text: str) -> str:

@@ -8,18 +8,13 @@ import pytest
 
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.cells import workers_of, workers_told
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import with_too_few_cpus
+from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\nrepeats: 2\n"
 ADD = "operations: add\nload: {concurrency: 8, requests: 100}\n"
 
-
-def plan_of(tmp_path: Path, text: str) -> Plan:
-    path = tmp_path / "x.yaml"
-    path.write_text(HEAD + text)
-    return make_plan(path)
+plan_of = planner(HEAD)
 
 
 def test_a_list_makes_cells_and_one_worker_is_not_said(tmp_path: Path) -> None:

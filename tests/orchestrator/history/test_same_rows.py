@@ -114,19 +114,3 @@ def test_a_trend_is_the_same(ask: Ask) -> None:
     assert len(p99["points"]) == 1
     with pytest.raises(UsageError, match="no run measured 'soap'"):
         ask(history.command, ["soap"])
-
-
-def test_both_documents_are_equal_but_for_where_runs_lie(root: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    url = empty(dsn, "same")
-    push(url, RESULTS)
-    documents = []
-    for options in ({}, {"index": url.render_as_string()}):
-        monkeypatch.setattr(console, "out", io.StringIO())
-        runs.command(**options, limit=30, as_json=True)  # type: ignore[arg-type]
-        listed = json.loads(console.out.getvalue())
-        monkeypatch.setattr(console, "out", io.StringIO())
-        history.command(["grpc-thin", "rest-thin"], **options, as_json=True)  # type: ignore[arg-type]
-        documents.append(([{**run, "path": ""} for run in listed["runs"]], json.loads(console.out.getvalue())))
-    monkeypatch.setattr(console, "as_json", False)
-    assert documents[0] == documents[1]

@@ -2,14 +2,12 @@
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.cli import history
 from orchestrator.cli.console import console
-from orchestrator.findings.check_result import CheckResult
 from orchestrator.history.record import Seen
 from orchestrator.history.run_record import of_summary
 from orchestrator.history.trend import trend
@@ -80,21 +78,6 @@ def test_runs_under_other_conditions_are_shown_and_never_compared():
     text = shown("grpc-thin")
     assert "B: CPU: One against Another 9000" in text
     assert "Runs on different letters are not compared." in text
-
-
-FAILED = CheckResult(
-    name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
-)
-
-
-def test_invalid_and_unfinished_runs_are_shown_and_not_compared():
-    made(0)
-    made(1, lambda summary: replace(summary, checks=(*summary.checks, FAILED)))
-    made(2)
-    (cell,) = followed("grpc-thin")
-    assert cell["points"][1]["why"] == "invalid: floor failed"
-    assert cell["points"][2]["earlier"] == 1, "run 0 alone"
-    assert cell["points"][1]["median"] is not None
 
 
 # How often something is marked though nothing changed, and how often a true change is. Runs of `Machine` come at once, and

@@ -46,17 +46,3 @@ def test_a_run_whose_id_is_taken_gets_another_one_and_the_first_stays(
     assert first.id != second.id
     assert first.is_ours
     assert second.is_ours
-
-
-def test_a_word_names_a_run_under_results_whatever_lies_in_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = tmp_path / "results"
-    ours = killed(root)
-    monkeypatch.chdir(tmp_path)
-    for name in (ours.id, "latest", "sent"):
-        shutil.copytree(ours.path, tmp_path / name)
-    assert RunFolder.open(ours.id, root=root).path == ours.path
-    assert RunFolder.open("latest", root=root).path == ours.path
-    assert RunFolder.open(f"./{ours.id}", root=root).path == Path(ours.id)
-    assert RunFolder.open("sent", root=root).path == Path("sent")

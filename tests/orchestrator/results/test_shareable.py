@@ -3,10 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.results import shareable
-from orchestrator.results.manifest import Failure, RequesterRecord, TrialRecord, TurnRecord
-from services.python.contract.requester_lines import Done
+from orchestrator.results.manifest import TurnRecord
 
-DONE = Done(rows=1, warmup_requests=0, requests=1, errors={"refused": 1}, error_examples={"refused": "10.1.2.3:80"})
 SERVICE = {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001, "is_anonymous": False}
 
 
@@ -36,27 +34,6 @@ def test_a_fleet_keeps_roles_zones_and_pinning():
         "hosts": {"requester-1": {"role": "requester", "zone": "a", "machine": "n2"}},
         "link": {"kind": "netem"},
     }
-
-
-def test_a_failed_trial_keeps_stage_and_kind_and_what_its_ends_counted():
-    requester = RequesterRecord(host="local", done=DONE, samples=None)
-    failure = Failure(stage="measure", kind="refused", message="10.1.2.3:80", last_words="in /home/ada")
-    record = TrialRecord(
-        index=0,
-        block=0,
-        cell="c",
-        attempt=0,
-        outcome="failed",
-        started_wall_ns=1,
-        ended_wall_ns=2,
-        overhead_s=0.1,
-        requesters=(requester,),
-        failure=failure,
-    )
-    kept = shareable.trial(record)
-    assert kept.failure == Failure(stage="measure", kind="refused")
-    assert kept.requesters[0].done == replace(DONE, error_examples={})
-    assert shareable.trial(replace(record, failure=None)).failure is None
 
 
 def test_a_turn_without_figures_keeps_that_it_has_none():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.python.codecs.protobuf import FORWARDING, METHODS, method_for
+from services.python.codecs.protobuf import METHODS, method_for
 from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallFailed
 from services.python.protocols.grpc.calling import MeasuredChannel
@@ -97,73 +97,7 @@ def reads_of(unpack: Callable[[Any], Any], message: Any) -> tuple[Any, Counter[t
     return unpack(Counted(message, reads, kept)), reads, kept
 
 
-RECORDS = [{"id": n, "name": "amber", "value": -0.5, "active": True, "tags": ["kelp", "fjord"]} for n in range(7)]
 DOCUMENT = {"a": [1.5, None, True, "x", {}], "b": {"c": []}}
-POSTS = [{"post": 5, "author": 1, "title": "amber", "text": "kelp", "likes": 6}] * 3
-COMMENTS = [{"comment": 7, "post": 5, "author": 2, "text": "fjord"}] * 3
-REPLIES = {
-    "timestamp": {"request_timestamp": "a", "response_timestamp": "b"},
-    "add": {"sum": 3},
-    "image": {"width": 1, "height": 2},
-    "transfer": {"data": b"y"},
-    "balance": {"account": 1, "owner": "amber kelp", "balance": 2},
-    "payment": {"accepted": True, "payment": 1, "balance": 2},
-    "transactions": {"transactions": [{"number": 4, "payer": 1, "payee": 2, "amount": 3}] * 3},
-    "accounts": {"accounts": [{"account": 1, "owner": "amber kelp", "balance": 2}] * 3},
-    "user": {"user": 1, "name": "amber kelp", "about": "cedar delta", "joined": 2},
-    "posts": {"posts": POSTS},
-    "comments": {"comments": COMMENTS},
-    "feed": {
-        "user": 1,
-        "name": "amber kelp",
-        "about": "cedar delta",
-        "joined": 2,
-        "posts": POSTS,
-        "comments": COMMENTS,
-    },
-    "identity": {"identity": "me"},
-}
-REQUESTS: dict[str, list[dict[str, Any]]] = {
-    "timestamp": [{"request_timestamp": "a"}],
-    "add": [{"a": 1, "b": 2}],
-    "echo": [{"data": b"x"}, {"records": RECORDS}, {"document": DOCUMENT}],
-    "image": [{"data": b"x", "full_decode": True}],
-    "transfer": [{"data": b"x", "reply_size": 1}],
-    "balance": [{"account": 1}],
-    "payment": [{"payer": 1, "payee": 2, "amount": 3}],
-    "transactions": [{"account": 1, "count": 2}],
-    "accounts": [{"after": 1, "count": 2}],
-    "user": [{"user": 1}],
-    "posts": [{"user": 1, "count": 2}],
-    "comments": [{"user": 1, "count": 2, "each": 3}],
-    "feed": [{"user": 1, "count": 2, "each": 3}],
-    "identity": [{}],
-}
-
-
-@pytest.mark.parametrize("operation", METHODS)
-def test_both_ends_read_every_field_once(operation: str) -> None:
-    method = METHODS[operation]
-    for request in REQUESTS[operation]:
-        reply = request if operation == "echo" else REPLIES[operation]
-        for unpack, message, content in (
-            (method.unpack_request, method.pack_request(request), request),
-            (method.unpack_reply, method.pack_reply(reply), reply),
-        ):
-            value, reads, _kept = reads_of(unpack, message)
-            assert value == content
-            assert set(reads.values()) <= {1}
-            assert bool(reads) == bool(content)
-
-
-@pytest.mark.parametrize(("form", "content"), [("records", RECORDS), ("document", DOCUMENT)])
-def test_one_who_forwards_reads_none_of_the_fields_within(form: str, content: Any) -> None:
-    message = METHODS["echo"].pack_request({form: content})
-    unread, reads, _kept = reads_of(FORWARDING["echo"].unpack_request, message)
-    assert sum(reads.values()) == 1
-    reply = FORWARDING["echo"].pack_reply(FORWARDING["echo"].unpack_request(message))
-    assert METHODS["echo"].unpack_reply(reply) == {form: content}
-    assert not isinstance(unread[form], dict | list)
 
 
 def test_a_calls_lengths_are_those_of_the_serialised_messages() -> None:

@@ -18,9 +18,8 @@ from orchestrator.experiment.plan.documents import typed_message
 from services.python.codecs.base import Coder
 from services.python.codecs.by_schema import method_of, with_schema
 from services.python.codecs.protobuf import CODEC, METHODS
-from services.python.codecs.typed import forwarding, typed_echo
+from services.python.codecs.typed import typed_echo
 from services.python.load.client import CallFailed
-from tests.services.codecs.test_protobuf import reads_of
 from tests.support.documents import compiled
 
 KEYS = st.sampled_from(
@@ -174,16 +173,6 @@ DOCUMENT = {
     "grid": [[1, 2], [3]],
     "one": {"two": True},
 }
-
-
-def test_one_who_forwards_reads_no_field() -> None:
-    echo = typed_echo(compiled(DOCUMENT))
-    forward = forwarding(echo)
-    unread, reads, _kept = reads_of(forward.unpack_request, echo.pack_request({"document": DOCUMENT}))
-    assert sum(reads.values()) == 0
-    assert not isinstance(unread["document"], dict)
-    message = echo.pack_request({"document": DOCUMENT})
-    assert echo.unpack_reply(forward.pack_reply(forward.unpack_request(message))) == {"document": DOCUMENT}
 
 
 def test_in_bodies_only_documents_change() -> None:

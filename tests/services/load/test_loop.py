@@ -16,73 +16,28 @@ from services.python.contract.lines import STATUSES, Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.client import CallFailed
 from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, measured
-from services.python.load.record import Record, Row, read_record
+from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
+from services.python.load.record import Record, read_record
 from services.python.load.recorder import GaveUp, Recorder
 from services.python.load.sync_load import BlockingLoops
 from services.python.probes.clock import Clock
-from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+from tests.support.bench import Bench
 
 pytestmark = pytest.mark.busy
 
 MS = 1_000_000
 
 
-class Bench:
-    """Loops of one style over a scripted dialer, with the record they write."""
+class SlowBench(Bench):
+    """Making a request and looking at a socket take time, and none of it may be counted."""
 
-    def __init__(self, style: str, path: Path) -> None:
-        self.style = style
-        self.time = ScriptedClock()
-        self.dialer = ScriptedDialer(self.time)
-        self.path = path
-        self.progress: list[dict[str, Any]] = []
-        self.looks = 0
-        self.record = Record(path, 100)
-        self.recorder = Recorder(self.record, _verify, timeout_s=30, progress=self.progress.append)
-        self._event_loop: asyncio.AbstractEventLoop | None = None
+    looks = 0
 
-    def loops(self, policy: Any = "reuse", concurrency: int = 1) -> Loops:
-        work = Work(
-            make=self._make,
-            recorder=self.recorder,
-            clock=self.time.clock(),
-            policy=policy,
-            concurrency=concurrency,
-            before_close=self._look,
-        )
-        if self.style == "blocking":
-            return BlockingLoops(self.dialer, work)
-        self._event_loop = asyncio.new_event_loop()
-        return AwaitingLoops(self._event_loop, AwaitableDialer(self.dialer), work)
+    def make(self, sequence: int, wall_ns: Any) -> Any:
+        self.time.advance(5)
+        return super().make(sequence, wall_ns)
 
-    def phase(self, load: Load, number: int = MEASURED, first: int = 1) -> Phase:
-        phase = Phase(
-            number=number, begin_ns=self.time.now_ns, first_sequence=first, extent=measured(load), most=load.requests
-        )
-        self.recorder.begin(phase)
-        return phase
-
-    def open_phase(self, due: array[int]) -> Phase:
-        phase = Phase(number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, extent=Extent(), most=len(due))
-        self.recorder.begin(phase)
-        return phase
-
-    def rows(self) -> list[Row]:
-        assert self.recorder.tally  # counts what is stored as long as it is open
-        self.record.close()
-        return list(read_record(self.path))
-
-    def close(self) -> None:
-        self.record.close()
-        if self._event_loop is not None:
-            self._event_loop.close()
-
-    def _make(self, sequence: int, _wall_ns: Any) -> dict[str, Any]:
-        self.time.advance(5)  # making a request takes time, and none of it may be counted
-        return {"sequence": sequence}
-
-    def _look(self) -> None:
+    def look(self) -> None:
         self.looks += 1
         self.time.advance(11)
 
@@ -93,7 +48,7 @@ def _verify(request: Any, reply: Any) -> str | None:
 
 @pytest.fixture(params=["blocking", "awaiting"])
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(request.param, tmp_path / "record")
+    made = SlowBench(request.param, tmp_path / "record", _verify)
     yield made
     made.close()
 
@@ -102,7 +57,7 @@ def test_only_the_call_is_timed(bench: Bench):
     bench.dialer.service_ns = 1234
     loops = bench.loops()
     loops.open()
-    loops.closed_loop(bench.phase(Load(requests=5)))
+    loops.closed_loop(bench.phase(5))
     rows = bench.rows()
     assert [row.received_ns - row.sent_ns for row in rows] == [1234] * 5
     assert [row.sequence for row in rows] == [1, 2, 3, 4, 5]
@@ -112,11 +67,11 @@ def test_only_the_call_is_timed(bench: Bench):
 
 
 def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: Bench):
-    loops = bench.loops(concurrency=1)
+    loops = bench.loops()
     loops.open()
-    warm = bench.phase(Load(requests=3), WARM_UP)
+    warm = bench.phase(3, WARM_UP)
     loops.closed_loop(warm)
-    begin = bench.phase(Load(requests=4), MEASURED, warm.next_sequence)
+    begin = bench.phase(4, MEASURED, warm.next_sequence)
     loops.closed_loop(begin)
     assert bench.recorder.tally.rows == 4
     assert bench.recorder.tally.connections_opened == 0
@@ -131,7 +86,7 @@ def test_per_request_opening_is_timed_and_closing_is_not(bench: Bench):
     loops = bench.loops("per-request")
     loops.open()
     assert bench.dialer.dials == 0
-    loops.closed_loop(bench.phase(Load(requests=3)))
+    loops.closed_loop(bench.phase(3))
     rows = bench.rows()
     assert [row.received_ns - row.sent_ns for row in rows] == [1500] * 3
     assert [row.connection for row in rows] == [0, 1, 2]
@@ -144,8 +99,8 @@ def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench
     bench.dialer.dial_ns, bench.dialer.service_ns, bench.dialer.close_ns = 500, 1000, 300
     loops = bench.loops("per-request")
     loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3), WARM_UP))
-    loops.closed_loop(bench.phase(Load(requests=4), MEASURED, 4))
+    loops.closed_loop(bench.phase(3, WARM_UP))
+    loops.closed_loop(bench.phase(4, MEASURED, 4))
     tally = bench.recorder.tally
     assert tally.paused_ns == 3 * (7 + 11 + 300)
     # What is left of the span is the calls, and the making of requests, which a user's loop does as well.
@@ -156,7 +111,7 @@ def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Ben
     bench.dialer.script = {2: {"wrong": 1}}
     loops = bench.loops()
     loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3)))
+    loops.closed_loop(bench.phase(3))
     tally = bench.recorder.tally
     assert tally.errors == {"wrong-reply": 1}
     assert tally.error_examples == {"wrong-reply": "came back as {'wrong': 1}"}
@@ -171,7 +126,7 @@ def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: Benc
     bench.dialer.script = {2: CallFailed(status, "gone")}
     loops = bench.loops()
     loops.open()
-    loops.closed_loop(bench.phase(Load(requests=3)))
+    loops.closed_loop(bench.phase(3))
     rows = bench.rows()
     assert [row.status for row in rows] == [0, STATUSES.index(status), 0]
     assert [row.connection for row in rows] == [0, 0, 1]
@@ -184,7 +139,7 @@ def test_nothing_but_failures_gives_up_instead_of_going_on(bench: Bench):
     loops = bench.loops()
     loops.open()
     with pytest.raises(GaveUp, match="50 requests in a row failed; the last: closed: gone") as caught:
-        loops.closed_loop(bench.phase(Load(requests=1000)))
+        loops.closed_loop(bench.phase(1000))
     assert caught.value.kind == "closed"
     assert len(bench.rows()) == 53  # what was asked before is kept
 
@@ -195,7 +150,7 @@ def test_silence_for_three_timeouts_gives_up_sooner(bench: Bench):
     loops = bench.loops()
     loops.open()
     with pytest.raises(GaveUp, match="no right reply for"):
-        loops.closed_loop(bench.phase(Load(requests=1000)))
+        loops.closed_loop(bench.phase(1000))
     assert len(bench.rows()) < 10
 
 
@@ -337,10 +292,10 @@ def test_as_many_requests_are_in_flight_as_asked_and_never_more(tmp_path: Path, 
 
 
 def test_one_thread_that_gives_up_ends_the_phase_for_all(tmp_path: Path):
-    bench = Bench("blocking", tmp_path / "record")
+    bench = SlowBench("blocking", tmp_path / "record", _verify, in_flight=3)
     bench.dialer.script = {number: CallFailed("closed") for number in range(1, 10_000)}
-    loops = bench.loops(concurrency=3)
+    loops = bench.loops()
     loops.open()
     with pytest.raises(GaveUp):
-        loops.closed_loop(bench.phase(Load(requests=9000)))
+        loops.closed_loop(bench.phase(9000))
     assert len(bench.rows()) < 60

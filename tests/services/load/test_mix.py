@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load
-from services.python.load.async_load import AwaitingLoops
+from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed
-from services.python.load.loop import Work
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
-from services.python.load.phases import MEASURED, MIXED, Phase, measured, mix_order, place_in_mix
-from services.python.load.record import KINDS, Record, Row, read_record
-from services.python.load.recorder import Recorder
-from services.python.load.sync_load import BlockingLoops
-from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+from services.python.load.phases import MIXED, mix_order, place_in_mix
+from services.python.load.record import KINDS, Row
+from tests.support.bench import Bench
+from tests.support.scripted import AwaitableDialer, ScriptedDialer
 
 NAMES = ("small", "large")
 
@@ -41,57 +37,35 @@ def _verify(request: Any, reply: Any) -> str | None:
     return None if reply.get("right") else f"a wrong reply to {request['sequence']}"
 
 
-class Bench:
-    """Loops of one style that ask a mix, over two scripted dialers."""
+class MixedBench(Bench):
+    """It asks a mix, over two dialers."""
 
-    def __init__(self, style: str, path: Path, drawn: list[int], *, in_flight: int, policy: Any) -> None:
-        self.style, self.path, self.in_flight, self.policy = style, path, in_flight, policy
+    def __init__(self, style: str, path: Path, drawn: list[int], *, in_flight: int, policy: str) -> None:
         self.drawn = array("b", (drawn * MIXED)[:MIXED])
-        self.time = ScriptedClock(tick_ns=1)
-        self.dialers = [ScriptedDialer(self.time), ScriptedDialer(self.time)]
-        self.record = Record(path, 100)
-        self.event_loop = asyncio.new_event_loop()
-
-    def run(self, requests: int) -> list[Row]:
-        clock = self.time.clock()
-        are_kept = self.policy == "reuse"
-        recorder = Recorder(
-            self.record,
+        self.policy, self.are_kept = policy, policy == "reuse"
+        super().__init__(
+            style,
+            path,
             verify_mixed([_verify, _verify], NAMES),
-            timeout_s=30,
-            progress=lambda line: None,
+            in_flight=in_flight,
             kind="mixed",
-            in_flight=self.in_flight,
             parent_of=lambda sequence: 1 + place_in_mix(self.drawn, sequence),
-            each_has=2 if are_kept else 0,
+            each_has=2 if self.are_kept else 0,
         )
-        makes = [lambda sequence, _wall, name=name: {"sequence": sequence, "name": name} for name in NAMES]
-        work = Work(
-            make=make_mixed(makes, self.drawn),
-            recorder=recorder,
-            clock=clock,
-            policy=self.policy,
-            concurrency=self.in_flight,
-            before_close=lambda: None,
-        )
-        if self.style == "blocking":
-            loops: Any = BlockingLoops(BlockingMix(self.dialers, are_kept=are_kept), work)
-        else:
-            dialers = [AwaitableDialer(dialer) for dialer in self.dialers]
-            loops = AwaitingLoops(self.event_loop, AwaitingMix(dialers, are_kept=are_kept), work)
-        loops.open()
-        load = Load(requests=requests)
-        phase = Phase(
-            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, extent=measured(load), most=load.requests
-        )
-        recorder.begin(phase)
-        loops.closed_loop(phase)
-        recorder.settle()
-        self.tally = recorder.tally
-        loops.close()
+        self.time.tick_ns = 1
+        self.dialers = [ScriptedDialer(self.time), ScriptedDialer(self.time)]
+        self.make = make_mixed([super().make] * len(NAMES), self.drawn)  # type: ignore[method-assign]
+
+    def blocking(self) -> Any:
+        return BlockingMix(self.dialers, are_kept=self.are_kept)
+
+    def awaiting(self) -> Any:
+        return AwaitingMix([AwaitableDialer(dialer) for dialer in self.dialers], are_kept=self.are_kept)
+
+    def rows_of(self, requests: int) -> list[Row]:
+        self.run(requests, self.policy)
         self.event_loop.close()
-        self.record.close()
-        return sorted(read_record(self.path), key=lambda row: row.sequence)
+        return sorted(self.rows(), key=lambda row: row.sequence)
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
@@ -105,8 +79,8 @@ def _told(rows: list[Row]) -> list[tuple[str, int, int, str]]:
 
 @pytest.mark.parametrize("in_flight", [1, 3])
 def test_each_row_is_of_the_operation_that_was_asked(style: str, tmp_path: Path, in_flight: int) -> None:
-    bench = Bench(style, tmp_path / "record", [0, 0, 1], in_flight=in_flight, policy="reuse")
-    rows = bench.run(9)
+    bench = MixedBench(style, tmp_path / "record", [0, 0, 1], in_flight=in_flight, policy="reuse")
+    rows = bench.rows_of(9)
     assert _told(rows) == [("mixed", n, 2 if n % 3 == 0 else 1, "ok") for n in range(1, 10)]
     assert [dialer.calls for dialer in bench.dialers] == [6, 3]
     assert [dialer.dials for dialer in bench.dialers] == [in_flight, in_flight]
@@ -118,16 +92,16 @@ def test_each_row_is_of_the_operation_that_was_asked(style: str, tmp_path: Path,
 def test_a_connection_for_each_request_is_opened_to_what_it_asks_alone(
     style: str, tmp_path: Path, in_flight: int
 ) -> None:
-    bench = Bench(style, tmp_path / "record", [0, 0, 1], in_flight=in_flight, policy="per-request")
-    rows = bench.run(9)
+    bench = MixedBench(style, tmp_path / "record", [0, 0, 1], in_flight=in_flight, policy="per-request")
+    rows = bench.rows_of(9)
     assert [dialer.dials for dialer in bench.dialers] == [6, 3]
     assert sorted(row.connection for row in rows) == list(range(9))
-    assert (bench.tally.rows, bench.tally.verified, dict(bench.tally.errors)) == (9, 9, {})
+    assert (bench.recorder.tally.rows, bench.recorder.tally.verified, dict(bench.recorder.tally.errors)) == (9, 9, {})
 
 
 def test_one_that_cannot_be_opened_leaves_none(style: str, tmp_path: Path) -> None:
-    bench = Bench(style, tmp_path / "record", [0, 1], in_flight=1, policy="reuse")
+    bench = MixedBench(style, tmp_path / "record", [0, 1], in_flight=1, policy="reuse")
     bench.dialers[1].refuse_dials = {1}
     with pytest.raises(CallFailed, match="nobody is there"):
-        bench.run(1)
+        bench.rows_of(1)
     assert bench.dialers[0].closed == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load
-from services.python.load.async_load import AwaitingLoops
+from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, Part
-from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, Extent, Phase, measured
+from services.python.load.phases import MEASURED, Extent, Phase
 from services.python.load.record import KINDS, Record, Row, read_record
 from services.python.load.recorder import Recorder
-from services.python.load.sync_load import BlockingLoops
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
-from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+from tests.support.bench import Bench
+from tests.support.scripted import AwaitableDialer
 
 pytestmark = pytest.mark.busy
 
@@ -30,49 +27,19 @@ def _verify(request: Any, reply: Any) -> str | None:
     return None if reply.get("right") else f"a wrong reply to {request['sequence']}"
 
 
-class Bench:
-    """Loops of one style whose calls are tasks, over a scripted dialer."""
+class TaskBench(Bench):
+    """Its calls are tasks."""
 
     def __init__(self, style: str, path: Path, *, in_flight: int = 1) -> None:
-        self.style, self.path, self.in_flight = style, path, in_flight
-        self.time = ScriptedClock(tick_ns=1)
-        self.dialer = ScriptedDialer(self.time)
-        self.record = Record(path, 100)
-        self.recorder = Recorder(
-            self.record, _verify, timeout_s=30, progress=lambda line: None, kind="task", in_flight=in_flight
-        )
-        self.event_loop = asyncio.new_event_loop()
+        super().__init__(style, path, _verify, in_flight=in_flight, kind="task")
+        self.time.tick_ns = 1
+        self.make = make_task(super().make, CALLS)  # type: ignore[method-assign]
 
-    def loops(self, policy: Any = "reuse") -> Loops:
-        clock = self.time.clock()
-        work = Work(
-            make=make_task(lambda sequence, _wall: {"sequence": sequence}, CALLS),
-            recorder=self.recorder,
-            clock=clock,
-            policy=policy,
-            concurrency=self.in_flight,
-            before_close=lambda: None,
-        )
-        if self.style == "blocking":
-            return BlockingLoops(BlockingTasks(self.dialer, _verify, clock.monotonic_ns), work)
-        tasks = AwaitingTasks(AwaitableDialer(self.dialer), _verify, clock.monotonic_ns)
-        return AwaitingLoops(self.event_loop, tasks, work)
+    def blocking(self) -> Any:
+        return BlockingTasks(self.dialer, _verify, self.time.clock().monotonic_ns)
 
-    def run(self, tasks: int, policy: Any = "reuse") -> None:
-        loops = self.loops(policy)
-        loops.open()
-        load = Load(requests=tasks)
-        phase = Phase(
-            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, extent=measured(load), most=load.requests
-        )
-        self.recorder.begin(phase)
-        loops.closed_loop(phase)
-        self.recorder.settle()
-
-    def rows(self) -> list[Row]:
-        assert self.recorder.tally
-        self.record.close()
-        return list(read_record(self.path))
+    def awaiting(self) -> Any:
+        return AwaitingTasks(AwaitableDialer(self.dialer), _verify, self.time.clock().monotonic_ns)
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
@@ -82,10 +49,9 @@ def style(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def bench(style: str, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(style, tmp_path / "record")
+    made = TaskBench(style, tmp_path / "record")
     yield made
-    made.record.close()
-    made.event_loop.close()
+    made.close()
 
 
 def _shape(rows: list[Row]) -> list[tuple[str, int, int, str]]:
@@ -138,8 +104,7 @@ def test_in_an_open_loop_a_task_is_due_and_not_its_calls(bench: Bench):
     loops = bench.loops()
     loops.open()
     due = array("q", [0, 1_000_000, 2_000_000])
-    phase = Phase(number=MEASURED, begin_ns=bench.time.now_ns, first_sequence=1, extent=Extent(), most=len(due))
-    bench.recorder.begin(phase)
+    phase = bench.open_phase(due)
     loops.open_loop(phase, due, phase.begin_ns + 1_500_000)
     bench.recorder.settle()
     rows = bench.rows()
@@ -151,7 +116,7 @@ def test_in_an_open_loop_a_task_is_due_and_not_its_calls(bench: Bench):
 
 
 def test_rows_stand_together_when_several_tasks_are_in_flight(style: str, tmp_path: Path):
-    bench = Bench(style, tmp_path / "record", in_flight=4)
+    bench = TaskBench(style, tmp_path / "record", in_flight=4)
     bench.dialer.script = {number: CallFailed("protocol", "no") for number in range(2, 200, 7)}
     bench.run(50)
     rows = bench.rows()

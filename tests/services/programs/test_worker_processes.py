@@ -7,7 +7,6 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +14,14 @@ import pytest
 
 from orchestrator.hosts.processes import started_at
 from services.python.contract.counters import HostCounters
-from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.offers import find_protocol
 from services.python.contract.responder_lines import EventsSent, Serve, Stats
 from services.python.programs.workers import added_up
-from tests.support.ends import Program, make_trial, program, responder
-from tests.support.matrix import others_slow
+from tests.support.ends import Program, program, responder
 
 pytestmark = pytest.mark.busy
 
 THREE = {"workers": "3"}
-EVERY = [
-    (protocol.name, each.name)
-    for protocol in map(find_protocol, ("rest", "grpc"))
-    for each in protocol.responders
-    if "workers" not in each.refuses
-]
 QUICK = "starlette-granian"  # the one that starts first
 POST = (
     b"POST /add HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n" + b'{"a":1,"b":2}'
@@ -54,52 +45,6 @@ def assert_gone(pids: list[int]) -> None:
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Any]]:
-    """Makes a trial of 200 requests on 8 connections, at a responder with three workers; what both ends counted."""
-
-    def make(protocol: str, implementation: str) -> dict[str, Any]:
-        with responder(protocol, implementation=implementation, knobs=THREE) as (started, ready):
-            lines = make_trial(
-                Trial(
-                    target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
-                    protocol=protocol,
-                    client=find_protocol(protocol).concurrent,
-                    operation="add",
-                    record=str(tmp_path_factory.mktemp("trial") / "record"),
-                    load=Load(concurrency=8, requests=200),
-                    warmup=Warmup(requests=10, at_least_s=0.0),
-                    knobs=THREE,
-                )
-            )
-            return {"ready": ready, "done": lines[-1], "stats": stats(started), "pids": workers_of(started.process.pid)}
-
-    return make
-
-
-@pytest.mark.busy  # a connection in flight that gets no CPU time carries nothing
-@pytest.mark.parametrize(
-    ("protocol", "implementation"), others_slow(EVERY, lambda _protocol, implementation: implementation == QUICK)
-)
-def test_its_counts_are_the_sums_over_its_workers(
-    made: Callable[..., dict[str, Any]], protocol: str, implementation: str
-) -> None:
-    of = made(protocol, implementation)
-    ready, told = of["ready"], of["stats"]
-    assert (ready["identity"], ready["workers"], len(of["pids"])) == ("nonce", 3, 3)
-    assert ready["cpus"] == len(os.sched_getaffinity(0))
-    assert ready["settings"]["workers"].startswith("3 processes")
-    assert of["done"]["errors"] == {}
-    assert of["done"]["verified"] == 200
-    each = told["workers"]
-    assert len(each) == 3
-    assert told["answered"] == sum(worker["answered"] for worker in each) == 200 + 10 + 2
-    assert told["peers"] == sum(worker["peers"] for worker in each) == 8 + 2
-    assert sum(worker["cpu_s"] for worker in each) < told["cpu_s"] < told["host"]["process"]["cpu_s"]
-    assert sum(worker["memory_bytes"] for worker in each) < told["memory_bytes"]
-    assert_gone(of["pids"])
-
-
 @pytest.mark.slow
 def test_a_peer_that_comes_back_to_another_worker_is_one_peer() -> None:
     port = 0
@@ -116,36 +61,6 @@ def test_a_peer_that_comes_back_to_another_worker_is_one_peer() -> None:
         told = stats(started)
     assert (told["answered"], told["peers"]) == (60, 1)
     assert sum(worker["peers"] for worker in told["workers"]) > 1
-
-
-def end_all(started: Program) -> None:
-    for pid in (*workers_of(started.process.pid), started.process.pid):
-        os.kill(pid, signal.SIGTERM)
-
-
-def close_stdin(started: Program) -> None:
-    assert started.process.stdin is not None
-    started.process.stdin.close()
-
-
-ENDINGS: dict[str, Callable[[Program], None]] = {
-    "SIGTERM to each process": end_all,
-    "SIGINT": lambda started: started.process.send_signal(signal.SIGINT),
-    "closed stdin": close_stdin,
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_it_ends_with_status_0_and_its_workers_with_it(ending: str) -> None:
-    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
-        pids = workers_of(started.process.pid)
-        ENDINGS[ending](started)
-        assert started.process.wait(30) == 0
-        assert_gone(pids)
-        assert started.process.stderr is not None
-        assert started.process.stderr.read() == ""
-        started.process.stdin = None
 
 
 @pytest.mark.slow

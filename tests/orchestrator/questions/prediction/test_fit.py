@@ -7,16 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
-from orchestrator.questions.prediction.predict import in_flight_ms, predicted
+from orchestrator.questions.prediction.predict import in_flight_ms, predicted, with_crowded
+from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,
     MODEL,
     ONE_ROUND_TRIP,
     Fit,
     ModelCell,
+    Modelled,
     Windows,
 )
 from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, sealed_as_planned, sealed_at
@@ -140,6 +143,33 @@ def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time
     assert {cell.in_flight for cell in found.cells} == {8}
     assert found.scores[0].p90 < 0.01
     assert found.scores[1].median > 0.05  # a rival that knows of no queue
+
+
+def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_quick: bool) -> Modelled:
+    """The model of cells with 1 and 20 in flight; a program of several CPUs lets none of them wait where `is_quick`."""
+    cells = sealed_at(Lab((truth,), seed=seed, in_flight=(1, 20)).cells(), 0.2, seed)
+    if is_quick:
+        cells = [
+            replace(cell, median=tuple(truth.latency(np.array(cell.rtt), cell.size).tolist()))
+            if cell.in_flight > 1
+            else cell
+            for cell in cells
+        ]
+    fits, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    fits = with_crowded(fits, cells)
+    return Modelled(series=(truth.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
+    """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
+    truth = replace(HELD, cpu=(0.1, 0.6))
+    busy = Asked(rtt=1.0, size=100, in_flight=20)
+    assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
+    honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
+    assert honest.fits[0].off_in_flight is not None
+    assert honest.fits[0].off_in_flight < 0.05
 
 
 # ---- sealed cells

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import SHARE, alpha, ends_after, look
+from orchestrator.questions.until.find import SHARE, alpha, ends_after, expected_blocks, look, still_expected
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
@@ -62,6 +62,15 @@ def test_only_an_end_before_the_last_block_is_corrected_for():
     assert alpha(plan, 7) == pytest.approx(ALPHA * SHARE)
     assert alpha(plan, 8) == ALPHA
     assert alpha(replace(plan, until=None), 3) == ALPHA
+
+
+def test_a_narrower_interval_is_expected_to_take_more_blocks():
+    few, many = (expected_blocks(until(within, blocks=100), 0.05) for within in (0.10, 0.03))
+    assert 3 <= few < many < 100
+    assert expected_blocks(until(0.001, blocks=30), 0.05) == 30
+    plan = until(0.03, blocks=100)
+    assert 10 < still_expected(plan, [0.06], 10) < 100
+    assert still_expected(plan, [None], 10) == 100
 
 
 @pytest.fixture(scope="module")
