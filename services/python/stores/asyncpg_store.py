@@ -14,8 +14,8 @@ from typing import Any
 import asyncpg
 
 from services.python.stores import postgresql as common
-from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.base import Payment, Runs, Spent, StoreError, declined, now_ns, refuse_unfit
+from services.python.stores.seed import Account, Transaction
 
 _ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = common.statements("$1", "$2", "$3")
 _KNOWN = (
@@ -49,13 +49,8 @@ class AsyncpgStore:
         refuse_unfit(payer, payee, amount)
         async with self._connection(spent) as connection, connection.transaction():
             balances = dict(tuple(row) for row in await connection.fetch(_LOCK, payer, payee))
-            for number in (payer, payee):
-                if number not in balances:
-                    raise missing(number)
-            if balances[payer] < amount:
-                return Payment(accepted=False, number=0, balance=balances[payer])
-            if balances[payee] + amount > MOST_BALANCE:
-                raise overflowing(payee)
+            if (payment := declined(balances, payer, payee, amount)) is not None:
+                return payment
             await connection.execute(_TAKE, amount, payer)
             await connection.execute(_GIVE, amount, payee)
             entered = await connection.fetchval(_ENTER, payer, payee, amount)

@@ -9,7 +9,7 @@ from time import perf_counter_ns
 from typing import Any, Final, Literal, Protocol
 
 from services.python.contract.strict import Part, part
-from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account, Transaction
+from services.python.stores.seed import ACCOUNTS, DIGEST, MOST_BALANCE, TRANSACTIONS, Account, Transaction
 
 NONE: Final = "none"
 SQLITE: Final = "sqlite"
@@ -186,6 +186,18 @@ def refuse_unfit(payer: int, payee: int, amount: int) -> None:
         raise StoreError(f"an amount is above 0 cents, not {amount}")
 
 
+def declined(balances: Mapping[int, int], payer: int, payee: int, amount: int) -> Payment | None:
+    """The payment that the payer's balance is too small for; None for one to make, StoreError for one that cannot be."""
+    for number in (payer, payee):
+        if number not in balances:
+            raise missing(number)
+    if balances[payer] < amount:
+        return Payment(accepted=False, number=0, balance=balances[payer])
+    if balances[payee] + amount > MOST_BALANCE:
+        raise StoreError(f"the balance of account {payee} would exceed what 32 bits hold")
+    return None
+
+
 def pool_size(settings: Mapping[str, str]) -> int:
     """How many connections are kept; StoreError for a number that no pool has."""
     text = settings.get(POOL, str(POOL_SIZE))
@@ -197,8 +209,3 @@ def pool_size(settings: Mapping[str, str]) -> int:
 def missing(number: int) -> StoreError:
     """What is said of an account that there is not."""
     return StoreError(f"there is no account {number}")
-
-
-def overflowing(payee: int) -> StoreError:
-    """What is said of a payment that its payee has no room for."""
-    return StoreError(f"the balance of account {payee} would exceed what 32 bits hold")

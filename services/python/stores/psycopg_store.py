@@ -10,8 +10,8 @@ import psycopg
 import psycopg_pool
 
 from services.python.stores import postgresql as common
-from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.base import Payment, Runs, Spent, StoreError, declined, now_ns, refuse_unfit
+from services.python.stores.seed import Account, Transaction
 
 _ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
     statement.encode() for statement in common.statements("%s", "%s", "%s")
@@ -38,13 +38,8 @@ class PsycopgStore:
         refuse_unfit(payer, payee, amount)
         with self._connection(spent) as connection, connection.transaction():
             balances = dict(connection.execute(_LOCK, (payer, payee)).fetchall())
-            for number in (payer, payee):
-                if number not in balances:
-                    raise missing(number)
-            if balances[payer] < amount:
-                return Payment(accepted=False, number=0, balance=balances[payer])
-            if balances[payee] + amount > MOST_BALANCE:
-                raise overflowing(payee)
+            if (payment := declined(balances, payer, payee, amount)) is not None:
+                return payment
             connection.execute(_TAKE, (amount, payer))
             connection.execute(_GIVE, (amount, payee))
             entered = connection.execute(_ENTER, (payer, payee, amount)).fetchone()

@@ -21,12 +21,11 @@ from services.python.stores.base import (
     Progress,
     Runs,
     Spent,
-    missing,
-    overflowing,
+    declined,
     refuse_other_rows,
     refuse_unfit,
 )
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.seed import Account, Transaction
 from services.python.stores.sqlite_file import (
     connected,
     explained,
@@ -133,13 +132,8 @@ def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) ->
     balances = dict(
         connection.execute("SELECT account, balance FROM accounts WHERE account IN (?, ?)", (payer, payee)).fetchall()
     )
-    for number in (payer, payee):
-        if number not in balances:
-            raise missing(number)
-    if balances[payer] < amount:
-        return Payment(accepted=False, number=0, balance=balances[payer])
-    if balances[payee] + amount > MOST_BALANCE:
-        raise overflowing(payee)
+    if (payment := declined(balances, payer, payee, amount)) is not None:
+        return payment
     connection.execute("UPDATE accounts SET balance = balance - ? WHERE account = ?", (amount, payer))
     connection.execute("UPDATE accounts SET balance = balance + ? WHERE account = ?", (amount, payee))
     entered = connection.execute(
