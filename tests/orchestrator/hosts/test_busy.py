@@ -38,18 +38,6 @@ def test_a_quiet_machine_is_no_warning(tmp_path):
     assert now.warning() == ""
 
 
-@pytest.fixture(autouse=True)
-def every_cpu(monkeypatch):
-    """Whatever this machine allows, all CPUs of the scripted ones may be used."""
-    monkeypatch.setattr("orchestrator.hosts.busy._usable", lambda: 64)
-
-
-def test_where_this_process_may_use_fewer_cpus_than_are_counted_both_are_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("orchestrator.hosts.busy._usable", lambda: 2)
-    (sign,) = looked(tmp_path, steal=1.5, cpus=3).signs()
-    assert sign == "the hypervisor took 1.50 of 3 CPUs (2 of them for this process) away"
-
-
 @pytest.mark.parametrize(
     ("second", "sign"),
     [

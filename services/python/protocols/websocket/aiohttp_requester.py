@@ -11,7 +11,6 @@ import aiohttp
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Event, Request
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase
 from services.python.transports.http import aiohttp_websocket
 
 
@@ -30,7 +29,7 @@ class AiohttpDialer:
         return AiohttpConnection(session, opened, self._encode, self._decode)
 
 
-class AiohttpConnection(ConnectionBase):
+class AiohttpConnection(frames.ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     def __init__(

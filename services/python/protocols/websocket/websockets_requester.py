@@ -14,7 +14,6 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.load.handshake import socket_failure
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase
 
 _CLOSE_TIMEOUT_S = 1
 
@@ -61,7 +60,7 @@ class WebSocketsDialer:
         return WebSocketsConnection(opened, self._encode, self._decode, self._call.timeout_s)
 
 
-class WebSocketsConnection(ConnectionBase):
+class WebSocketsConnection(frames.ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     def __init__(
