@@ -14,14 +14,8 @@ from services.python.protocols.websocket import frames
 from services.python.transports.http import aiohttp_websocket
 
 
-class AiohttpDialer:
+class AiohttpDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""

@@ -125,6 +125,16 @@ def exchange(sent: Frame, received: Frame, decode: Callable[[Frame], Any]) -> Ex
     return _size(sent), _size(received), decode(received)
 
 
+class DialerBase:
+    """What every WebSocket client here opens connections by; CallFailed when JSON cannot carry the example request."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        self._url = url(call)
+        self._encode = encoder(call)
+        self._decode = decoder(call)
+
+
 class ConnectionBase:
     """What every WebSocket client here has in common: it reads exchanges, and is never timed."""
 

@@ -18,14 +18,8 @@ _OPCODE = 0x0F  # of a frame's first byte
 _NODELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
-class WebSocketDialer:
+class WebSocketDialer(frames.DialerBase):
     """Opens upgraded connections."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     def dial(self) -> WebSocketConnection:
         """Connect and upgrade; CallFailed when either is refused."""

@@ -26,14 +26,8 @@ class _Connect(connect):
         return exc
 
 
-class WebSocketsDialer:
+class WebSocketsDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
