@@ -11,7 +11,7 @@ from typing import Protocol as Interface
 from orchestrator.errors import UsageError
 from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
-from services.python.contract.limits import Kind
+from services.python.contract.manifest import Operation as Operation
 from services.python.contract.manifest import Tool
 
 NONE = "none"
@@ -212,25 +212,6 @@ class Protocol:
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""
         return self.client(self.sequential if concurrency == 1 else self.concurrent)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """What can be asked: its kind of work, its message with the type of each field, and what it can be asked with.
-
-    `resources` are the settings that it takes from a serve line, `made_of` the operations that can be asked in its place;
-    `has_shown`: a reader may need less than all of its reply.
-    """
-
-    name: str
-    message: str
-    request: Mapping[str, str]
-    reply: Mapping[str, str]
-    kind: Kind = "call"
-    payloads: tuple[str, ...] = ("none",)
-    resources: tuple[str, ...] = ()
-    made_of: tuple[str, ...] = ()
-    has_shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

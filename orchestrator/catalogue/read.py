@@ -15,16 +15,14 @@ from orchestrator.catalogue.offers import (
     Client,
     End,
     Language,
-    Operation,
     Parts,
     Protocol,
     Responder,
 )
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
-from services.python.contract.manifest import FILE, Manifest, decoded
+from services.python.contract.manifest import FILE, Manifest, Operation, decoded
 from services.python.contract.manifest import Client as ClientOffered
-from services.python.contract.manifest import Operation as OperationOffered
 from services.python.contract.manifest import Protocol as ProtocolOffered
 from services.python.contract.manifest import Responder as ResponderOffered
 from services.python.contract.manifest import Role as RoleOffered
@@ -71,26 +69,11 @@ def read_catalogue(folder: Path) -> Catalogue:
     )
 
 
-def _operation(offered: OperationOffered) -> Operation:
-    return Operation(
-        name=offered.name,
-        message=offered.message,
-        request=offered.request,
-        reply=offered.reply,
-        kind=offered.kind,
-        payloads=tuple(offered.payloads),
-        resources=tuple(offered.resources),
-        made_of=tuple(offered.made_of),
-        has_shown=offered.has_shown,
-    )
-
-
 def _operations(spoken: Iterable[tuple[Language, Manifest]]) -> Mapping[str, Operation]:
     """What the languages say of operations, which must be the same; the first one's order."""
     found: dict[str, tuple[Language, Operation]] = {}
     for language, said in spoken:
-        for offered in said.operations:
-            mine = _operation(offered)
+        for mine in said.operations:
             first, known = found.setdefault(mine.name, (language, mine))
             if known != mine:
                 raise _clash(f"operation {mine.name} is not the same for both", first, language)

@@ -29,18 +29,6 @@ ADVICE_FOR_STEAL = "the hypervisor's share is other guests': another time or ano
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """Counters at one moment; None where this system has none. Ticks are of all CPUs together."""
-
-    total_ticks: int | None
-    idle_ticks: int | None
-    steal_ticks: int | None
-    waiting_us: int | None  # in which something waited for a CPU (PSI)
-    cpus: int
-    load: float | None  # of the last minute
-
-
-@dataclass(frozen=True, kw_only=True)
 class MachineNow:
     """What else this machine did in a second in which orch slept. `used` and `steal` are in CPUs, `waiting` is a share."""
 
@@ -49,23 +37,20 @@ class MachineNow:
     steal: float | None
     waiting: float | None
     load: float | None
-    usable: int | None = None  # the CPUs that this process may use: fewer than the counters are of, in some containers
 
     def signs(self) -> list[str]:
         """What makes it busy, as clauses; none when it is quiet, or nothing is counted."""
-        found = []
+        signs = []
         cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
-        if self.usable is not None and self.usable < self.cpus:
-            cpus += f" ({self.usable} of them for this process)"
         if self.steal is not None and self.steal > _STEAL_CPUS:
-            found.append(f"the hypervisor took {self.steal:.2f} of {cpus} away")
+            signs.append(f"the hypervisor took {self.steal:.2f} of {cpus} away")
         if self.used is not None and self.used > _USED_CPUS:
-            found.append(f"other programs used {self.used:.2f} of {cpus}")
+            signs.append(f"other programs used {self.used:.2f} of {cpus}")
         if self.waiting is not None and self.waiting > _WAITING:
-            found.append(f"something waited for a CPU for {self.waiting * 100:.0f} % of the time")
+            signs.append(f"something waited for a CPU for {self.waiting * 100:.0f} % of the time")
         if self.used is None and self.load is not None and self.load > _LOAD_PER_CPU * self.cpus:
-            found.append(f"the load of the last minute is {self.load:.2f}, on {cpus}")
-        return found
+            signs.append(f"the load of the last minute is {self.load:.2f}, on {cpus}")
+        return signs
 
     @property
     def is_known(self) -> bool:
@@ -88,48 +73,27 @@ class MachineNow:
 
 
 def look(proc: Path = _PROC, sleep: Callable[[float], None] = time.sleep) -> MachineNow:
-    """Read, sleep for a second, and read again; never an error."""
-    before = read(proc)
-    if before.total_ticks is not None:
+    """Read the counters, sleep for a second, and read them again; never an error.
+
+    The time between both comes from the ticks themselves, not from a clock.
+    """
+    before = _ticks(proc)
+    waited_us = _waiting_us(proc)
+    if before:
         sleep(_BETWEEN_READINGS_S)
-    return between(before, read(proc))
-
-
-def between(before: Reading, after: Reading) -> MachineNow:
-    """What happened between two readings; the time between them comes from the ticks themselves, not from a clock."""
-    used = steal = waiting = None
-    if None not in (before.total_ticks, after.total_ticks) and after.total_ticks != before.total_ticks:
-        total = _grown(before.total_ticks, after.total_ticks)
-        stolen = _grown(before.steal_ticks, after.steal_ticks)
-        used = after.cpus * max(0, total - _grown(before.idle_ticks, after.idle_ticks) - stolen) / total
-        steal = after.cpus * stolen / total
-        if before.waiting_us is not None and after.waiting_us is not None:
-            elapsed_us = total / after.cpus / os.sysconf("SC_CLK_TCK") * 1e6
-            waiting = min(1.0, (after.waiting_us - before.waiting_us) / elapsed_us)
-    return MachineNow(cpus=after.cpus, used=used, steal=steal, waiting=waiting, load=after.load, usable=_usable())
-
-
-def _usable() -> int | None:
-    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
-    return len(affinity(0)) if affinity else None
-
-
-def _grown(before: int | None, after: int | None) -> int:
-    return max(0, (after or 0) - (before or 0))
-
-
-def read(proc: Path = _PROC) -> Reading:
-    """One reading. `cpus` are those that the ticks are of, which may be more than this process may use."""
-    lines = _lines(proc / "stat")
-    ticks = _ticks(lines)
-    return Reading(
-        total_ticks=sum(ticks.values()) if ticks else None,
-        idle_ticks=ticks["idle"] + ticks.get("iowait", 0) if ticks else None,
-        steal_ticks=ticks.get("steal", 0) if ticks else None,
-        waiting_us=_waiting_us(_lines(proc / "pressure" / "cpu")),
-        cpus=sum(line[:3] == "cpu" and line[3:4].isdigit() for line in lines) or os.cpu_count() or 1,
-        load=_load(_lines(proc / "loadavg")),
-    )
+    after = _ticks(proc)
+    cpus = sum(line[:3] == "cpu" and line[3:4].isdigit() for line in _lines(proc / "stat")) or os.cpu_count() or 1
+    grown = {name: max(0, after.get(name, 0) - ticks) for name, ticks in before.items()}
+    total = sum(grown.values())
+    if not total:
+        return MachineNow(cpus=cpus, used=None, steal=None, waiting=None, load=_load(proc))
+    stolen = grown.get("steal", 0)
+    used = cpus * (total - grown["idle"] - grown.get("iowait", 0) - stolen) / total
+    waiting = None
+    if waited_us is not None and (now_us := _waiting_us(proc)) is not None:
+        elapsed_us = total / cpus / os.sysconf("SC_CLK_TCK") * 1e6
+        waiting = min(1.0, (now_us - waited_us) / elapsed_us)
+    return MachineNow(cpus=cpus, used=used, steal=cpus * stolen / total, waiting=waiting, load=_load(proc))
 
 
 def _lines(path: Path) -> list[str]:
@@ -139,22 +103,24 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _ticks(lines: list[str]) -> dict[str, int] | None:
-    words = lines[0].split() if lines else []
+def _ticks(proc: Path) -> dict[str, int]:
+    """The kernel's columns of all CPUs together; empty where there are none."""
+    words = (_lines(proc / "stat") or [""])[0].split()
     numbers = words[1 : 1 + len(_STAT)]
     if words[:1] != ["cpu"] or len(numbers) < 4 or not all(number.isdigit() for number in numbers):
-        return None
+        return {}
     return dict(zip(_STAT, map(int, numbers), strict=False))
 
 
-def _waiting_us(lines: list[str]) -> int | None:
+def _waiting_us(proc: Path) -> int | None:
     """The first line's total: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`."""
-    total = lines[0].rpartition("total=")[2] if lines else ""
+    total = (_lines(proc / "pressure" / "cpu") or [""])[0].rpartition("total=")[2]
     return int(total) if total.isdigit() else None
 
 
-def _load(lines: list[str]) -> float | None:
+def _load(proc: Path) -> float | None:
     """Of the last minute: from /proc, or where there is none from the system."""
+    lines = _lines(proc / "loadavg")
     try:
         return float(lines[0].split()[0]) if lines else os.getloadavg()[0]
     except (ValueError, IndexError, OSError):

@@ -137,24 +137,14 @@ def marked(name: str, value: str) -> list[Known]:
     return found
 
 
-def descendants(of: int | None = None) -> list[Known]:
-    """What a process (this one) has started, directly or not; after `adopt_orphans` also what its children have left."""
-    root = os.getpid() if of is None else of
+def descendants() -> list[Known]:
+    """What this process has started, directly or not; after `adopt_orphans` also what its children have left."""
+    root = os.getpid()
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
     found: set[int] = set()
     while more := {pid for pid, parent in parents.items() if parent in {root, *found}} - found:
         found |= more
     return [process for pid in sorted(found) if (process := known(pid)) is not None]
-
-
-def open_files(pid: int) -> set[str]:
-    """The paths of the files that a process has open; none where that cannot be seen."""
-    found = set()
-    with contextlib.suppress(OSError):
-        for entry in (_PROC / str(pid) / "fd").iterdir():
-            with contextlib.suppress(OSError):
-                found.add(str(entry.readlink()))
-    return found
 
 
 def adopt_orphans(adopt: bool = True) -> None:

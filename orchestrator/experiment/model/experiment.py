@@ -161,17 +161,13 @@ def _left_out(factor: Factor) -> tuple[Any, Any] | None:
 class ExternalSpec(Strict):
     """A responder that runs already: orch asks it, and starts and ends nothing there."""
 
-    address: Annotated[
-        Short,
-        Field(
-            json_schema_extra={"pattern": PATTERN},
-            description="HOST:PORT, a name or an IPv4 address; orch contacts this address alone.",
-        ),
-    ]
-    identity: Annotated[
-        Literal["asked", "none"],
-        Field(description="Whether it answers `identity` (protos/); with none, nobody can tell who answered."),
-    ] = "asked"
+    address: Short = Field(
+        json_schema_extra={"pattern": PATTERN},
+        description="HOST:PORT, a name or an IPv4 address; orch contacts this address alone.",
+    )
+    identity: Literal["asked", "none"] = Field(
+        "asked", description="Whether it answers `identity` (protos/); with none, nobody can tell who answered."
+    )
 
     @field_validator("address")
     @classmethod
@@ -190,23 +186,19 @@ def _external(value: Any) -> Any:
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
 
-    protocol: Annotated[Short, Field(description="The wire protocol; `orch services` lists them.")]
-    responder: Annotated[
-        OneOrMany[Short] | None,
-        Field(description="The implementation that answers; the protocol's first one unless given."),
-    ] = None
-    external: Annotated[
-        Annotated[ExternalSpec, Shorthand(_external, "HOST:PORT of a responder that runs already.")] | None,
-        Field(description="Ask a responder that runs already, instead of starting one."),
-    ] = None
-    client: Annotated[
-        OneOrMany[Short] | None,
-        Field(
-            examples=[NATIVE],
-            description="The client library that asks; unless given, a thin one fit for the requests in flight."
-            f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
-        ),
-    ] = None
+    protocol: Short = Field(description="The wire protocol; `orch services` lists them.")
+    responder: OneOrMany[Short] | None = Field(
+        None, description="The implementation that answers; the protocol's first one unless given."
+    )
+    external: Annotated[ExternalSpec, Shorthand(_external, "HOST:PORT of a responder that runs already.")] | None = (
+        Field(None, description="Ask a responder that runs already, instead of starting one.")
+    )
+    client: OneOrMany[Short] | None = Field(
+        None,
+        examples=[NATIVE],
+        description="The client library that asks; unless given, a thin one fit for the requests in flight."
+        f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
+    )
 
 
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
@@ -225,22 +217,20 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
 class _Operations(Strict):
     """A key for each operation, of which one is given."""
 
-    timestamp: Annotated[PlainOptions | None, Field(description="A time stamp in, a time stamp out.")] = None
-    add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
-    echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
-    transfer: Annotated[
-        TransferOptions | None, Field(description="Known bytes out, known bytes back, each way of its own size.")
-    ] = None
-    image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
-    events: Annotated[EventsOptions | None, Field(description="A subscription in, events out at a rate.")] = None
-    activity: Annotated[
-        StreamOptions | None,
-        Field(description="A subscription in, the rows of the table of transactions out as events, at a rate."),
-    ] = None
-    evolution: Annotated[
-        EvolutionOptions | None,
-        Field(description="Records written with one schema and read with another; codecs alone."),
-    ] = None
+    timestamp: PlainOptions | None = Field(None, description="A time stamp in, a time stamp out.")
+    add: PlainOptions | None = Field(None, description="Two numbers in, their sum out.")
+    echo: EchoOptions | None = Field(None, description="A payload in, the same payload out.")
+    transfer: TransferOptions | None = Field(
+        None, description="Known bytes out, known bytes back, each way of its own size."
+    )
+    image: ImageOptions | None = Field(None, description="A picture in, its width and height out.")
+    events: EventsOptions | None = Field(None, description="A subscription in, events out at a rate.")
+    activity: StreamOptions | None = Field(
+        None, description="A subscription in, the rows of the table of transactions out as events, at a rate."
+    )
+    evolution: EvolutionOptions | None = Field(
+        None, description="Records written with one schema and read with another; codecs alone."
+    )
 
     @model_validator(mode="after")
     def _one_operation(self) -> _Operations:
@@ -279,7 +269,7 @@ class MixedSpec(_Operations):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 2, "maxProperties": 2})
 
-    share: Annotated[Share, Field(gt=0, description="Of the requests, in whole hundredths of a per cent.")]
+    share: Share = Field(gt=0, description="Of the requests, in whole hundredths of a per cent.")
 
     @model_validator(mode="after")
     def _can_be_mixed(self) -> MixedSpec:
@@ -313,10 +303,9 @@ class OperationSpec(_Operations):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    mix: Annotated[
-        MixOptions | None,
-        Field(description="Several operations in one load, each with its share of the requests."),
-    ] = None
+    mix: MixOptions | None = Field(
+        None, description="Several operations in one load, each with its share of the requests."
+    )
 
 
 OPERATION_NAMES = tuple(name for name in OperationSpec.model_fields if name != "mix")
@@ -330,14 +319,14 @@ class ExcludeSpec(Strict):
 class LimitsSpec(Strict):
     """What a run may use."""
 
-    wall: Annotated[PositiveDuration, Field(description="Wall time of the whole run.")] = 2700.0
-    cost: Annotated[Money, Field(le=1_000_000, description="US dollars that the hosts may cost.")] = 1.0
-    ttl: Annotated[
-        Duration,
-        Field(
-            ge=1, le=MOST_TTL_S, description="After so long the hosts end themselves, whatever happens; whole seconds."
-        ),
-    ] = 7200.0
+    wall: PositiveDuration = Field(2700.0, description="Wall time of the whole run.")
+    cost: Money = Field(1.0, le=1_000_000, description="US dollars that the hosts may cost.")
+    ttl: Duration = Field(
+        7200.0,
+        ge=1,
+        le=MOST_TTL_S,
+        description="After so long the hosts end themselves, whatever happens; whole seconds.",
+    )
 
     @field_validator("ttl")
     @classmethod
@@ -375,107 +364,81 @@ def _one_line(text: str) -> str:
 class Experiment(Strict):
     """One question about protocols, and how to measure the answer."""
 
-    name: Annotated[Name, Field(description="A short name: lower-case letters, digits, - and _.")]
+    name: Name = Field(description="A short name: lower-case letters, digits, - and _.")
     question: Annotated[
         str,
         AfterValidator(_one_line),
         Field(min_length=1, max_length=500, description="The question that the report answers."),
     ]
-    provider: Annotated[
-        ProviderName,
-        Field(description=f"Who makes the hosts: {', '.join(f'{p.title} ({p.name})' for p in PROVIDERS.values())}."),
-    ] = THIS_MACHINE
-    machine: Annotated[
-        Short | None,
-        Field(
-            description=" ".join(
-                [
-                    f"{' and '.join(MAKERS)}: the machine type of every host.",
-                    *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
-                ]
-            )
-        ),
-    ] = None
-    pin: Annotated[
-        OneOrMany[Literal["apart", "together", "off"]],
-        Field(
-            description="local: pin the two ends to different CPUs, to the same one, or not at all. Of a list, each is a"
-            " placement of its own."
-        ),
-    ] = ("apart",)
-    stability: Annotated[
-        bool,
-        Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."),
-    ] = False
-    predict: Annotated[
-        PredictSpec | None,
-        Field(description="Fit the cost model, and test it on cells that are kept from the fit (docs/model.md)."),
-    ] = None
-    placements: Annotated[
-        OneOrMany[
-            Annotated[
-                PlacementSpec,
-                Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
+    provider: ProviderName = Field(
+        THIS_MACHINE,
+        description=f"Who makes the hosts: {', '.join(f'{p.title} ({p.name})' for p in PROVIDERS.values())}.",
+    )
+    machine: Short | None = Field(
+        None,
+        description=" ".join(
+            [
+                f"{' and '.join(MAKERS)}: the machine type of every host.",
+                *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
             ]
-        ],
-        Field(description="Where the two ends stand."),
-    ] = (PlacementSpec(name="local"),)
-    distance: Annotated[
-        DistanceSpec | None,
-        Field(description="How far apart the two ends stand: each value of a list is a placement of its own."),
-    ] = None
-    stacks: Annotated[
-        OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
-        Field(description="What is compared; `all` is every protocol that carries one of the operations."),
-    ]
-    operations: Annotated[
-        OneOrMany[
-            Annotated[
-                OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))
-            ]
-        ],
-        Field(description="What is asked."),
-    ]
-    load: Annotated[
-        LoadSpec, Field(description="How requests are offered; 1,000 in a closed loop of one unless given.")
-    ] = LoadSpec()
-    warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
-    timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
-    repeats: Annotated[
-        Repeats,
-        Field(
-            description="Blocks: trials of every cell, in a balanced random order. A number, or `{until: 3%, at_most: 30}`:"
-            " as many as intervals take that are so narrow."
         ),
-    ] = 5
-    seed: Annotated[int, Field(ge=0, lt=2**53, description="Of the schedule and the payloads.")] = 1
-    compare_by: Annotated[
-        OneOrMany[_COMPARED_BY],
-        Field(
-            description="What the question is about: cells that differ in it alone are compared. The stack, or one of the"
-            " factors; or a list of them."
-        ),
-    ] = (STACK,)
-    reference: Annotated[
-        OneOrMany[Short | int | float] | None,
-        Field(
-            description="What others are compared with: a stack (its protocol, or its label in `orch plan`), or a value of"
-            " the factor in `compare_by`; several in a list. The first one unless given."
-        ),
-    ] = None
-    control: Annotated[
-        bool,
-        Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."),
-    ] = False
-    matters: Annotated[
-        Margin,
-        Field(
-            description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
-        ),
-    ] = 0.05
+    )
+    pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
+        ("apart",),
+        description="local: pin the two ends to different CPUs, to the same one, or not at all. Of a list, each is a"
+        " placement of its own.",
+    )
+    stability: bool = Field(
+        False, description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."
+    )
+    predict: PredictSpec | None = Field(
+        None, description="Fit the cost model, and test it on cells that are kept from the fit (docs/model.md)."
+    )
+    placements: OneOrMany[
+        Annotated[
+            PlacementSpec,
+            Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
+        ]
+    ] = Field((PlacementSpec(name="local"),), description="Where the two ends stand.")
+    distance: DistanceSpec | None = Field(
+        None, description="How far apart the two ends stand: each value of a list is a placement of its own."
+    )
+    stacks: OneOrMany[
+        Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]
+    ] = Field(description="What is compared; `all` is every protocol that carries one of the operations.")
+    operations: OneOrMany[
+        Annotated[OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))]
+    ] = Field(description="What is asked.")
+    load: LoadSpec = Field(
+        LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."
+    )
+    warmup: WarmupSpec = Field(WarmupSpec(), description="What comes before the measured window of a trial.")
+    timeout: PositiveDuration = Field(30.0, description="A request without a reply by then has failed.")
+    repeats: Repeats = Field(
+        5,
+        description="Blocks: trials of every cell, in a balanced random order. A number, or `{until: 3%, at_most: 30}`:"
+        " as many as intervals take that are so narrow.",
+    )
+    seed: int = Field(1, ge=0, lt=2**53, description="Of the schedule and the payloads.")
+    compare_by: OneOrMany[_COMPARED_BY] = Field(
+        (STACK,),
+        description="What the question is about: cells that differ in it alone are compared. The stack, or one of the"
+        " factors; or a list of them.",
+    )
+    reference: OneOrMany[Short | int | float] | None = Field(
+        None,
+        description="What others are compared with: a stack (its protocol, or its label in `orch plan`), or a value of"
+        " the factor in `compare_by`; several in a list. The first one unless given.",
+    )
+    control: bool = Field(
+        False, description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."
+    )
+    matters: Margin = Field(
+        0.05, description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
+    )
     exclude: Annotated[
         OneOrMany[ExcludeSpec], Field(max_length=MOST_EXCLUDED, description="Parts of the matrix to leave out.")
     ] = ()
-    limits: Annotated[
-        LimitsSpec, Field(description="The most that a run may take: wall time, money, the life of its hosts.")
-    ] = LimitsSpec()
+    limits: LimitsSpec = Field(
+        LimitsSpec(), description="The most that a run may take: wall time, money, the life of its hosts."
+    )

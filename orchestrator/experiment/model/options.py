@@ -65,34 +65,25 @@ _A_DISTANCE = {"type": "string", "pattern": SHARE_PATTERN, "description": "A sha
 class FindSpec(Strict):
     """A search for the highest rate of an open loop at which the goals hold."""
 
-    highest: Annotated[Literal["rate"], Field(description="What is searched for: `rate`, that of an open loop.")]
-    goals: Annotated[
-        OneOrMany[Annotated[Goal, BeforeValidator(parse_goal), WithJsonSchema(_A_GOAL)]],
-        Field(
-            alias="while",
-            description="What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of"
-            " the requests; several in a list must all hold.",
-        ),
-    ]
-    lowest: Annotated[
-        OfferedRate | None,
-        Field(alias="from", description="The lowest rate tried; unless given 10/s, or what `while` needs."),
-    ] = None
-    most: Annotated[
-        OfferedRate | None, Field(alias="to", description="The highest rate tried; 10000/s unless given.")
-    ] = None
-    within: Annotated[
-        Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None,
-        Field(description="How far apart the rates lie that are told apart; 2 % unless given, from 0.5 % on."),
-    ] = None
-    probes: Annotated[
-        int | None,
-        Field(
-            ge=2,
-            le=MOST_PROBES,
-            description="So many trials for each search at most; they decide how near `within` can be, unless it is given.",
-        ),
-    ] = None
+    highest: Literal["rate"] = Field(description="What is searched for: `rate`, that of an open loop.")
+    goals: OneOrMany[Annotated[Goal, BeforeValidator(parse_goal), WithJsonSchema(_A_GOAL)]] = Field(
+        alias="while",
+        description="What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of"
+        " the requests; several in a list must all hold.",
+    )
+    lowest: OfferedRate | None = Field(
+        None, alias="from", description="The lowest rate tried; unless given 10/s, or what `while` needs."
+    )
+    most: OfferedRate | None = Field(None, alias="to", description="The highest rate tried; 10000/s unless given.")
+    within: Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None = Field(
+        None, description="How far apart the rates lie that are told apart; 2 % unless given, from 0.5 % on."
+    )
+    probes: int | None = Field(
+        None,
+        ge=2,
+        le=MOST_PROBES,
+        description="So many trials for each search at most; they decide how near `within` can be, unless it is given.",
+    )
 
     @field_validator("goals")
     @classmethod
@@ -111,120 +102,96 @@ Thinking = Literal["constant", "exponential"]
 class StepSpec(Strict):
     """One step of a load: a level of its own, with trials of its own. What it leaves out is the load's."""
 
-    concurrency: Annotated[
-        Concurrency | None, Field(description="Requests in flight at once; with a rate the most at once.")
-    ] = None
-    requests: Annotated[Requests | None, Field(description="Measured requests of the step's trials.")] = None
-    duration: Annotated[PositiveDuration | None, Field(description="Measure the step for so long.")] = None
-    at_most: Annotated[
-        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
-    ] = None
-    rate: Annotated[OfferedRate | None, Field(description="Open loop: start so many requests per second.")] = None
-    arrivals: Annotated[Arrivals | None, Field(description="How an open loop's requests are spaced.")] = None
-    think: Annotated[ThinkTime | None, Field(description="Closed loop: rest so long before each request.")] = None
-    thinking: Annotated[Thinking | None, Field(description="How long each rest is.")] = None
+    concurrency: Concurrency | None = Field(
+        None, description="Requests in flight at once; with a rate the most at once."
+    )
+    requests: Requests | None = Field(None, description="Measured requests of the step's trials.")
+    duration: PositiveDuration | None = Field(None, description="Measure the step for so long.")
+    at_most: PositiveDuration | None = Field(None, description="End after so long even if `requests` are not reached.")
+    rate: OfferedRate | None = Field(None, description="Open loop: start so many requests per second.")
+    arrivals: Arrivals | None = Field(None, description="How an open loop's requests are spaced.")
+    think: ThinkTime | None = Field(None, description="Closed loop: rest so long before each request.")
+    thinking: Thinking | None = Field(None, description="How long each rest is.")
 
 
 class LoadSpec(Strict):
     """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
 
-    concurrency: Annotated[
-        OneOrMany[Concurrency] | None,
-        Field(
-            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
-            " for replies that take half a second (8 to 256). Of a stream the number of clients."
-        ),
-    ] = None
-    requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
-    duration: Annotated[
-        PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")
-    ] = None
-    at_most: Annotated[
-        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
-    ] = None
-    rate: Annotated[
-        OneOrMany[OfferedRate] | None,
-        Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
-    ] = None
-    arrivals: Annotated[
-        OneOrMany[Arrivals] | None,
-        Field(description="How an open loop's requests are spaced; poisson unless given."),
-    ] = None
-    think: Annotated[
-        OneOrMany[ThinkTime] | None,
-        Field(
-            description="Closed loop: think time, for which each of those in flight rests before its next request; 0ms,"
-            " none, unless given."
-        ),
-    ] = None
-    thinking: Annotated[
-        OneOrMany[Thinking] | None,
-        Field(
-            description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant"
-            " unless given."
-        ),
-    ] = None
-    find: Annotated[
-        FindSpec | None,
-        Field(description="Open loop: search for the highest rate at which a goal holds, instead of a `rate`."),
-    ] = None
-    steps: Annotated[
-        OneOrMany[StepSpec] | None,
-        Field(
-            description="Levels of the load that belong together, each with its own end: a trial has one of them, and each"
-            " is judged and shown on its own. In place of `rate` and `concurrency`.",
-        ),
-    ] = None
+    concurrency: OneOrMany[Concurrency] | None = Field(
+        None,
+        description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
+        " for replies that take half a second (8 to 256). Of a stream the number of clients.",
+    )
+    requests: Requests | None = Field(None, description="Measured requests of a trial.")
+    duration: PositiveDuration | None = Field(None, description="Measure for so long; of a stream 10s unless given.")
+    at_most: PositiveDuration | None = Field(None, description="End after so long even if `requests` are not reached.")
+    rate: OneOrMany[OfferedRate] | None = Field(
+        None, description="Open loop: start so many requests per second, whether or not earlier ones are answered."
+    )
+    arrivals: OneOrMany[Arrivals] | None = Field(
+        None, description="How an open loop's requests are spaced; poisson unless given."
+    )
+    think: OneOrMany[ThinkTime] | None = Field(
+        None,
+        description="Closed loop: think time, for which each of those in flight rests before its next request; 0ms,"
+        " none, unless given.",
+    )
+    thinking: OneOrMany[Thinking] | None = Field(
+        None,
+        description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant"
+        " unless given.",
+    )
+    find: FindSpec | None = Field(
+        None, description="Open loop: search for the highest rate at which a goal holds, instead of a `rate`."
+    )
+    steps: OneOrMany[StepSpec] | None = Field(
+        None,
+        description="Levels of the load that belong together, each with its own end: a trial has one of them, and each"
+        " is judged and shown on its own. In place of `rate` and `concurrency`.",
+    )
 
 
 class WarmupSpec(Strict):
     """Warm-up goes on until both are reached; it is measured, stored, and left out of the statistics."""
 
-    requests: Annotated[
-        int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
-    ] = None
-    at_least: Annotated[Duration | None, Field(le=LONGEST_S, description="At least so long; 2s unless given.")] = None
-    at_most: Annotated[
-        PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
-    ] = None
+    requests: int | None = Field(
+        None, ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given."
+    )
+    at_least: Duration | None = Field(None, le=LONGEST_S, description="At least so long; 2s unless given.")
+    at_most: PositiveDuration | None = Field(None, description="End after so long all the same; 60s unless given.")
 
 
 class OptionsOfAny(Strict):
     """Options that every operation takes."""
 
-    load: Annotated[
-        LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
-    ] = None
-    warmup: Annotated[
-        WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
-    ] = None
+    load: LoadSpec | None = Field(
+        None, description="This operation's own load; what it leaves out is the experiment's."
+    )
+    warmup: WarmupSpec | None = Field(
+        None, description="This operation's own warm-up; what it leaves out is the experiment's."
+    )
 
 
 class PlainOptions(OptionsOfAny):
     """Options that every operation takes that is a call."""
 
-    calls: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
-        Field(
-            description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
-            " compared is the task. 1, a plain call, unless given."
-        ),
-    ] = (1,)
+    calls: OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]] = Field(
+        (1,),
+        description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
+        " compared is the task. 1, a plain call, unless given.",
+    )
 
 
 class EchoOptions(PlainOptions):
     """What an echo carries: one of bytes, records, json; 100 B unless given."""
 
-    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="So many pseudo-random bytes.")] = None
-    records: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None, Field(description="So many structured records.")
-    ] = None
-    json_file: Annotated[
-        str | None,
-        Field(
-            alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
-        ),
-    ] = None
+    bytes: OneOrMany[PayloadSize] | None = Field(None, description="So many pseudo-random bytes.")
+    records: OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None = Field(
+        None, description="So many structured records."
+    )
+    json_file: str | None = Field(
+        None, alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
+    )
 
     @model_validator(mode="after")
     def _one_payload(self) -> EchoOptions:
@@ -237,56 +204,47 @@ class EchoOptions(PlainOptions):
 class TransferOptions(PlainOptions):
     """Known bytes out and known bytes back, each way of its own size; every request size with every reply size."""
 
-    request: Annotated[
-        OneOrMany[PayloadSize] | None, Field(description="So many bytes in the request; 100 B unless given.")
-    ] = None
-    reply: Annotated[
-        OneOrMany[PayloadSize] | None, Field(description="So many bytes in the reply; 100 B unless given.")
-    ] = None
+    request: OneOrMany[PayloadSize] | None = Field(
+        None, description="So many bytes in the request; 100 B unless given."
+    )
+    reply: OneOrMany[PayloadSize] | None = Field(None, description="So many bytes in the reply; 100 B unless given.")
 
 
 class EvolutionOptions(OptionsOfAny):
     """Records written with one schema and read with another; coded alone, by clients of kind codec."""
 
-    schema_change: Annotated[
-        OneOrMany[SchemaChange] | None,
-        Field(
-            description="How the reader's schema differs from the writer's: not at all; by a field added to, or removed"
-            " from, the reader's; one renamed, with an alias or without; one renumbered (another number or place), one"
-            " widened (int to long), one retyped (number to text). All of them unless given."
-        ),
-    ] = None
-    records: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None,
-        Field(description="So many structured records in the message; 20 unless given."),
-    ] = None
+    schema_change: OneOrMany[SchemaChange] | None = Field(
+        None,
+        description="How the reader's schema differs from the writer's: not at all; by a field added to, or removed"
+        " from, the reader's; one renamed, with an alias or without; one renumbered (another number or place), one"
+        " widened (int to long), one retyped (number to text). All of them unless given.",
+    )
+    records: OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None = Field(
+        None, description="So many structured records in the message; 20 unless given."
+    )
 
 
 class ImageOptions(PlainOptions):
     """A picture made for the experiment, whose dimensions are returned."""
 
-    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = (
-        None
-    )
-    decode: Annotated[Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")] = (
-        "header"
-    )
+    bytes: OneOrMany[PayloadSize] | None = Field(None, description="The picture's size; 1.58 MB unless given.")
+    decode: Literal["header", "full"] = Field("header", description="Read the header alone, or decode every pixel.")
 
 
 class StreamOptions(OptionsOfAny):
     """A stream of events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
 
-    per_second: Annotated[
-        OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
-    ] = None
+    per_second: OneOrMany[EventRate] | None = Field(
+        None, description="So many events a second to each client; 100/s unless given."
+    )
 
 
 class EventsOptions(StreamOptions):
     """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
 
-    bytes: Annotated[
-        OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
-    ] = None
+    bytes: OneOrMany[PayloadSize] | None = Field(
+        None, description="So many characters in each event; 100 B unless given."
+    )
 
 
 FEWEST = 3  # blocks that an interval needs
@@ -296,12 +254,11 @@ MOST = 1000
 class UntilSpec(Strict):
     """Blocks go on until the interval of every comparison is as narrow as wanted, or the limit is reached."""
 
-    until: Annotated[
-        Margin,
-        Field(description="How far the interval of each ratio may reach to either side of it, from 0.1 % on."),
-    ]
-    at_most: Annotated[int, Field(description="The most blocks, however wide intervals are.")]
-    at_least: Annotated[int, Field(description="So many blocks are made before intervals are looked at.")] = FEWEST
+    until: Margin = Field(
+        description="How far the interval of each ratio may reach to either side of it, from 0.1 % on."
+    )
+    at_most: int = Field(description="The most blocks, however wide intervals are.")
+    at_least: int = Field(FEWEST, description="So many blocks are made before intervals are looked at.")
 
     @model_validator(mode="after")
     def _room_to_choose(self) -> UntilSpec:
@@ -361,55 +318,46 @@ LINK_KEYS = ("rtt", "jitter", "rate", "loss", "initial_window")
 class LinkSpec(Strict):
     """The distance between two zones. Each value of a list, or combination of several, makes a placement."""
 
-    rtt: Annotated[
-        OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None,
-        Field(description=f"{_EMULATED}: the round trip wanted between the two zones; {_EACH}."),
-    ] = None
-    jitter: Annotated[
-        OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None,
-        Field(description=f"{_EMULATED}: the round trip varies evenly by up to so much either way; {_EACH}."),
-    ] = None
-    rate: Annotated[
-        OneOrMany[Annotated[BitRate, Field(gt=0, le=1_000_000_000)]] | None,
-        Field(description=f"{_EMULATED}: the rate of each direction; {_EACH}."),
-    ] = None
-    loss: Annotated[
-        OneOrMany[Annotated[Share, Field(lt=1)]] | None,
-        Field(description=f"{_EMULATED}: the share of packets lost in each direction; {_EACH}."),
-    ] = None
-    initial_window: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_INITIAL_WINDOW)]] | None,
-        Field(
-            description=f"{_EMULATED}: TCP's initial congestion window in both directions, in segments; the kernel's own,"
-            f" 10 on Linux, unless given; {_EACH}."
-        ),
-    ] = None
+    rtt: OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None = Field(
+        None, description=f"{_EMULATED}: the round trip wanted between the two zones; {_EACH}."
+    )
+    jitter: OneOrMany[Annotated[Duration, Field(le=MOST_RTT_S)]] | None = Field(
+        None, description=f"{_EMULATED}: the round trip varies evenly by up to so much either way; {_EACH}."
+    )
+    rate: OneOrMany[Annotated[BitRate, Field(gt=0, le=1_000_000_000)]] | None = Field(
+        None, description=f"{_EMULATED}: the rate of each direction; {_EACH}."
+    )
+    loss: OneOrMany[Annotated[Share, Field(lt=1)]] | None = Field(
+        None, description=f"{_EMULATED}: the share of packets lost in each direction; {_EACH}."
+    )
+    initial_window: OneOrMany[Annotated[int, Field(ge=1, le=MOST_INITIAL_WINDOW)]] | None = Field(
+        None,
+        description=f"{_EMULATED}: TCP's initial congestion window in both directions, in segments; the kernel's own,"
+        f" 10 on Linux, unless given; {_EACH}.",
+    )
 
 
 class PlacementSpec(LinkSpec):
     """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
 
-    name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
-    from_zone: Annotated[Zone | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
-        None
-    )
-    to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
+    name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
+    from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a.")
+    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a.")
 
 
 class ZonesSpec(Strict):
     """A pair of zones: `from` is the requester's, `to` the responder's."""
 
-    from_zone: Annotated[Zone, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")]
-    to_zone: Annotated[Zone, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")]
+    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a.")
+    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a.")
 
 
 class DistanceSpec(LinkSpec):
     """Distances measured in one run: every combination of the values given, or every pair of `zones`."""
 
-    zones: Annotated[
-        OneOrMany[ZonesSpec] | None,
-        Field(description="Pairs of zones, each as far apart as it is; in place of `rtt`."),
-    ] = None
+    zones: OneOrMany[ZonesSpec] | None = Field(
+        None, description="Pairs of zones, each as far apart as it is; in place of `rtt`."
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> DistanceSpec:

@@ -167,7 +167,7 @@ def _payloads(
             label=spec.name,
             request_bytes=sent,
             reply_bytes=returned,
-            made_of=offered.made_of,
+            made_of=tuple(offered.made_of),
         )
         yield Asked(operation=operation, file=None, item=item)
 

@@ -93,11 +93,8 @@ def end_orphan(lock: Path, patience_s: float = PATIENCE_S, kill_s: float = KILL_
     try:
         if _try_lock(descriptor):
             return False
-        program = _written(descriptor)
-        if program is not None:
+        if (program := _written(descriptor)) is not None:
             _end(program, lock, ((signal.SIGINT, patience_s), (signal.SIGTERM, kill_s)), kill_s)
-        else:
-            processes.end(lambda: _holders(lock), ((signal.SIGINT, patience_s), (signal.SIGKILL, kill_s)))
         _await_lock(descriptor, lock, kill_s)
         return True
     finally:
@@ -148,14 +145,6 @@ def _written(descriptor: int) -> Known | None:
     return found if found is not None and found.started == words[1].strip() else None
 
 
-def _holders(lock: Path) -> list[Known]:
-    """What the program has started and what holds the lock now, in whatever session it is."""
-    wanted = str(lock.resolve())
-    return [
-        process for process in processes.marked(RUN_MARK, _mark(lock)) if wanted in processes.open_files(process.pid)
-    ]
-
-
 def _mark(lock: Path) -> str:
     """What the environment of every program of a deployment says: the folder is named after the deployment."""
     return lock.resolve().parent.name
@@ -164,10 +153,8 @@ def _mark(lock: Path) -> str:
 def _end(program: Known, lock: Path, steps: processes.Steps, kill_s: float) -> None:
     """End it in steps: itself first, so that it can put things in order, then all that it has started."""
     processes.end(lambda: [program] if program.is_alive else [], steps, group=False)
-    started = processes.descendants(of=program.pid)
-    left = processes.end(
-        lambda: [p for p in (program, *started, *_holders(lock)) if p.is_alive], ((signal.SIGKILL, kill_s),)
-    )
+    mark = _mark(lock)
+    left = processes.end(lambda: processes.marked(RUN_MARK, mark), ((signal.SIGKILL, kill_s),))
     if left:
         _LOG.warning("not even SIGKILL ended %s", ", ".join(map(str, left)))
 

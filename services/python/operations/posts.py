@@ -22,8 +22,8 @@ LAST, EACH = 10, 5
 _MOST_POSTS, _MOST_EACH = 100, 100
 _PREPARED = 1024
 
-_SHOWN_OF_USER = ("user", "name")
-_SHOWN: Mapping[Field, tuple[str, ...]] = {
+SHOWN_OF_USER = ("user", "name")
+SHOWN_OF_ROWS: Mapping[Field, tuple[str, ...]] = {
     "posts": ("post", "title", "likes"),
     "comments": ("comment", "post", "author"),
 }
@@ -92,8 +92,8 @@ def wanted(message: Message, request: Request) -> dict[str, Any]:
 
 def shown(reply: Reply) -> dict[str, Any]:
     """What of a page a list of titles shows."""
-    found = {name: reply[name] for name in _SHOWN_OF_USER if name in reply}
-    for of, names in _SHOWN.items():
+    found = {name: reply[name] for name in SHOWN_OF_USER if name in reply}
+    for of, names in SHOWN_OF_ROWS.items():
         if isinstance(rows := reply.get(of), list):
             found[of] = [_brief(row, names) for row in rows]
     return found

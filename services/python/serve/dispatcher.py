@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from services.python.contract.responder_lines import Tls
 
 Peer = tuple[str, int] | str
+Answering = Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]
 
 POOL_THREADS = 32  # as many as grpcio's blocking server has, unless what is held keeps more busy
 
@@ -46,9 +47,7 @@ class Dispatcher:
     held: Mapping[str, Any] = field(default_factory=dict)  # what operations hold, by their names
     events: EventTotals = field(default_factory=EventTotals)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _steps: dict[tuple[int, bool], Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]] = field(
-        default_factory=dict, repr=False
-    )
+    _steps: dict[tuple[int, bool], Answering] = field(default_factory=dict, repr=False)
 
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         """The reply to a request, both in plain values; KeyError for an operation that is not known."""
@@ -90,15 +89,7 @@ class Dispatcher:
         held = self._held_by(of)
         key = id(step), peer is not None
         if (answer := self._steps.get(key)) is None:
-            from services.python.serve import timed
-
-            counts = int(peer is not None)
-            if held.runs == "pool":
-                answer = timed.in_pool(self._pool, step, self.wall_clock_ns, held, counts)
-            elif held.runs == "loop":
-                answer = timed.on_loop(step, self.wall_clock_ns, held, counts)
-            else:
-                answer = timed.inline(step, self.wall_clock_ns, held, counts)
+            answer = self._answering_async(step, held, int(peer is not None))
             self._steps[key] = answer
         return answer(request)
 
@@ -157,22 +148,18 @@ class Dispatcher:
         return {name: timed.inline(OPERATIONS[name], self.wall_clock_ns, held) for name, held in every.items()}
 
     @cached_property
-    def _timed_async(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]]:
+    def _timed_async(self) -> Mapping[str, Answering]:
         """The same on an event loop, where each runs as its store says."""
-        every = self._stored()
-        if not every:
-            return {}
-        from services.python.serve import timed
+        return {name: self._answering_async(OPERATIONS[name], held, 1) for name, held in self._stored().items()}
 
-        found: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]] = {}
-        for name, held in every.items():
-            if held.runs == "loop":
-                found[name] = timed.on_loop(OPERATIONS[name], self.wall_clock_ns, held)
-            elif held.runs == "pool":
-                found[name] = timed.in_pool(self._pool, OPERATIONS[name], self.wall_clock_ns, held)
-            else:
-                found[name] = timed.inline(OPERATIONS[name], self.wall_clock_ns, held)
-        return found
+    def _answering_async(self, operation: Operation, held: Any, requests: int) -> Answering:
+        """What answers on an event loop, where the store says that it runs; `requests` as `serve.timed` has them."""
+        from services.python.serve import timed  # what holds no store does not pay for it
+
+        if held.runs == "pool":
+            return timed.in_pool(self._pool, operation, self.wall_clock_ns, held, requests)
+        make = timed.on_loop if held.runs == "loop" else timed.inline
+        return make(operation, self.wall_clock_ns, held, requests)
 
     def _stored(self) -> dict[str, Any]:
         return {

@@ -14,10 +14,10 @@ from typing import Any
 import asyncpg
 
 from services.python.stores import postgresql as common
-from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.base import Payment, Runs, Spent, StoreError, declined, now_ns, refuse_unfit
+from services.python.stores.seed import Account, Transaction
 
-_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = common.statements("$1", "$2", "$3")
+_SQL = common.statements("$1", "$2", "$3")
 _KNOWN = (
     "host port user password dbname sslmode sslcert sslkey sslrootcert sslcrl sslpassword sslnegotiation"
     " ssl_min_protocol_version ssl_max_protocol_version options application_name"
@@ -41,41 +41,36 @@ class AsyncpgStore:
     async def account(self, number: int, spent: Spent) -> Account | None:
         """See `base.Store`."""
         async with self._connection(spent) as connection:
-            found = await connection.fetchrow(_ACCOUNT, number)
+            found = await connection.fetchrow(_SQL["account"], number)
         return None if found is None else tuple(found)
 
     async def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
         """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         async with self._connection(spent) as connection, connection.transaction():
-            balances = dict(tuple(row) for row in await connection.fetch(_LOCK, payer, payee))
-            for number in (payer, payee):
-                if number not in balances:
-                    raise missing(number)
-            if balances[payer] < amount:
-                return Payment(accepted=False, number=0, balance=balances[payer])
-            if balances[payee] + amount > MOST_BALANCE:
-                raise overflowing(payee)
-            await connection.execute(_TAKE, amount, payer)
-            await connection.execute(_GIVE, amount, payee)
-            entered = await connection.fetchval(_ENTER, payer, payee, amount)
+            balances = dict(tuple(row) for row in await connection.fetch(_SQL["balances"], payer, payee))
+            if (payment := declined(balances, payer, payee, amount)) is not None:
+                return payment
+            await connection.execute(_SQL["take"], amount, payer)
+            await connection.execute(_SQL["give"], amount, payee)
+            entered = await connection.fetchval(_SQL["enter"], payer, payee, amount)
             return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 
     async def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
         """See `base.Store`."""
         async with self._connection(spent) as connection:
-            return [tuple(row) for row in await connection.fetch(_LAST, payer, count)]
+            return [tuple(row) for row in await connection.fetch(_SQL["last"], payer, count)]
 
     async def page(self, after: int, count: int, spent: Spent) -> list[Account]:
         """See `base.Store`."""
         async with self._connection(spent) as connection:
-            return [tuple(row) for row in await connection.fetch(_PAGE, after, count)]
+            return [tuple(row) for row in await connection.fetch(_SQL["page"], after, count)]
 
     async def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
         """See `base.Store`."""
         async with self._connection(spent) as connection:
             spent.queries += 1
-            return [tuple(row) for row in await connection.fetch(_AFTER, number, count)]
+            return [tuple(row) for row in await connection.fetch(_SQL["after"], number, count)]
 
     @asynccontextmanager
     async def _connection(self, spent: Spent) -> AsyncIterator[Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import Any, Final, Literal, Protocol
 
 from services.python.contract.strict import Part, part
-from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account, Transaction
+from services.python.stores.seed import ACCOUNTS, DIGEST, MOST_BALANCE, TRANSACTIONS, Account, Transaction
 
 NONE: Final = "none"
 SQLITE: Final = "sqlite"
@@ -94,16 +95,7 @@ class Times:
     def copy(self) -> Times:
         """All sums as they are together at one moment."""
         with self._lock:
-            return Times(
-                requests=self.requests,
-                handling_ns=self.handling_ns,
-                queue_ns=self.queue_ns,
-                pool_ns=self.pool_ns,
-                database_ns=self.database_ns,
-                service_ns=self.service_ns,
-                queries=self.queries,
-                storeless=self.storeless,
-            )
+            return replace(self)
 
 
 class Store(Protocol):
@@ -135,6 +127,66 @@ class Store(Protocol):
 
     def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
         """The transactions that follow a number, by number, at most so many; of a database with one query."""
+
+
+def statements(schema: str, *places: str) -> dict[str, str]:
+    """The statements of a request, by name, with the places that a driver writes for three values."""
+    accounts, transactions = f"{schema}accounts", f"{schema}transactions"
+    texts = {
+        "account": f"SELECT account, owner, balance FROM {accounts} WHERE account = {{0}}",  # noqa: S608 - names of ours
+        "page": f"SELECT account, owner, balance FROM {accounts} WHERE account > {{0}} ORDER BY account LIMIT {{1}}",  # noqa: S608
+        "last": f"SELECT number, payer, payee, amount FROM {transactions} WHERE payer = {{0}}"  # noqa: S608
+        " ORDER BY number DESC LIMIT {1}",
+        "after": f"SELECT number, payer, payee, amount FROM {transactions} WHERE number > {{0}}"  # noqa: S608
+        " ORDER BY number LIMIT {1}",
+        "balances": f"SELECT account, balance FROM {accounts} WHERE account IN ({{0}}, {{1}}) ORDER BY account",  # noqa: S608
+        "take": f"UPDATE {accounts} SET balance = balance - {{0}} WHERE account = {{1}}",  # noqa: S608
+        "give": f"UPDATE {accounts} SET balance = balance + {{0}} WHERE account = {{1}}",  # noqa: S608
+        "enter": f"INSERT INTO {transactions} (payer, payee, amount) VALUES ({{0}}, {{1}}, {{2}})",  # noqa: S608
+    }
+    return {name: text.format(*places) for name, text in texts.items()}
+
+
+class AskedInThreads:
+    """What a store of a database does that is asked in threads, by a connection that executes statements."""
+
+    runs: Runs = "pool"
+    _account: Any
+    _page: Any
+    _last: Any
+    _after: Any
+
+    def __init__(self, size: int) -> None:
+        self.threads = size
+
+    def _connection(self, spent: Spent) -> AbstractContextManager[Any]:
+        """One of the pool, and back; what waiting for it and working with it took is added to `spent`. StoreError."""
+        raise NotImplementedError
+
+    def account(self, number: int, spent: Spent) -> Account | None:
+        """See `Store`."""
+        with self._connection(spent) as connection:
+            row: Account | None = connection.execute(self._account, (number,)).fetchone()
+        return row
+
+    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `Store`."""
+        with self._connection(spent) as connection:
+            rows: list[Transaction] = connection.execute(self._last, (payer, count)).fetchall()
+        return rows
+
+    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
+        """See `Store`."""
+        with self._connection(spent) as connection:
+            rows: list[Account] = connection.execute(self._page, (after, count)).fetchall()
+        return rows
+
+    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `Store`."""
+        with self._connection(spent) as connection:
+            spent.queries += 1
+            rows: list[Transaction] = connection.execute(self._after, (number, count)).fetchall()
+        return rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +238,18 @@ def refuse_unfit(payer: int, payee: int, amount: int) -> None:
         raise StoreError(f"an amount is above 0 cents, not {amount}")
 
 
+def declined(balances: Mapping[int, int], payer: int, payee: int, amount: int) -> Payment | None:
+    """The payment that the payer's balance is too small for; None for one to make, StoreError for one that cannot be."""
+    for number in (payer, payee):
+        if number not in balances:
+            raise missing(number)
+    if balances[payer] < amount:
+        return Payment(accepted=False, number=0, balance=balances[payer])
+    if balances[payee] + amount > MOST_BALANCE:
+        raise StoreError(f"the balance of account {payee} would exceed what 32 bits hold")
+    return None
+
+
 def pool_size(settings: Mapping[str, str]) -> int:
     """How many connections are kept; StoreError for a number that no pool has."""
     text = settings.get(POOL, str(POOL_SIZE))
@@ -197,8 +261,3 @@ def pool_size(settings: Mapping[str, str]) -> int:
 def missing(number: int) -> StoreError:
     """What is said of an account that there is not."""
     return StoreError(f"there is no account {number}")
-
-
-def overflowing(payee: int) -> StoreError:
-    """What is said of a payment that its payee has no room for."""
-    return StoreError(f"the balance of account {payee} would exceed what 32 bits hold")

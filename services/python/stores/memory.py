@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from services.python.stores import seed
-from services.python.stores.base import Payment, Runs, Spent, missing, overflowing, refuse_unfit
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.base import Payment, Runs, Spent, declined, refuse_unfit
+from services.python.stores.seed import Account, Transaction
 
 
 class MemoryStore:
@@ -33,15 +33,14 @@ class MemoryStore:
         """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         with self._lock:
-            of_payer, of_payee = self._known(payer), self._known(payee)
-            left, raised = of_payer[2] - amount, of_payee[2] + amount
-            if left < 0:
-                return Payment(accepted=False, number=0, balance=of_payer[2])
-            if raised > MOST_BALANCE:
-                raise overflowing(payee)
+            accounts = self._accounts
+            balances = {number: accounts[number - 1][2] for number in (payer, payee) if 0 < number <= len(accounts)}
+            if (payment := declined(balances, payer, payee, amount)) is not None:
+                return payment
             self._number += 1
-            self._accounts[payer - 1] = (payer, of_payer[1], left)
-            self._accounts[payee - 1] = (payee, of_payee[1], raised)
+            left = balances[payer] - amount
+            accounts[payer - 1] = (payer, accounts[payer - 1][1], left)
+            accounts[payee - 1] = (payee, accounts[payee - 1][1], balances[payee] + amount)
             entered = self._number, payer, payee, amount
             self._paid.setdefault(payer, []).append(entered)
             self._entered.append(entered)
@@ -69,8 +68,3 @@ class MemoryStore:
         entered = max(first - seed.TRANSACTIONS, 0)
         with self._lock:
             return [*seeded, *self._entered[entered : entered + count - len(seeded)]]
-
-    def _known(self, number: int) -> Account:
-        if not 0 < number <= len(self._accounts):
-            raise missing(number)
-        return self._accounts[number - 1]

@@ -18,7 +18,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from services.python.stores import seed
+from services.python.stores import base, seed
 from services.python.stores.base import Progress, StoreError, refuse_other_rows
 
 SCHEMA: Final = "orch_store"
@@ -61,22 +61,6 @@ _LINES = (
     f"COPY (SELECT number, payer, payee, amount FROM {SCHEMA}.transactions ORDER BY number) TO STDOUT",  # noqa: S608
 )
 
-ACCOUNT = f"SELECT account, owner, balance FROM {SCHEMA}.accounts WHERE account = {{0}}"  # noqa: S608
-PAGE = f"SELECT account, owner, balance FROM {SCHEMA}.accounts WHERE account > {{0}} ORDER BY account LIMIT {{1}}"  # noqa: S608
-LAST = (
-    f"SELECT number, payer, payee, amount FROM {SCHEMA}.transactions WHERE payer = {{0}}"  # noqa: S608
-    " ORDER BY number DESC LIMIT {1}"
-)
-AFTER = (
-    f"SELECT number, payer, payee, amount FROM {SCHEMA}.transactions WHERE number > {{0}}"  # noqa: S608
-    " ORDER BY number LIMIT {1}"
-)
-LOCK = f"SELECT account, balance FROM {SCHEMA}.accounts WHERE account IN ({{0}}, {{1}}) ORDER BY account FOR UPDATE"  # noqa: S608
-TAKE = f"UPDATE {SCHEMA}.accounts SET balance = balance - {{0}} WHERE account = {{1}}"  # noqa: S608
-GIVE = f"UPDATE {SCHEMA}.accounts SET balance = balance + {{0}} WHERE account = {{1}}"  # noqa: S608
-ENTER = f"INSERT INTO {SCHEMA}.transactions (payer, payee, amount) VALUES ({{0}}, {{1}}, {{2}}) RETURNING number"  # noqa: S608
-"""Statements of a request, `{0}` standing for what the driver writes for its first parameter."""
-
 OWN_NAMES: Final = b"SET search_path = pg_catalog"
 """Of every connection: nobody else's function, operator or table is taken for PostgreSQL's."""
 
@@ -103,9 +87,11 @@ PATIENCE_S, OPEN_S = 30.0, 20.0
 """How long a request waits for a connection of the pool, and how long opening the pool may take, in seconds."""
 
 
-def statements(*places: str) -> tuple[str, ...]:
-    """ACCOUNT, PAGE, LAST, AFTER, LOCK, TAKE, GIVE and ENTER with a driver's own places for three values."""
-    return tuple(text.format(*places) for text in (ACCOUNT, PAGE, LAST, AFTER, LOCK, TAKE, GIVE, ENTER))
+def statements(*places: str) -> dict[str, str]:
+    """As `base.statements`; balances are locked until the transaction ends, and a payment gives its number."""
+    texts = base.statements(f"{SCHEMA}.", *places)
+    locked, entered = f"{texts['balances']} FOR UPDATE", f"{texts['enter']} RETURNING number"
+    return {**texts, "balances": locked, "enter": entered}
 
 
 def named(dsn: str) -> str:

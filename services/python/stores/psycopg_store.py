@@ -10,62 +10,32 @@ import psycopg
 import psycopg_pool
 
 from services.python.stores import postgresql as common
-from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+from services.python.stores.base import AskedInThreads, Payment, Spent, StoreError, declined, now_ns, refuse_unfit
 
-_ACCOUNT, _PAGE, _LAST, _AFTER, _LOCK, _TAKE, _GIVE, _ENTER = (
-    statement.encode() for statement in common.statements("%s", "%s", "%s")
-)
+_SQL = {name: text.encode() for name, text in common.statements("%s", "%s", "%s").items()}
 
 
-class PsycopgStore:
+class PsycopgStore(AskedInThreads):
     """See `base.Store`."""
 
-    runs: Runs = "pool"
+    _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
 
     def __init__(self, pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], size: int) -> None:
-        self.threads = size
+        super().__init__(size)
         self._pool = pool
-
-    def account(self, number: int, spent: Spent) -> Account | None:
-        """See `base.Store`."""
-        with self._connection(spent) as connection:
-            found: Account | None = connection.execute(_ACCOUNT, (number,)).fetchone()
-        return found
 
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
         """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         with self._connection(spent) as connection, connection.transaction():
-            balances = dict(connection.execute(_LOCK, (payer, payee)).fetchall())
-            for number in (payer, payee):
-                if number not in balances:
-                    raise missing(number)
-            if balances[payer] < amount:
-                return Payment(accepted=False, number=0, balance=balances[payer])
-            if balances[payee] + amount > MOST_BALANCE:
-                raise overflowing(payee)
-            connection.execute(_TAKE, (amount, payer))
-            connection.execute(_GIVE, (amount, payee))
-            entered = connection.execute(_ENTER, (payer, payee, amount)).fetchone()
+            balances = dict(connection.execute(_SQL["balances"], (payer, payee)).fetchall())
+            if (payment := declined(balances, payer, payee, amount)) is not None:
+                return payment
+            connection.execute(_SQL["take"], (amount, payer))
+            connection.execute(_SQL["give"], (amount, payee))
+            entered = connection.execute(_SQL["enter"], (payer, payee, amount)).fetchone()
             assert entered is not None  # noqa: S101 - RETURNING gives a row
             return Payment(accepted=True, number=entered[0], balance=balances[payer] - amount)
-
-    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
-        with self._connection(spent) as connection:
-            return connection.execute(_LAST, (payer, count)).fetchall()
-
-    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
-        """See `base.Store`."""
-        with self._connection(spent) as connection:
-            return connection.execute(_PAGE, (after, count)).fetchall()
-
-    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
-        with self._connection(spent) as connection:
-            spent.queries += 1
-            return connection.execute(_AFTER, (number, count)).fetchall()
 
     @contextmanager
     def _connection(self, spent: Spent) -> Iterator[psycopg.Connection[Any]]:

@@ -10,23 +10,22 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
 from services.python.stores import seed
 from services.python.stores.base import (
+    AskedInThreads,
     Payment,
     Progress,
-    Runs,
     Spent,
-    missing,
-    overflowing,
+    declined,
     refuse_other_rows,
     refuse_unfit,
+    statements,
 )
-from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 from services.python.stores.sqlite_file import (
     connected,
     explained,
@@ -71,23 +70,21 @@ _LINES = (
 )
 
 
-class SqliteStore:
+_SQL = statements("", "?", "?", "?")
+
+
+class SqliteStore(AskedInThreads):
     """See `base.Store`."""
 
-    runs: Runs = "pool"
+    _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
 
     def __init__(self, connections: SimpleQueue[sqlite3.Connection], size: int) -> None:
-        self.threads = size
+        super().__init__(size)
         self._connections = connections
         self._writing = threading.Lock()
 
-    def account(self, number: int, spent: Spent) -> Account | None:
-        """See `base.Store`."""
-        with lent(self._connections, spent) as connection:
-            found: Account | None = connection.execute(
-                "SELECT account, owner, balance FROM accounts WHERE account = ?", (number,)
-            ).fetchone()
-        return found
+    def _connection(self, spent: Spent) -> AbstractContextManager[sqlite3.Connection]:
+        return lent(self._connections, spent)
 
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
         """See `base.Store`."""
@@ -103,48 +100,14 @@ class SqliteStore:
                 raise
         return made
 
-    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
-        with lent(self._connections, spent) as connection:
-            return connection.execute(
-                "SELECT number, payer, payee, amount FROM transactions WHERE payer = ? ORDER BY number DESC LIMIT ?",
-                (payer, count),
-            ).fetchall()
-
-    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
-        """See `base.Store`."""
-        with lent(self._connections, spent) as connection:
-            return connection.execute(
-                "SELECT account, owner, balance FROM accounts WHERE account > ? ORDER BY account LIMIT ?",
-                (after, count),
-            ).fetchall()
-
-    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
-        with lent(self._connections, spent) as connection:
-            spent.queries += 1
-            return connection.execute(
-                "SELECT number, payer, payee, amount FROM transactions WHERE number > ? ORDER BY number LIMIT ?",
-                (number, count),
-            ).fetchall()
-
 
 def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
-    balances = dict(
-        connection.execute("SELECT account, balance FROM accounts WHERE account IN (?, ?)", (payer, payee)).fetchall()
-    )
-    for number in (payer, payee):
-        if number not in balances:
-            raise missing(number)
-    if balances[payer] < amount:
-        return Payment(accepted=False, number=0, balance=balances[payer])
-    if balances[payee] + amount > MOST_BALANCE:
-        raise overflowing(payee)
-    connection.execute("UPDATE accounts SET balance = balance - ? WHERE account = ?", (amount, payer))
-    connection.execute("UPDATE accounts SET balance = balance + ? WHERE account = ?", (amount, payee))
-    entered = connection.execute(
-        "INSERT INTO transactions (payer, payee, amount) VALUES (?, ?, ?)", (payer, payee, amount)
-    ).lastrowid
+    balances = dict(connection.execute(_SQL["balances"], (payer, payee)).fetchall())
+    if (payment := declined(balances, payer, payee, amount)) is not None:
+        return payment
+    connection.execute(_SQL["take"], (amount, payer))
+    connection.execute(_SQL["give"], (amount, payee))
+    entered = connection.execute(_SQL["enter"], (payer, payee, amount)).lastrowid
     assert entered is not None  # noqa: S101 - an insert has one
     return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 

@@ -111,9 +111,9 @@ def test_operations_are_those_of_all_languages_with_their_kind_and_message(tmp_p
     two["operations"] = _adding({"name": "add"}, {"name": "stock", "resources": ["database"]})
     found = merged(tmp_path, one, two).operations
     assert list(found) == ["add", "watch", "stock"]
-    assert (found["add"].kind, found["add"].payloads, found["add"].reply) == ("call", ("none",), {"sum": "integer"})
-    assert (found["watch"].kind, found["watch"].payloads) == ("stream", ("events",))
-    assert (found["stock"].message, found["stock"].resources) == ("add", ("database",))
+    assert (found["add"].kind, found["add"].payloads, found["add"].reply) == ("call", ["none"], {"sum": "integer"})
+    assert (found["watch"].kind, found["watch"].payloads) == ("stream", ["events"])
+    assert (found["stock"].message, found["stock"].resources) == ("add", ["database"])
 
 
 def test_a_manifest_has_an_operation_once(tmp_path: Path) -> None:

@@ -31,12 +31,6 @@ def looked(folder, **second):
     return look(folder, lambda seconds: proc(folder, seconds=seconds, **second))
 
 
-@pytest.fixture(autouse=True)
-def every_cpu(monkeypatch):
-    """Whatever this machine allows, all CPUs of the scripted ones may be used."""
-    monkeypatch.setattr("orchestrator.hosts.busy._usable", lambda: 64)
-
-
 @pytest.mark.parametrize(
     ("second", "sign"),
     [

@@ -96,7 +96,7 @@ def test_a_payment_that_cannot_be_is_refused_and_nothing_changes(
 def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     rich = store.account(6, Spent())
     assert rich is not None
-    monkeypatch.setattr(f"{type(store).__module__}.MOST_BALANCE", rich[2] + 4)
+    monkeypatch.setattr("services.python.stores.base.MOST_BALANCE", rich[2] + 4)
     assert store.pay(5, 6, 4, Spent()).accepted
     with pytest.raises(StoreError, match="account 6 would exceed"):
         store.pay(5, 6, 1, Spent())

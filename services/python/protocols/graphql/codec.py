@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from services.python.codecs.alone import REQUEST, Dialer, Message
 from services.python.codecs.base import expect_mapping, message_of
 from services.python.codecs.evolution import change_of, is_evolution
 from services.python.codecs.evolution import dialer as across_schemas
+from services.python.contract import messages as contract
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
+from services.python.operations import forms
 from services.python.protocols.graphql.requester import field_of, route
 
 _ERRORS = (ValueError, KeyError, TypeError)
@@ -39,36 +41,19 @@ def _nested(reply: Reply) -> dict[str, Any]:
     return {**of_user, "posts": [{**post, "comments": under[post["post"]]} for post in reply["posts"]]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Response:
-    """What a server reads of the variables, and what it writes into the field of the response."""
-
-    write: Callable[[Reply], Any]
-    read: Callable[[dict[str, Any]], Request] = _as_it_is
-
-
-_RESPONSES: Mapping[str, _Response] = {
-    "timestamp": _Response(
-        write=lambda reply: {
+def _writing(message: contract.Message) -> Callable[[Reply], Any]:
+    """What a server writes into the field of the response."""
+    if message.name == contract.TIMESTAMP.name:
+        return lambda reply: {
             "requestTimestamp": reply["request_timestamp"],
             "responseTimestamp": reply["response_timestamp"],
-        },
-    ),
-    "add": _Response(write=lambda reply: reply["sum"]),
-    "echo/data": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
-    "echo/records": _Response(write=lambda reply: reply["records"]),
-    "echo/document": _Response(write=lambda reply: reply["document"]),
-    "image": _Response(write=lambda reply: {"width": reply["width"], "height": reply["height"]}, read=_with_bytes),
-    "balance": _Response(write=_as_it_is),
-    "payment": _Response(write=_as_it_is),
-    "transactions": _Response(write=lambda reply: reply["transactions"]),
-    "accounts": _Response(write=lambda reply: reply["accounts"]),
-    "user": _Response(write=_as_it_is),
-    "posts": _Response(write=lambda reply: reply["posts"]),
-    "comments": _Response(write=lambda reply: reply["comments"]),
-    "feed": _Response(write=_nested),
-    "transfer": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
-}
+        }
+    if message.name == contract.FEED.name:
+        return _nested
+    (name, kind), *more = message.reply.items()
+    if kind == "bytes":
+        return lambda reply: base64.b64encode(reply["data"]).decode("ascii")
+    return _as_it_is if more else itemgetter(name)
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer's signature
@@ -78,15 +63,17 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
         from services.python.protocols.graphql.evolving import evolve, request
 
         return across_schemas(evolve, request(change_of(call)), call)
-    response = _RESPONSES[message_of(call.operation, example)]
+    message = forms()[message_of(call.operation, example)]
+    write = _writing(message)
+    read = _with_bytes if "bytes" in message.request.values() else _as_it_is
     asked, field = route(call.operation, example), field_of(call.operation, example)
 
     def read_request(body: bytes) -> Request:
-        return response.read(expect_mapping(expect_mapping(json.loads(body))["variables"]))
+        return read(expect_mapping(expect_mapping(json.loads(body))["variables"]))
 
     def write_response(reply: Reply) -> bytes:
         # As Strawberry writes it.
-        return json.dumps({"data": {field: response.write(reply)}}, separators=(",", ":")).encode()
+        return json.dumps({"data": {field: write(reply)}}, separators=(",", ":")).encode()
 
     return Dialer(
         Message(write=asked.encode, read=read_request),

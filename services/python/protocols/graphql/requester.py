@@ -4,20 +4,64 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of, path_of
 from services.python.codecs.json import JSON, json_bytes
 from services.python.contract.knobs import FIELDS, SHOWN
-from services.python.contract.messages import capitals
+from services.python.contract.messages import FEED, ROWS, TIMESTAMP, USER, Field, Message, capitals
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
+from services.python.operations import forms
+from services.python.operations.posts import SHOWN_OF_ROWS, SHOWN_OF_USER
 from services.python.transports.http.clients import dial_with
 from services.python.transports.http.route import Route, shown
 
 _SHOWN_CHARACTERS = 300
+
+
+_TYPES: Mapping[Field, str] = {
+    "text": "String!",
+    "integer": "Int!",
+    "flag": "Boolean!",
+    "bytes": "Base64!",
+    "records": "[RecordInput!]!",
+    "document": "JSON",
+}
+_ROWS: Mapping[Field, Iterable[str]] = {**ROWS, "records": ("id", "name", "value", "active", "tags")}
+
+
+def _camel(name: str) -> str:
+    words = capitals(name)
+    return words[0].lower() + words[1:]
+
+
+def _text(field: str, message: Message, *, is_narrow: bool) -> str:
+    """The text of a query: its variables are the request's fields, and it selects the reply's."""
+    variables = ", ".join(f"${name}: {_TYPES[kind]}" for name, kind in message.request.items())
+    of_field = USER.request if message.name == FEED.name else message.request
+    arguments = ", ".join(f"{_camel(name)}: ${name}" for name in of_field)
+    declared, given = (f"({names})" if names else "" for names in (variables, arguments))
+    return f"query {field[0].upper()}{field[1:]}{declared} {{ {field}{given}{_selection(message, is_narrow)} }}"
+
+
+def _selection(message: Message, is_narrow: bool) -> str:
+    """What is selected of a field that has fields of its own; a narrow query selects only what is shown in brief."""
+
+    def rows(kind: Field) -> str:
+        return " ".join(SHOWN_OF_ROWS[kind] if is_narrow and kind in SHOWN_OF_ROWS else _ROWS[kind])
+
+    user = " ".join(SHOWN_OF_USER if is_narrow else USER.reply)
+    if message.name == FEED.name:
+        nested = f"posts(count: $count) {{ {rows('posts')} comments(each: $each) {{ {rows('comments')} }} }}"
+        return f" {{ {user} {nested} }}"
+    if message.name == USER.name:
+        return f" {{ {user} }}"
+    (_, kind), *more = message.reply.items()
+    if more:
+        return f" {{ {' '.join(map(_camel, message.reply))} }}"
+    return f" {{ {rows(kind)} }}" if kind in _ROWS else ""
 
 
 def _as_it_is(value: Any) -> Any:
@@ -28,108 +72,20 @@ def _with_text(request: Request) -> dict[str, Any]:
     return {**request, "data": base64.b64encode(request["data"]).decode("ascii")}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Query:
-    """A query's text, how its variables are made, how its field is read (timed), and named as the operation has it.
-
-    In the text `@` stands for the query's name and `$$` for its field, which are the operation's.
-    """
-
-    text: str
-    narrow: str = ""  # the text that selects only what is shown in brief, where there is less of that
-    variables: Callable[[Request], Mapping[str, Any]] = _as_it_is
-    read: Callable[[Any], Any] = _as_it_is
-    value: Callable[[Any], Reply] = _as_it_is
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
 
 
-_QUERIES: Mapping[str, _Query] = {
-    "identity": _Query(
-        text="query @ { $$ }",
-        value=lambda identity: {"identity": identity},
-    ),
-    "timestamp": _Query(
-        text="query @($request_timestamp: String!) { $$(requestTimestamp: $request_timestamp) "
-        "{ requestTimestamp responseTimestamp } }",
-        read=expect_mapping,
-        value=lambda stamps: {
-            "request_timestamp": stamps.get("requestTimestamp"),
-            "response_timestamp": stamps.get("responseTimestamp"),
-        },
-    ),
-    "add": _Query(
-        text="query @($a: Int!, $b: Int!) { $$(a: $a, b: $b) }",
-        value=lambda total: {"sum": total},
-    ),
-    "echo/data": _Query(
-        text="query @($data: Base64!) { $$(data: $data) }",
-        variables=_with_text,
-        read=lambda text: base64.b64decode(text, validate=True),
-        value=lambda data: {"data": data},
-    ),
-    "echo/records": _Query(
-        text="query @($records: [RecordInput!]!) { $$(records: $records) { id name value active tags } }",
-        value=lambda records: {"records": records},
-    ),
-    "echo/document": _Query(
-        text="query @($document: JSON) { $$(document: $document) }",
-        value=lambda document: {"document": document},
-    ),
-    "image": _Query(
-        text="query @($data: Base64!, $full_decode: Boolean!) "
-        "{ $$(data: $data, fullDecode: $full_decode) { width height } }",
-        variables=_with_text,
-        read=expect_mapping,
-    ),
-    "transfer": _Query(
-        text="query @($data: Base64!, $reply_size: Int!) { $$(data: $data, replySize: $reply_size) }",
-        variables=_with_text,
-        read=lambda text: base64.b64decode(text, validate=True),
-        value=lambda data: {"data": data},
-    ),
-    "balance": _Query(
-        text="query @($account: Int!) { $$(account: $account) { account owner balance } }",
-        read=expect_mapping,
-    ),
-    "payment": _Query(
-        text="query @($payer: Int!, $payee: Int!, $amount: Int!) "
-        "{ $$(payer: $payer, payee: $payee, amount: $amount) { accepted payment balance } }",
-        read=expect_mapping,
-    ),
-    "transactions": _Query(
-        text="query @($account: Int!, $count: Int!) "
-        "{ $$(account: $account, count: $count) { number payer payee amount } }",
-        value=lambda rows: {"transactions": rows},
-    ),
-    "accounts": _Query(
-        text="query @($after: Int!, $count: Int!) { $$(after: $after, count: $count) { account owner balance } }",
-        value=lambda rows: {"accounts": rows},
-    ),
-    "user": _Query(
-        text="query @($user: Int!) { $$(user: $user) { user name about joined } }",
-        narrow="query @($user: Int!) { $$(user: $user) { user name } }",
-        read=expect_mapping,
-    ),
-    "posts": _Query(
-        text="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post author title text likes } }",
-        narrow="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post title likes } }",
-        value=lambda rows: {"posts": rows},
-    ),
-    "comments": _Query(
-        text="query @($user: Int!, $count: Int!, $each: Int!) "
-        "{ $$(user: $user, count: $count, each: $each) { comment post author text } }",
-        narrow="query @($user: Int!, $count: Int!, $each: Int!) "
-        "{ $$(user: $user, count: $count, each: $each) { comment post author } }",
-        value=lambda rows: {"comments": rows},
-    ),
-    "feed": _Query(
-        text="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name about joined "
-        "posts(count: $count) { post author title text likes comments(each: $each) { comment post author text } } } }",
-        narrow="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name "
-        "posts(count: $count) { post title likes comments(each: $each) { comment post author } } } }",
-        read=expect_mapping,
-        value=lambda user: _unnested(user),
-    ),
-}
+def _reading(message: Message) -> tuple[Callable[[Any], Any], Callable[[Any], Reply]]:
+    """How the query's field is read (timed), and how what was read is named as the operation has it."""
+    if message.name == TIMESTAMP.name:
+        return expect_mapping, lambda stamps: {name: stamps.get(_camel(name)) for name in TIMESTAMP.reply}
+    if message.name == FEED.name:
+        return expect_mapping, _unnested
+    (name, kind), *more = message.reply.items()
+    if more:
+        return expect_mapping, _as_it_is
+    return _bytes if kind == "bytes" else _as_it_is, lambda value: {name: value}
 
 
 def _unnested(user: Any) -> dict[str, Any]:
@@ -147,31 +103,31 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
 
 def field_of(operation: str, example: Request) -> str:
     """The field of the query that is the operation, for requests shaped as the example."""
-    name = capitals(path_of(operation, example).replace("/", "_"))
-    return name[0].lower() + name[1:]
+    return _camel(path_of(operation, example).replace("/", "_"))
 
 
 def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route:
     """The operation's query, for requests shaped as the example; a narrow one selects what is shown in brief."""
-    query, field = _QUERIES[message_of(operation, example)], field_of(operation, example)
-    text = (query.narrow or query.text) if is_narrow else query.text
-    text = text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
+    message, field = forms()[message_of(operation, example)], field_of(operation, example)
+    text = _text(field, message, is_narrow=is_narrow)
+    variables = _with_text if "bytes" in message.request.values() else _as_it_is
+    read, value = _reading(message)
 
     def encode(request: Request) -> bytes:
-        return json_bytes({"query": text, "variables": query.variables(request)})
+        return json_bytes({"query": text, "variables": variables(request)})
 
     def decode(body: bytes) -> Any:
         reply = expect_mapping(json.loads(body))
         if reply.get("errors"):
             raise CallFailed("protocol", told(reply["errors"]))
-        return query.read(reply["data"][field])
+        return read(reply["data"][field])
 
     return Route(
         path="/graphql",
         content_type=JSON,
         encode=encode,
         decode=decode,
-        value=query.value,
+        value=value,
         decode_errors=(ValueError, KeyError, TypeError),
         failed=_failed,
     )

@@ -9,10 +9,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from inspect import Parameter, Signature
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast, get_args
 
 import strawberry
 from strawberry.scalars import JSON, Base64
@@ -156,9 +159,6 @@ class User:
         return cast(list[Post], read(reply) if isinstance(reply, dict) else _later(reply, read))
 
 
-Resolver = Callable[..., Any]
-Field = tuple[str, str, Resolver]  # what follows the operation in its name, its description, what answers it
-
 Answered = TypeVar("Answered")
 Reply = TypeVar("Reply")
 
@@ -175,93 +175,8 @@ async def _later(reply: Awaitable[Reply], read: Callable[[Reply], Answered]) -> 
     return read(await reply)
 
 
-def _identity(operation: str) -> Iterator[Field]:
-    def resolve(info: Info) -> str:
-        return cast(str, _answered(info, operation, {}, lambda reply: str(reply["identity"])))
-
-    yield "", "The nonce that the responder was started with.", resolve
-
-
-def _timestamp(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, request_timestamp: str) -> Timestamps:
-        request = {"request_timestamp": request_timestamp}
-        return cast(Timestamps, _answered(info, operation, request, lambda reply: Timestamps(**reply)))
-
-    yield "", "The request's stamp, and the responder's own.", resolve
-
-
-def _add(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, a: int, b: int) -> int:
-        return cast(int, _answered(info, operation, {"a": a, "b": b}, lambda reply: int(reply["sum"])))
-
-    yield "", "The sum of two 32-bit integers.", resolve
-
-
-def _echo(operation: str) -> Iterator[Field]:
-    def data(info: Info, data: Base64) -> Base64:
-        return cast(Base64, _answered(info, operation, {"data": data}, lambda reply: Base64(reply["data"])))
-
-    def records(info: Info, records: list[RecordInput]) -> list[Record]:
-        return cast(list[Record], _answered(info, operation, {"records": records}, lambda reply: reply["records"]))
-
-    def document(info: Info, document: JSON | None = None) -> JSON | None:
-        answered = _answered(info, operation, {"document": document}, lambda reply: reply["document"])
-        return cast("JSON | None", answered)
-
-    yield "_data", "Bytes, sent back as they came.", data
-    yield "_records", "Records, sent back as they came.", records
-    yield "_document", "Any JSON value, sent back as it came.", document
-
-
-def _image(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, data: Base64, full_decode: bool) -> Size:
-        request = {"data": data, "full_decode": full_decode}
-        return cast(Size, _answered(info, operation, request, lambda reply: Size(**reply)))
-
-    yield "", "The size of a picture; full_decode decodes every pixel, not only the header.", resolve
-
-
-def _transfer(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, data: Base64, reply_size: int) -> Base64:
-        request = {"data": data, "reply_size": reply_size}
-        return cast(Base64, _answered(info, operation, request, lambda reply: Base64(reply["data"])))
-
-    yield "", "Known bytes in, so many known bytes out.", resolve
-
-
-def _balance(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, account: int) -> Account:
-        return cast(Account, _answered(info, operation, {"account": account}, lambda reply: Account(**reply)))
-
-    yield "", "An account.", resolve
-
-
-def _payment(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, payer: int, payee: int, amount: int) -> Paid:
-        request = {"payer": payer, "payee": payee, "amount": amount}
-        return cast(Paid, _answered(info, operation, request, lambda reply: Paid(**reply)))
-
-    yield "", "Moves so many cents from one account to another.", resolve
-
-
-def _transactions(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, account: int, count: int) -> list[Transaction]:
-        def read(reply: dict[str, Any]) -> list[Transaction]:
-            return [Transaction(**row) for row in reply["transactions"]]
-
-        return cast(list[Transaction], _answered(info, operation, {"account": account, "count": count}, read))
-
-    yield "", "The last transactions that an account paid, newest first.", resolve
-
-
-def _accounts(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, after: int, count: int) -> list[Account]:
-        def read(reply: dict[str, Any]) -> list[Account]:
-            return [Account(**row) for row in reply["accounts"]]
-
-        return cast(list[Account], _answered(info, operation, {"after": after, "count": count}, read))
-
-    yield "", "The accounts that follow a number.", resolve
+def _as(kind: Callable[..., Answered]) -> Callable[[dict[str, Any]], Answered]:
+    return lambda reply: kind(**reply)
 
 
 def _rows(kind: Callable[..., Answered], name: str, reply: Mapping[str, Any]) -> list[Answered]:
@@ -272,74 +187,142 @@ def _comments_of(rows: list[dict[str, Any]]) -> list[Comment]:
     return [Comment(**row) for row in rows]
 
 
-def _user(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, user: int) -> User:
-        return cast(User, _answered(info, operation, {"user": user}, lambda reply: User(**reply)))
+@dataclass(frozen=True)
+class _Form:
+    """A field of the query: its operation and form, its description, its type, how it is read, its arguments' types."""
 
-    yield "", "A user.", resolve
+    name: str
+    description: str
+    type: Any
+    read: Callable[[dict[str, Any]], Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
+    def resolver(self, operation: str) -> Callable[..., Any]:
+        """What answers it, with the signature that Strawberry makes the schema from."""
+        read = self.read
 
-def _posts(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, user: int, count: int) -> list[Post]:
-        request = {"user": user, "count": count}
-        return cast(list[Post], _answered(info, operation, request, partial(_rows, Post, "posts")))
+        def resolve(info: Info, **request: Any) -> Any:
+            return _answered(info, operation, request, read)
 
-    yield "", "The last posts of a user, newest first.", resolve
-
-
-def _comments(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, user: int, count: int, each: int) -> list[Comment]:
-        request = {"user": user, "count": count, "each": each}
-        return cast(list[Comment], _answered(info, operation, request, partial(_rows, Comment, "comments")))
-
-    yield "", "At most so many comments under each of a user's last posts.", resolve
+        return _signed(resolve, self.type, self.arguments)
 
 
-def _feed(operation: str) -> Iterator[Field]:
-    def resolve(info: Info, user: int) -> User:
-        context = info.context
-        reply = context["dispatcher"].step_async(operation, STEPS["user"], {"user": user}, context["peer"])
-        return cast(User, _to_user(reply) if isinstance(reply, dict) else _later(reply, _to_user))
+def _signed(resolve: Callable[..., Any], returned: Any, arguments: Mapping[str, Any]) -> Callable[..., Any]:
+    """Give a resolver these types; an argument that may be null may be left out."""
+    every = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            annotation=kind,
+            default=None if type(None) in get_args(kind) else Parameter.empty,
+        )
+        for name, kind in {"info": Info, **arguments}.items()
+    ]
+    resolve.__annotations__ = {"info": Info, **arguments, "return": returned}
+    resolve.__signature__ = Signature(every, return_annotation=returned)  # type: ignore[attr-defined]
+    return resolve
 
-    yield "", "A user, with whatever a query selects of the posts, and of the comments under them.", resolve
+
+class _Feed(_Form):
+    """The user of a page, whose posts and comments are asked for as far as a query selects them."""
+
+    def resolver(self, operation: str) -> Callable[..., Any]:
+        """See `_Form`; the store is asked for the user alone."""
+
+        def resolve(info: Info, user: int) -> Any:
+            context = info.context
+            reply = context["dispatcher"].step_async(operation, STEPS["user"], {"user": user}, context["peer"])
+            return self.read(reply) if isinstance(reply, dict) else _later(reply, self.read)
+
+        return _signed(resolve, self.type, self.arguments)
 
 
-def _to_user(reply: dict[str, Any]) -> User:
-    return User(**reply)
+def _data_of(reply: dict[str, Any]) -> Base64:
+    return Base64(reply["data"])
 
 
-_FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
-    "identity": _identity,
-    "timestamp": _timestamp,
-    "add": _add,
-    "echo": _echo,
-    "image": _image,
-    "transfer": _transfer,
-    "balance": _balance,
-    "payment": _payment,
-    "transactions": _transactions,
-    "accounts": _accounts,
-    "user": _user,
-    "posts": _posts,
-    "comments": _comments,
-    "feed": _feed,
-}
+def _listed(name: str, description: str, kind: Any, arguments: Mapping[str, Any]) -> _Form:
+    return _Form(name, description, list[kind], partial(_rows, kind, name), arguments)
+
+
+_PAGE = {"user": int, "count": int}
+_DOCUMENT: Any = JSON | None
+_PAYMENT = {"payer": int, "payee": int, "amount": int}
+_FORMS = (
+    _Form("identity", "The nonce that the responder was started with.", str, lambda reply: str(reply["identity"])),
+    _Form(
+        "timestamp",
+        "The request's stamp, and the responder's own.",
+        Timestamps,
+        _as(Timestamps),
+        {"request_timestamp": str},
+    ),
+    _Form("add", "The sum of two 32-bit integers.", int, lambda reply: int(reply["sum"]), {"a": int, "b": int}),
+    _Form("echo_data", "Bytes, sent back as they came.", Base64, _data_of, {"data": Base64}),
+    _Form(
+        "echo_records",
+        "Records, sent back as they came.",
+        list[Record],
+        itemgetter("records"),
+        {"records": list[RecordInput]},
+    ),
+    _Form(
+        "echo_document",
+        "Any JSON value, sent back as it came.",
+        _DOCUMENT,
+        itemgetter("document"),
+        {"document": _DOCUMENT},
+    ),
+    _Form(
+        "image",
+        "The size of a picture; full_decode decodes every pixel, not only the header.",
+        Size,
+        _as(Size),
+        {"data": Base64, "full_decode": bool},
+    ),
+    _Form(
+        "transfer", "Known bytes in, so many known bytes out.", Base64, _data_of, {"data": Base64, "reply_size": int}
+    ),
+    _Form("balance", "An account.", Account, _as(Account), {"account": int}),
+    _Form("payment", "Moves so many cents from one account to another.", Paid, _as(Paid), _PAYMENT),
+    _listed(
+        "transactions",
+        "The last transactions that an account paid, newest first.",
+        Transaction,
+        {"account": int, "count": int},
+    ),
+    _listed("accounts", "The accounts that follow a number.", Account, {"after": int, "count": int}),
+    _Form("user", "A user.", User, _as(User), {"user": int}),
+    _listed("posts", "The last posts of a user, newest first.", Post, _PAGE),
+    _listed("comments", "At most so many comments under each of a user's last posts.", Comment, {**_PAGE, "each": int}),
+    _Feed(
+        "feed",
+        "A user, with whatever a query selects of the posts, and of the comments under them.",
+        User,
+        _as(User),
+        {"user": int},
+    ),
+)
+"""Every field, in the order of the schema."""
 
 
 def query(operations: Iterable[str] = ("identity", *OPERATIONS)) -> type:
     """The type with a field for each form of these operations' messages, where it is a message of this schema."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for operation in operations:
         message = message_named(operation).name
-        for suffix, description, resolver in _FIELDS[message](operation) if message in _FIELDS else ():
-            told = description if operation == message else f"The operation {operation}, asked as {message} is."
-            found[f"{operation}{suffix}"] = strawberry.field(resolver, description=told)
-    return strawberry.type(type("Query", (), found), description="The operations.")
+        for form in _FORMS:
+            if form.name.partition("_")[0] == message:
+                described = f"The operation {operation}, asked as {message} is."
+                name = operation + form.name.removeprefix(message)
+                description = form.description if operation == message else described
+                fields[name] = strawberry.field(form.resolver(operation), description=description)
+    return strawberry.type(type("Query", (), fields), description="The operations.")
 
 
 def contract() -> strawberry.Schema:
     """The schema of the messages: each with the operation of its own name."""
-    return strawberry.Schema(query=query(_FIELDS))
+    return strawberry.Schema(query=query(form.name.partition("_")[0] for form in _FORMS))
 
 
 schema = strawberry.Schema(query=query())

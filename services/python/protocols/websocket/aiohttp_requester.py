@@ -11,18 +11,11 @@ import aiohttp
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Event, Request
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase
 from services.python.transports.http import aiohttp_websocket
 
 
-class AiohttpDialer:
+class AiohttpDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -30,7 +23,7 @@ class AiohttpDialer:
         return AiohttpConnection(session, opened, self._encode, self._decode)
 
 
-class AiohttpConnection(ConnectionBase):
+class AiohttpConnection(frames.ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     def __init__(

@@ -120,21 +120,36 @@ def length_of(frame: Frame) -> int:
     return len(frame) if isinstance(frame, bytes) else len(frame.encode())
 
 
-def value(exchange: Exchange) -> Reply:
-    """The reply in plain values."""
-    decoded = exchange[2]
-    return {"data": decoded} if isinstance(decoded, bytes) else decoded
-
-
 def exchange(sent: Frame, received: Frame, decode: Callable[[Frame], Any]) -> Exchange:
     """What a client's `call` returns. CallFailed as `decode_reply`."""
     return _size(sent), _size(received), decode(received)
 
 
-def sizes(exchange: Exchange) -> tuple[int, int]:
-    """Bytes of both frames' payloads."""
-    sent, received = (len(size.encode()) if isinstance(size, str) else size for size in exchange[:2])
-    return sent, received
+class DialerBase:
+    """What every WebSocket client here opens connections by; CallFailed when JSON cannot carry the example request."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        self._url = url(call)
+        self._encode = encoder(call)
+        self._decode = decoder(call)
+
+
+class ConnectionBase:
+    """What every WebSocket client here has in common: it reads exchanges, and is never timed."""
+
+    body: Frame | None = None
+    """See `load.client.Connection.body`."""
+
+    def value(self, reply: Exchange) -> Reply:
+        """The reply in plain values."""
+        decoded = reply[2]
+        return {"data": decoded} if isinstance(decoded, bytes) else decoded
+
+    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - the exchange holds the frame
+        """Bytes of both frames' payloads."""
+        sent, received = (len(size.encode()) if isinstance(size, str) else size for size in reply[:2])
+        return sent, received
 
 
 def _size(frame: Frame) -> Size:

@@ -13,20 +13,13 @@ from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import socket_failure
 from services.python.load.unasked import peek
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase
 
 _OPCODE = 0x0F  # of a frame's first byte
 _NODELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
-class WebSocketDialer:
+class WebSocketDialer(frames.DialerBase):
     """Opens upgraded connections."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     def dial(self) -> WebSocketConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -48,7 +41,7 @@ class WebSocketDialer:
         return WebSocketConnection(opened, self._encode, self._decode)
 
 
-class WebSocketConnection(ConnectionBase):
+class WebSocketConnection(frames.ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     def __init__(self, opened: Any, encode: Any, decode: Any) -> None:

@@ -14,7 +14,6 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.load.handshake import socket_failure
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase
 
 _CLOSE_TIMEOUT_S = 1
 
@@ -27,14 +26,8 @@ class _Connect(connect):
         return exc
 
 
-class WebSocketsDialer:
+class WebSocketsDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-        self._url = frames.url(call)
-        self._encode = frames.encoder(call)
-        self._decode = frames.decoder(call)
 
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -61,7 +54,7 @@ class WebSocketsDialer:
         return WebSocketsConnection(opened, self._encode, self._decode, self._call.timeout_s)
 
 
-class WebSocketsConnection(ConnectionBase):
+class WebSocketsConnection(frames.ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     def __init__(

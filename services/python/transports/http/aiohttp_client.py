@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
+from typing import Any
 
 import aiohttp
 
@@ -14,6 +16,50 @@ _KEEP_ALIVE_S = 3600.0
 _READ_BUFFER_BYTES = 512 * 1024
 
 
+class OneSocket:
+    """Opens a socket once: aiohttp asks again, on a new connection, where the kept one is gone."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+
+    def open(self, address: aiohttp.AddrInfoType) -> socket.socket:
+        """The socket; OSError for a second one."""
+        if self.is_open:
+            raise OSError(GONE)
+        self.is_open = True
+        family, kind, protocol, _, _ = address
+        return socket.socket(family, kind, protocol)
+
+
+def session_on(one: OneSocket, call: CallSpec, headers: Mapping[str, str], **options: Any) -> aiohttp.ClientSession:
+    """A session with one kept connection; a body that was compressed unasked stays what it is on the wire."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=1,
+            keepalive_timeout=_KEEP_ALIVE_S,
+            use_dns_cache=False,
+            socket_factory=one.open,
+            ssl=True if call.tls is None else call.tls.context,
+        ),
+        headers=headers,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        auto_decompress=False,
+        **options,
+    )
+
+
+def failure(error: Exception, *, again: bool = False) -> CallFailed:
+    """What a request ended with; `again`: on a connection that had been opened."""
+    if isinstance(error, TimeoutError):
+        return CallFailed("timeout", str(error) or "no whole reply in time")
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return CallFailed("closed", GONE) if again else tls_failure(error) or CallFailed("refused", str(error))
+    if isinstance(error, aiohttp.ClientResponseError):
+        return CallFailed("undecodable", error.message)
+    return CallFailed("closed", str(error) or type(error).__name__)
+
+
 class AsyncConnection(HttpConnection):
     """One ClientSession, on one socket, which the first call opens; a second one is never opened."""
 
@@ -23,39 +69,19 @@ class AsyncConnection(HttpConnection):
         self._read = route.reader()
         self._has_type = bool(route.reply_type)
         self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
-        self._opened = False
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=1,
-                keepalive_timeout=_KEEP_ALIVE_S,
-                use_dns_cache=False,
-                socket_factory=self._open_once,
-                ssl=True if call.tls is None else call.tls.context,
-            ),
-            headers=route.fields(),
-            timeout=aiohttp.ClientTimeout(total=call.timeout_s),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            read_bufsize=_READ_BUFFER_BYTES,
-            trust_env=False,
-            auto_decompress=False,  # a body that was compressed unasked stays what it is on the wire
-        )
-
-    def _open_once(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        if self._opened:
-            raise OSError(GONE)
-        self._opened = True
-        family, kind, protocol, _, _ = address
-        return socket.socket(family, kind, protocol)
+        self._socket = OneSocket()
+        timeout = aiohttp.ClientTimeout(total=call.timeout_s)
+        self._session = session_on(self._socket, call, route.fields(), timeout=timeout, read_bufsize=_READ_BUFFER_BYTES)
 
     async def call(self, request: Request) -> HttpReply:
         """See `load.client.AsyncConnection.call`."""
         body = self._encode(request)
-        again = self._opened
+        again = self._socket.is_open
         try:
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
                 self.body = reply = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise _failure(error, again=again) from error
+            raise failure(error, again=again) from error
         if self._has_type:
             self._route.require_type(response.status, response.headers.get("Content-Type"))
         return self._read(response.status, reply), len(body), len(reply)
@@ -63,13 +89,3 @@ class AsyncConnection(HttpConnection):
     async def close(self) -> None:
         """See `load.client.AsyncConnection.close`."""
         await self._session.close()
-
-
-def _failure(error: Exception, *, again: bool) -> CallFailed:
-    if isinstance(error, TimeoutError):
-        return CallFailed("timeout", "no whole reply in time")
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return CallFailed("closed", GONE) if again else tls_failure(error) or CallFailed("refused", str(error))
-    if isinstance(error, aiohttp.ClientResponseError):
-        return CallFailed("undecodable", error.message)
-    return CallFailed("closed", str(error) or type(error).__name__)

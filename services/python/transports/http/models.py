@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException, Request
 from pydantic import BaseModel, create_model
 
 from services.python.codecs.json import as_bytes, as_text, bytes_of
-from services.python.contract.messages import ADD, TIMESTAMP, Field, Message, capitals
+from services.python.contract.messages import ROWS, Field, Message, capitals
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of
 
@@ -18,32 +18,6 @@ class Identity(BaseModel):
     """Who answered."""
 
     identity: str
-
-
-class TimestampRequest(BaseModel):
-    """The requester's stamp."""
-
-    request_timestamp: str
-
-
-class TimestampReply(BaseModel):
-    """Both ends' stamps."""
-
-    request_timestamp: str
-    response_timestamp: str
-
-
-class AddRequest(BaseModel):
-    """Two numbers."""
-
-    a: int
-    b: int
-
-
-class AddReply(BaseModel):
-    """Their sum."""
-
-    sum: int
 
 
 class Record(BaseModel):
@@ -56,42 +30,6 @@ class Record(BaseModel):
     tags: list[str]
 
 
-class Account(BaseModel):
-    """An account."""
-
-    account: int
-    owner: str
-    balance: int
-
-
-class Transaction(BaseModel):
-    """A transaction."""
-
-    number: int
-    payer: int
-    payee: int
-    amount: int
-
-
-class Post(BaseModel):
-    """A user's post."""
-
-    post: int
-    author: int
-    title: str
-    text: str
-    likes: int
-
-
-class Comment(BaseModel):
-    """A comment under a post."""
-
-    comment: int
-    post: int
-    author: int
-    text: str
-
-
 class ImageReply(BaseModel):
     """A picture's size in pixels."""
 
@@ -99,10 +37,6 @@ class ImageReply(BaseModel):
     height: int
 
 
-_OWN: Mapping[str, tuple[type[BaseModel], type[BaseModel]]] = {
-    TIMESTAMP.name: (TimestampRequest, TimestampReply),
-    ADD.name: (AddRequest, AddReply),
-}
 _TYPES: Mapping[Field, Any] = {
     "text": str,
     "integer": int,
@@ -112,23 +46,21 @@ _TYPES: Mapping[Field, Any] = {
     "bytes": str,
     "records": list[Record],
     "document": Any,
-    "accounts": list[Account],
-    "transactions": list[Transaction],
-    "posts": list[Post],
-    "comments": list[Comment],
 }
 
 
 def models_of(message: Message) -> tuple[type[BaseModel], type[BaseModel]]:
-    """The models of a message's request and reply, made from its fields where none is written above; bytes are base64."""
-    if message.name in _OWN:
-        return _OWN[message.name]
-    return _model(message, "Request", message.request), _model(message, "Reply", message.reply)
+    """The models of a message's request and reply, made from its fields; bytes are base64."""
+    name = capitals(message.name)
+    return _model(f"{name}Request", message.request), _model(f"{name}Reply", message.reply)
 
 
-def _model(message: Message, which: str, fields: Mapping[str, Field]) -> type[BaseModel]:
-    keys: dict[str, Any] = {name: (_TYPES[kind], ...) for name, kind in fields.items()}
-    return create_model(f"{capitals(message.name)}{which}", **keys)
+def _model(name: str, fields: Mapping[str, Field]) -> type[BaseModel]:
+    keys: dict[str, Any] = {
+        key: (list[_model(f"{name}{capitals(key)}", ROWS[kind])] if kind in ROWS else _TYPES[kind], ...)  # type: ignore[misc]
+        for key, kind in fields.items()
+    }
+    return create_model(name, **keys)
 
 
 def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, message: Message) -> None:

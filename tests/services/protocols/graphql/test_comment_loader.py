@@ -10,8 +10,8 @@ import pytest
 
 from services.python.contract.lines import Payload
 from services.python.operations import OPERATIONS
-from services.python.protocols.graphql.batching import comment_loader
 from services.python.protocols.graphql.requester import route
+from services.python.protocols.graphql.responder import comment_loader
 from services.python.protocols.graphql.schema import schema
 from services.python.serve.dispatcher import Dispatcher
 from services.python.stores.posts import opened
