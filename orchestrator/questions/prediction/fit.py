@@ -19,9 +19,18 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats, wire_ms
-from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
 from orchestrator.questions.prediction.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
-from orchestrator.questions.prediction.windows_found import find, least_of_larger
+from orchestrator.questions.prediction.windows import (
+    BEGIN,
+    TINY_MS,
+    Data,
+    NotFittedError,
+    Scatter,
+    find,
+    least,
+    least_of_larger,
+    variance,
+)
 from orchestrator.statistics.intervals import t_quantile
 from orchestrator.statistics.terms import Interval
 
