@@ -1,6 +1,6 @@
 """Fits the cost model: the hosts' own time from near cells, round trips and windows from far ones. Pure.
 
-Where the structure is known (`windows_found`), the hosts' own time at each size is the weighted mean, over distances, of
+Where the structure is known (`windows`), the hosts' own time at each size is the weighted mean, over distances, of
 what is left when the network is taken off, in every block by itself: blocks are the replicates, as everywhere else.
 
 How far a cell lies off has two parts, one in proportion to the hosts' time and one to the network's. Both are estimated

@@ -6,12 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.cli.answer import answer_lines
 from orchestrator.evidence.cell_summaries import content, goodput
 from orchestrator.experiment.plan.plan import Operation
 from orchestrator.findings.summary import CellSummary, RunSummary
-from orchestrator.questions.axes.by_size import by_size
-from orchestrator.report.render import render
 from orchestrator.summarise import summary_of_json
 from services.python.contract.lines import Load, Warmup
 from tests.support.summaries import a_run
@@ -96,51 +93,6 @@ def a_sweep(*sizes: int) -> RunSummary:
     return replace(run, cells=tuple(cells), comparisons=(), checks=())
 
 
-def test_three_sizes_of_one_setting_are_one_table_whatever_their_loads() -> None:
-    [table] = by_size(a_sweep(10, 20, 30).cells)
-    assert table.setting == "local · connections kept open · 1 in flight"
-    assert [(row.request_bytes, row.reply_bytes) for row in table.rows] == [(10, 10), (20, 20), (30, 30)]
-    assert [figures and figures.goodput_mb_per_s for figures in table.rows[1].cells] == [20.0, 40.0]
-    assert table.rows[2].cells[0].wire_bytes == (80.0, 100.0)
-
-
-def test_two_sizes_and_other_settings_make_no_table() -> None:
-    run = a_sweep(10, 20, 30)
-    assert by_size(a_sweep(10, 20).cells) == ()
-    assert by_size(a_run(operations=2).cells) == ()
-    apart = [cell.having(concurrency=number % 3 + 1) for number, cell in enumerate(run.cells)]
-    assert by_size(apart) == ()
-
-
-def test_a_stack_that_was_not_asked_with_a_size_has_no_figures_there() -> None:
-    [table] = by_size(a_sweep(10, 20, 30).cells[:-1])
-    assert table.rows[2].cells[1] is None
-
-
-def test_terminal_json_and_report_show_goodput_and_bytes_on_the_wire_by_size() -> None:
-    run = a_sweep(10, 20, 30)
-    lines = "\n".join(answer_lines(run))
-    assert "goodput by size, MB/s (95 % interval) · local" in lines
-    assert "40.0 (36.0 to 44.0)" in lines
-    assert "80 B, 100 B" in lines
-    page = render(run)
-    assert '<section id="sizes">' in page
-    assert '<data value="36.0">36.0</data>' in page
-    assert '<section id="sizes">' not in render(a_run())
-
-
 def test_the_summary_keeps_goodput_through_json() -> None:
     run = a_sweep(10, 20, 30)
     assert summary_of_json(run.to_json()).cells[3].goodput_interval == run.cells[3].goodput_interval
-
-
-def test_an_interval_wider_than_a_factor_of_ten_is_a_star_with_its_meaning() -> None:
-    run = a_sweep(10, 20, 30)
-    cells = [replace(cell, goodput_interval=(1.0, 4000.0)) for cell in run.cells]
-    vague = replace(run, cells=tuple(cells))
-    lines = "\n".join(answer_lines(vague))
-    assert "40.0 (*)" in lines
-    assert "wider than a factor of ten" in " ".join(lines.split())
-    section = render(vague).partition('<section id="sizes">')[2].partition("</section>")[0]
-    assert "wider than a factor of ten" in section
-    assert "4,000" not in section
