@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import combinations
 from statistics import fmean, median
 
@@ -20,8 +18,7 @@ TableRule = Callable[[AuditFile], Iterator[Assessment]]
 TEMPLATE = Rule(
     "tail template",
     "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
-    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one "
-    "stack, are left out",
+    "tails alike within 15 %; ramps, and loads of one stack, are left out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
@@ -34,7 +31,6 @@ REPEATED = Rule(
 WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"
-_TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
 
 # Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
 # (40 and 200 ms), and time-outs that people set; by how much above them.
@@ -43,9 +39,6 @@ _LIMITS_MS = (
     (200.0, 0.05),
     *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
 )
-_CHANCE = 1e-3
-# Extremes of normal samples vary by so much less than a tail's own scale beyond its p99 says (Gumbel 1958; drawn anew).
-_NORMAL_TAIL = 0.7
 _FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
 
 
@@ -59,11 +52,13 @@ def tail_template(file: AuditFile) -> Iterator[Assessment]:
     made from a template often has an outlier. Uniform ramps (`is_ramp`), and loads of one stack, are alike for reasons of
     their own.
     """
-    known = [r for r in file.results if r.p99 and r.max and r.mean and r.measures == "latency" and not is_ramp(r, file)]
-    rows = [r for r in known if r.sd]
+    rows = [
+        r
+        for r in file.results
+        if r.p99 and r.max and r.mean and r.sd and r.measures == "latency" and not is_ramp(r, file)
+    ]
     if len(rows) >= 4:
         yield _thin_tails(rows, file)
-    yield from _scaled([r for r in known if r.p95], file)
 
 
 def _one_stack(rows: list[Row]) -> bool:
@@ -133,94 +128,6 @@ def _without_farthest(rows: list[Row], shape: Callable[[Row], float]) -> list[Ro
     middle = median(shape(r) for r in rows)
     farthest = max(rows, key=lambda r: abs(shape(r) - middle))
     return [r for r in rows if r is not farthest]
-
-
-def _scaled(rows: list[Row], file: AuditFile) -> Iterator[Assessment]:
-    """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
-
-    By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
-    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared, of all three and
-    of the maxima alone; accused is a sum that chance undercuts once in 1,000 tables, each choice of an outlier counted.
-    """
-    if len(rows) < 4:
-        return
-    most_out = min(max(1, len(rows) // 5), len(rows) - 4)
-    tried = [rows]
-    for name in _TAIL:
-        some = rows
-        for _ in range(most_out):
-            some = _without_farthest(some, partial(_in_means, name=name))
-            tried.append(some)
-    # Half of the error granted is for the whole table, the other half for all choices of outliers together.
-    choices = sum(math.comb(len(rows), out) for out in range(1, most_out + 1))
-
-    def chance_of(some: list[Row]) -> float:
-        return min(1.0, 2 * _chance_of_likeness(some, file) * (1 if some is rows else choices))
-
-    kept = min(tried, key=chance_of)
-    chance = chance_of(kept)
-    means = [r.mean or 1.0 for r in kept]
-    if chance > _CHANCE or max(means) < 1.5 * min(means):
-        return
-    factors = ", ".join(f"{n} {median(_in_means(r, n) for r in kept):.3g}" for n in _TAIL)
-    arithmetic = f"in units of the mean: {factors}, alike in {', '.join(r.name for r in kept)}; by chance: {chance:.2g}"
-    few = any((r.samples or file.stated.requests or 1_000) < 1_000 for r in kept)
-    verdict: AuditVerdict = "undetermined" if few or _one_stack(kept) else "contradicted"
-    yield judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in kept))
-
-
-def _in_means(row: Row, name: Statistic) -> float:
-    return (row.value(name) or 0.0) / (row.mean or 1.0)
-
-
-def _chance_of_likeness(rows: list[Row], file: AuditFile) -> float:
-    """How likely independent samples of one shape have tails that are as alike as these."""
-    by_figure = {name: _squared_deviations(rows, name, file) for name in _TAIL}
-    together = _chi_squared_below(sum(by_figure.values()), (len(rows) - 1) * len(_TAIL))
-    if not _unbounded(rows):
-        return together
-    # Maxima vary most from sample to sample, so that they tell a template whose noise is about that of the percentiles.
-    return 2 * min(together, _chi_squared_below(by_figure["max"], len(rows) - 1))
-
-
-def _unbounded(rows: list[Row]) -> bool:
-    """Whether maxima lie as far out as in tails without an end: at least 1.5 times the way from p95 to p99 beyond p99.
-
-    It is 2.2 times in 10,000 normal samples and 2.9 in exponential ones; 0.25 in uniform ones, whose maxima all lie at the
-    same end.
-    """
-    return all((r.max or 0) - (r.p99 or 0) >= 1.5 * ((r.p99 or 0) - (r.p95 or 0)) > 0 for r in rows)
-
-
-def _squared_deviations(rows: list[Row], name: Statistic, file: AuditFile) -> float:
-    """A tail figure's squared deviations from the rows' middle, in units of what samples of a row vary by."""
-    values, errors = [_in_means(r, name) for r in rows], []
-    for row in rows:
-        count = row.samples or file.stated.requests or 1_000
-        scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
-        share = {"p95": 0.05, "p99": 0.01}.get(name)
-        if share:
-            errors.append(scale * math.sqrt((1 - share) / (share * count)))
-            continue
-        # Beyond p99 tails are thinner than exponential; normal samples' maxima vary by 0.7 of what this scale gives.
-        beyond = (_in_means(row, "max") - _in_means(row, "p99")) / max(math.log(0.01 * count), 1.0)
-        errors.append(1.28 * min(scale, max(beyond, 1e-9)) * _NORMAL_TAIL)
-    middle, error = fmean(values), fmean(errors)
-    return sum(((value - middle) / error) ** 2 for value in values)
-
-
-def _chi_squared_below(value: float, freedom: int) -> float:
-    """The distribution function of chi-squared, by the series of the incomplete gamma function (Pearson 1922)."""
-    shape, x = freedom / 2, value / 2
-    if x <= 0:
-        return 0.0
-    if x > shape + 20:
-        return 1.0
-    term = total = 1 / shape
-    for step in range(1, 500):
-        term *= x / (shape + step)
-        total += term
-    return min(1.0, total * math.exp(-x + shape * math.log(x) - math.lgamma(shape)))
 
 
 def _relative_range(values: list[float]) -> float:

@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.cli.answer_tables import WHOLE_LIFE, beside, of_run, standing
+from orchestrator.cli.answer_tables import WHOLE_LIFE, beside, standing
 from orchestrator.cli.table_lines import table_lines, tables_lines
 from orchestrator.evidence import requester_hosts
 from orchestrator.findings.summary import CellSummary, RunSummary
-from orchestrator.questions.axes.by_size import by_size
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.wording.answer import answer
@@ -54,9 +53,6 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
         elif texts:
             yield from ("", setting.title)
         yield from texts
-    for title, (heads, lines) in of_run(summary):
-        yield from ("", title)
-        yield from aligned(heads, lines)
     yield from _notes(summary, [cell for setting in shown for cell in setting.cells], is_along=bool(along), width=width)
     if shown and len(summary.cells) > rows:
         yield f"... and {quantities.count(len(summary.cells) - rows, 'more row')} in the report"
@@ -102,7 +98,6 @@ def _notes(summary: RunSummary, shown: Sequence[CellSummary], *, is_along: bool,
     counted = [cost for cell in shown for cost in cell.costs.values()]
     texts = [
         *(notes_of(tables(summary)) if is_along else _notes_on_settings(shown)),
-        *([quantities.GOODPUT] if by_size(summary.cells) else []),
         *([requester_hosts.NOTE] if any(cell.requester_hosts for cell in shown) else []),
         *([quantities.COSTS] if counted else []),
         *([f"{WHOLE_LIFE}: {quantities.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []),

@@ -1,4 +1,4 @@
-"""Tables below those of latencies: costs, hosts, bytes, codecs alone, goodput by size."""
+"""Tables below those of latencies: costs, hosts, bytes, codecs alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from orchestrator import quantities
 from orchestrator.evidence import requester_hosts
 from orchestrator.findings.cost import COSTS, PER, PRICED, SHOWN
-from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.questions.axes.by_size import Figures, by_size
+from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording import message_sizes
 from orchestrator.wording.settings import Setting, Settings
@@ -124,34 +123,3 @@ def standing(comparison: Comparison) -> str:
     bounds = comparison.interval
     low_high = "" if bounds is None else " ({} to {})".format(*quantities.bounds(bounds))
     return f"{comparison.standing}, {quantities.factor(comparison.ratio)}×{low_high}"
-
-
-# ---- of the whole run
-
-
-def of_run(summary: RunSummary) -> Iterator[tuple[str, Rows]]:
-    """Yield tables beside those of the settings, each with its title."""
-    for sizes in by_size(summary.cells):
-        for title, text in (
-            ("goodput by size, MB/s (95 % interval)", _goodput),
-            ("bytes on the wire by size, sent and received a request", _wire),
-        ):
-            rows = [(row.operation, *(text(figures) for figures in row.cells), "") for row in sizes.rows]
-            if any(text != "-" for row in rows for text in row[1:-1]):
-                yield f"{title} · {sizes.setting}", (("operation", *sizes.labels, ""), rows)
-
-
-def _goodput(figures: Figures | None) -> str:
-    if figures is None or figures.goodput_mb_per_s is None:
-        return "-"
-    bounds = figures.goodput_interval
-    interval = ""
-    if bounds is not None:
-        interval = " (*)" if quantities.is_vague(bounds) else f" ({' to '.join(map(quantities.goodput, bounds))})"
-    return quantities.goodput(figures.goodput_mb_per_s) + interval
-
-
-def _wire(figures: Figures | None) -> str:
-    if figures is None or figures.wire_bytes is None:
-        return "-"
-    return ", ".join(map(quantities.size, figures.wire_bytes))

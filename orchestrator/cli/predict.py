@@ -16,8 +16,7 @@ from orchestrator.cli.shared_options import AsJson, Run, complete_measured
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-    from orchestrator.questions.prediction.answer import Answer
-    from orchestrator.questions.prediction.refusals import Asked
+    from orchestrator.questions.prediction.answer import Answer, Asked
     from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -67,8 +66,7 @@ def command(
     from orchestrator.cli.predict_text import lines
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
-    from orchestrator.questions.prediction.answer import answer
-    from orchestrator.questions.prediction.refusals import Asked
+    from orchestrator.questions.prediction.answer import Asked, answer
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json

@@ -15,9 +15,8 @@ from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.experiment.plan.schedule import series_id
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.prediction.answer import Answer, answer
+from orchestrator.questions.prediction.answer import Answer, Asked, answer, rate_of
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.refusals import Asked, rate_of
 from services.python.contract.knobs import CONGESTION, TCP_WINDOW
 
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from orchestrator import quantities
 from orchestrator.cli.tables import table
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.prediction.answer import Answer, Setting
+from orchestrator.questions.prediction.answer import Answer, Setting, rate_of
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
-from orchestrator.questions.prediction.refusals import rate_of
 from orchestrator.wording.answer import answer
 
 _WIDTH = 100

@@ -29,6 +29,7 @@ from orchestrator.findings.opening import NOT_TOLD, STEPS
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.clients import words as client_words
+from orchestrator.questions.distance import words as distance_words
 from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.questions.evolution.words import said
 from orchestrator.questions.mix import words as mix_words
@@ -212,6 +213,7 @@ _GLOBALS: dict[str, object] = {
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),
     "why": reasons.why,
+    "window_words": distance_words.window,
     "words": quantities,
 }
 

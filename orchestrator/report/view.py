@@ -13,7 +13,6 @@ from orchestrator.findings.check_result import CheckResult, counts, in_words
 from orchestrator.findings.naming import in_phrases
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
-from orchestrator.questions.axes.by_size import BySize, by_size
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
@@ -162,7 +161,6 @@ class Report:
                 AXES.of(summary) or DISTANCE.of(summary).round_trips or DISTANCE.of(summary).windows,
             ),
             ("table", "table", "Table", True),
-            ("sizes", "sizes", "By size", self.sizes),
             ("evolutions", "evolutions", "Changed schemas", self.evolutions),
             ("timing_rules", "timing-rules", "Timing rules", TIMING_RULES.of(summary)),
             ("stores", "stores", "Responder's time", any(cell.store_times for cell in summary.cells)),
@@ -322,11 +320,6 @@ class Report:
     def floors_beside(self) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
         """By a group's slug, the floors of its table, and the groups whose tables have its others."""
         return floors_beside(self.groups)
-
-    @cached_property
-    def sizes(self) -> tuple[BySize, ...]:
-        """Goodput by size."""
-        return by_size(self.summary.cells)
 
     @cached_property
     def evolutions(self) -> tuple[Evolutions, ...]:

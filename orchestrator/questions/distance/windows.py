@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import WINDOWS, window_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
@@ -24,6 +23,9 @@ from orchestrator.questions.axes.find import Floors
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.statistics.terms import Interval
 
+Way = Literal["request", "reply", "both"]
+Side = Literal["no window", "few blocks", "unknown", "more", "less", "as"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class WindowFit:
@@ -32,15 +34,15 @@ class WindowFit:
     `window` is the smallest window that the cells set, in bytes, None of cells that set none and stand beside such. Sizes
     are those of bodies, in the direction (`way`) in which they differ. `per_round_trip` is in bytes, its `interval` the 95 %
     t-interval over blocks, None with fewer than three; `mb_per_s` what that is in a second, 10^6 bytes, `expected_mb_per_s`
-    what the window would be, and `of_window` the ratio of both. `at_zero` and `off_line` are ms, as in `RoundTrips`. `said`
-    holds it against the window, and says why it is off where `is_off`.
+    what the window would be, and `of_window` the ratio of both. `at_zero` and `off_line` are ms, as in `RoundTrips`.
+    `side`: how the whole interval lies to what counts as the window; `is_free`: no more passes where no window is set.
     """
 
     stack: str  # id
     label: str
     setting: str
     placement: str
-    way: Literal["request", "reply", "both"]
+    way: Way
     window: int | None
     sizes: int
     blocks: int
@@ -52,18 +54,18 @@ class WindowFit:
     of_window: float | None
     at_zero: float
     off_line: float
-    is_off: bool
-    said: str
+    side: Side
+    is_free: bool = False
+
+    @property
+    def is_off(self) -> bool:
+        """Whether more or less than the window passes."""
+        return self.side in ("more", "less")
 
 
 FEWEST_SIZES = 3
 OFF = 0.1  # a share of the window: what passes is held to be the window as long as it is not off by more
 _LEAST_RTT_MS = 1.0  # below it the hosts' own work outweighs the distance
-_FULL = 0.8  # of a link's rate, from which on the link holds a transfer back as well
-_NOT_SEEN = "after each window a sender waits for longer than a round trip, as either end is slow to read"
-
-Way = Literal["request", "reply", "both"]
-"""What ping measured, by placement and block, ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +116,7 @@ def window_fits(
     fits = [_fitted(members, floors) for members in groups.values() if members[0].place in with_window]
     found = [each for each in fits if each is not None]
     free = {members[0].beside: of.per_round_trip for members, of in found if window_of(members[0].cell.factors) is None}
-    return tuple(_told(plan, members, of, floors, free.get(members[0].beside)) for members, of in found)
+    return tuple(_window_fit(members, fit, floors, free.get(members[0].beside)) for members, fit in found)
 
 
 def fit(sizes: Sequence[float], medians: Sequence[Mapping[int, float]], floor: Mapping[int, float]) -> Fit | None:
@@ -196,7 +198,7 @@ def _fitted(members: Sequence[_Sized], floors: Floors) -> tuple[list[_Sized], Fi
     return None if found is None else (ordered, found)
 
 
-def _told(plan: Plan, ordered: Sequence[_Sized], fitted: Fit, floors: Floors, free: float | None) -> WindowFit:
+def _window_fit(ordered: Sequence[_Sized], fitted: Fit, floors: Floors, free: float | None) -> WindowFit:
     """`free` is what passes where nothing but the window is left out; None where that was not measured."""
     first = ordered[0]
     window = window_of(first.cell.factors)
@@ -219,77 +221,20 @@ def _told(plan: Plan, ordered: Sequence[_Sized], fitted: Fit, floors: Floors, fr
         of_window=share,
         at_zero=fitted.at_zero,
         off_line=fitted.off_line,
-        is_off=window is not None and _side(fitted, window) in ("more", "less"),
-        said=_said(plan, ordered, fitted, rtt, free),
+        side=_side(fitted, window),
+        is_free=window is not None and free is not None and free <= (1 + OFF) * fitted.per_round_trip,
     )
 
 
-def _side(fitted: Fit, window: int) -> Literal["more", "less", "as", "unknown"]:
-    """Whether the whole interval of what passes lies above, below or within what is held to be the window."""
+def _side(fitted: Fit, window: int | None) -> Side:
+    """Whether the whole interval of what passes lies above, below or within what counts as the window."""
+    if window is None:
+        return "no window"
     if fitted.interval is None:
-        return "unknown"
+        return "few blocks"
     low, high = (bound / window for bound in fitted.interval)
     if low > 1 + OFF:
         return "more"
     if high < 1 - OFF:
         return "less"
     return "as" if low >= 1 - OFF and high <= 1 + OFF else "unknown"
-
-
-# ---- in words
-
-
-def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float, free: float | None) -> str:
-    first = members[0]
-    window = window_of(first.cell.factors)
-    if window is None:
-        return "no window is set: what passes is what congestion control, the link and both ends let through"
-    share, side = fitted.per_round_trip / window, _side(fitted, window)
-    if fitted.interval is None:
-        return f"cannot tell: {quantities.count(fitted.blocks, 'block')} of at least {FEWEST_BLOCKS} that an interval needs"
-    if side == "unknown":
-        low, high = (quantities.percent(bound / window) for bound in fitted.interval)
-        return f"cannot tell: between {low} and {high} of the window passes"
-    if side == "more":
-        passing = f"{quantities.ratio(share)} the window passes: something lets more through"
-        return "; ".join((passing, *_declared(plan, first)))
-    if side == "as":
-        return "; ".join(("as the window has it", *_besides(members, fitted, window, rtt, free)))
-    why = [*_declared(plan, first), *_slower(members, window, rtt)]
-    return f"{quantities.percent(1 - share)} less than the window passes: {'; '.join(why or [_NOT_SEEN])}"
-
-
-def _besides(members: Sequence[_Sized], fitted: Fit, window: int, rtt: float, free: float | None) -> list[str]:
-    """What makes it doubtful that the window is what held the transfer back."""
-    found = []
-    if free is not None and free <= (1 + OFF) * fitted.per_round_trip:
-        found.append("no more passes where no window is set")
-    rate_mbit = members[0].placement.link.rate_mbit
-    if rate_mbit is not None and rate_mbit * rtt * 125 <= (1 + OFF) * window:
-        found.append(f"the link carries no more: {rate_mbit:g} Mbit/s")
-    if fitted.off_line > rtt:
-        found.append(f"times lie off the line by up to {quantities.ms(fitted.off_line)}, more than a round trip")
-    return found
-
-
-def _declared(plan: Plan, member: _Sized) -> list[str]:
-    """What the stack's ends say of a window that is set."""
-    settings = plan.resolved.get(member.cell.stack, {}).get("settings", {})
-    asked = [name for name in WINDOWS if isinstance(member.cell.factors.get(name), int)]
-    ends = (settings.get(end, {}) for end in ("protocol", "client", "responder"))
-    notes = [of.get(f"{name}: SIZE") for of in ends for name in asked]
-    return [f"{member.cell.factors['protocol']}'s window is {note}" for note in notes if note]
-
-
-def _slower(members: Sequence[_Sized], window: int, rtt: float) -> list[str]:
-    """What else held the transfer back, as far as the run shows it."""
-    found = []
-    rate_mbit = members[0].placement.link.rate_mbit
-    if rate_mbit is not None and window * 8 / rtt / 1e3 > _FULL * rate_mbit:
-        carried = quantities.size(rate_mbit * rtt * 125)
-        found.append(f"the link carries {rate_mbit:g} Mbit/s, which is {carried} in a round trip")
-    again = sum(trial.retransmits or 0 for member in members for trial in member.summary.trials)
-    if again:
-        were = "was" if again == 1 else "were"
-        found.append(f"{quantities.count(again, 'packet')} {were} sent again, and congestion control let less through")
-    return found

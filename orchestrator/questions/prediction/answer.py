@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from math import log, sqrt
 from typing import Any, Literal
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.predict import Places, at, predicted
-from orchestrator.questions.prediction.refusals import Asked, beyond_rival, rate_of, refusals
-from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
-from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Predicted
+from orchestrator.questions.prediction.predict import Places, estimate
+from orchestrator.questions.prediction.shapes import (
+    MODEL,
+    MOST_MISSED,
+    Fit,
+    Judged,
+    Method,
+    Modelled,
+    Predicted,
+    Series,
+)
 from orchestrator.statistics.equivalence import standing
 from orchestrator.statistics.intervals import ALPHA, from_log, t_quantile
 from orchestrator.statistics.terms import Interval, Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
+
+
+BEYOND = 2.0
+"""How many times the measured range a prediction may reach, to either side."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
+
+    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
+    """
+
+    rtt: float
+    size: int
+    rate_mbit: float | None = None
+    connection: str | None = None
+    in_flight: int = 1
+    operation: str | None = None
+    window: int | None = None
+    congestion: str | None = None
+    machine: str | None = None
+    stacks: tuple[str, ...] = ()
+
+    def is_of(self, series: Series) -> bool:
+        """Whether the series is one that is asked about."""
+        return (
+            self.connection in (None, series.connection)
+            and self.operation in (None, series.operation)
+            and (not self.stacks or series.stack in self.stacks)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +132,7 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
         else:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = [
-        _setting(*key, [_at(fitted, judged, method, asked) for fitted in fits], matters)
+        _setting(*key, [at_place(fitted, judged, method, asked) for fitted in fits], matters)
         for key, fits in by_setting.items()
     ]
     return Answer(
@@ -109,7 +147,7 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _At:
+class AtPlace:
     """A prediction, and how far it may be off beside another one of the same blocks: as a share, with its freedom."""
 
     predicted: Predicted
@@ -117,29 +155,24 @@ class _At:
     freedom: float
 
 
-def _at(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> _At:
-    rate = rate_of(fitted, asked)
-    wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
-    of_model = predicted(fitted, asked.rtt, asked.size, rate, asked.in_flight, wider)
-    found = at(fitted, Places.one(asked.rtt, asked.size, rate, asked.in_flight))
-    if method == MODEL or judged is None:
-        return _At(
-            predicted=of_model, relative=wider * float(found.sd_beside) / of_model.latency, freedom=found.freedom
-        )
-    sd, freedom = off(judged, fitted.series.id, method)
-    half = t_quantile(0.5 + LEVEL / 2, freedom) * sd
-    latency = RIVALS[method](of_rate(fitted.cells, rate), asked.rtt, asked.size)
-    plainer = replace(
-        of_model,
+def at_place(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> AtPlace:
+    """Return what is predicted of a series at a reader's place."""
+    place = Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight)
+    found = estimate(fitted, judged, method, place)
+    latency, half = float(found.latency), float(found.half)
+    predicted = Predicted(
+        series=fitted.series.id,
+        label=fitted.series.label,
+        setting=fitted.series.setting,
         latency=latency,
         interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
         method=method,
-        causes={},
+        causes={name: float(value) for name, value in found.causes.items()},
     )
-    return _At(predicted=plainer, relative=sd, freedom=freedom)
+    return AtPlace(predicted=predicted, relative=float(found.relative), freedom=found.freedom)
 
 
-def _setting(name: str, operation: str, found: list[_At], matters: float) -> Setting:
+def _setting(name: str, operation: str, found: list[AtPlace], matters: float) -> Setting:
     found.sort(key=lambda each: each.predicted.latency)
     first = found[0]
     rows = [
@@ -159,7 +192,7 @@ def _setting(name: str, operation: str, found: list[_At], matters: float) -> Set
     )
 
 
-def _row(each: _At, first: _At, compared: int, matters: float) -> Row:
+def _row(each: AtPlace, first: AtPlace, compared: int, matters: float) -> Row:
     ratio = each.predicted.latency / first.predicted.latency
     sd = sqrt(each.relative**2 + first.relative**2)
     half = t_quantile(1 - ALPHA / compared / 2, min(each.freedom, first.freedom)) * sd
@@ -189,3 +222,85 @@ def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
     parts += [f"not told apart from it: {quantities.listed(unsure)}"] if unsure else []
     parts += [f"slower: {quantities.listed(behind)}"] if behind else []
     return "not resolved", f"{label} is predicted first; {'; '.join(parts)}."
+
+
+# ---- where the model must not speak
+
+
+def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:
+    """Why nothing is predicted of a series there, a clause each; empty where it is."""
+    return (
+        *_beyond(fitted, asked),
+        *elsewhere(fitted.series, asked),
+        *_missed(fitted, judged),
+        *_missed_in_flight(fitted, asked),
+    )
+
+
+def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
+    """What a rival that predicts in the model's place does not know: clauses."""
+    if asked.in_flight > 1:
+        yield f"{method} predicts, which knows one request in flight alone"
+    known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
+    if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
+        rates = quantities.listed([f"{rate:g} Mbit/s" for rate in known])
+        yield f"{method} predicts, which knows links of {rates} alone"
+
+
+def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
+    """What was asked for that the series did not have."""
+    if asked.window is not None and asked.window != series.window:
+        had = "the library's own" if series.window is None else quantities.size(series.window)
+        yield f"measured with a window of {had}, not {quantities.size(asked.window)}"
+    if asked.congestion is not None and asked.congestion != series.congestion:
+        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
+        yield f"measured with {had}, not {asked.congestion}"
+    if asked.machine is not None and asked.machine != series.machine:
+        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
+
+
+def rate_of(fitted: Fit, asked: Asked) -> float | None:
+    """The rate to predict at: the one asked for, else the run's own; None where the run knows none."""
+    if asked.rate_mbit is not None or fitted.rate_range is None:
+        return asked.rate_mbit
+    return fitted.rate_range[0]
+
+
+def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
+    yield from _range("a round trip", asked.rtt, fitted.rtt_range, quantities.ms)
+    yield from _range("a payload", float(asked.size), fitted.size_range, quantities.size)
+    if asked.rate_mbit is not None and fitted.rate_range is None:
+        yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
+    elif asked.rate_mbit is not None and fitted.rate_range is not None:
+        yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+    elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
+        low, high = fitted.rate_range
+        yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
+    if asked.in_flight > 1 and fitted.series.shares_load:
+        yield "several processes share its load, and how requests queue for them is not modelled"
+    most = fitted.in_flight_range[1]
+    if asked.in_flight > BEYOND * most:
+        yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
+
+
+def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
+    low, high = measured
+    if not low / BEYOND <= value <= high * BEYOND:
+        side = "more than twice the largest" if value > high else "less than half of the smallest"
+        known = text(low) if low == high else f"{text(low)} to {text(high)}"
+        yield f"{what} of {text(value)} is {side} that was measured, {known}"
+
+
+def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
+    p90 = None if judged is None else judged.by_series.get(fitted.series.id)
+    if p90 is not None and p90 > MOST_MISSED:
+        yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
+
+
+def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
+    if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
+        yield (
+            f"its cells with several requests in flight were missed by {quantities.off(fitted.off_in_flight)} at p90, "
+            f"more than"
+            f" {quantities.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
+        )

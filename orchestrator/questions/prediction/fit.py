@@ -1,6 +1,6 @@
 """Fits the cost model: the hosts' own time from near cells, round trips and windows from far ones. Pure.
 
-Where the structure is known (`windows_found`), the hosts' own time at each size is the weighted mean, over distances, of
+Where the structure is known (`windows`), the hosts' own time at each size is the weighted mean, over distances, of
 what is left when the network is taken off, in every block by itself: blocks are the replicates, as everywhere else.
 
 How far a cell lies off has two parts, one in proportion to the hosts' time and one to the network's. Both are estimated
@@ -19,9 +19,18 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats, wire_ms
-from orchestrator.questions.prediction.series_data import BEGIN, TINY_MS, Data, NotFittedError, Scatter, least, variance
 from orchestrator.questions.prediction.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
-from orchestrator.questions.prediction.windows_found import find, least_of_larger
+from orchestrator.questions.prediction.windows import (
+    BEGIN,
+    TINY_MS,
+    Data,
+    NotFittedError,
+    Scatter,
+    find,
+    least,
+    least_of_larger,
+    variance,
+)
 from orchestrator.statistics.intervals import t_quantile
 from orchestrator.statistics.terms import Interval
 

@@ -8,8 +8,7 @@ from math import log, sqrt
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.predict import Places, at, interval
-from orchestrator.questions.prediction.rivals import RIVALS, of_rate
+from orchestrator.questions.prediction.predict import RIVALS, Places, at, interval, of_rate
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,
     LEVEL,

@@ -7,19 +7,31 @@ was measured per request; by the utilisation law no more requests pass than the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
+from typing import Final
 
 import numpy as np
 
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
-from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, ModelCell, Predicted
+from orchestrator.questions.prediction.shapes import (
+    INTERPOLATION,
+    LEVEL,
+    MODEL,
+    ONE_ROUND_TRIP,
+    Fit,
+    Judged,
+    Method,
+    ModelCell,
+)
+from orchestrator.questions.prediction.windows import TINY_MS
 from orchestrator.statistics.intervals import from_log, t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
+_BY_CHANCE = 1e-4  # the least that a rival is taken to be off
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
 
@@ -79,23 +91,6 @@ def at(fitted: Fit, places: Places) -> At:
         sd_beside=beside * times,
         sd_elsewhere=elsewhere * times,
         freedom=min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1)),
-    )
-
-
-def predicted(
-    fitted: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1, widened: float = 1.0
-) -> Predicted:
-    """The model at one place, with the 90 % interval of what another measurement there would find, so many times as wide."""
-    found = at(fitted, Places.one(rtt, size, rate_mbit, in_flight))
-    latency = float(found.latency)
-    return Predicted(
-        series=fitted.series.id,
-        label=fitted.series.label,
-        setting=fitted.series.setting,
-        latency=latency,
-        interval=interval(latency, widened * float(found.sd_elsewhere), found.freedom),
-        method=MODEL,
-        causes={name: float(value) for name, value in found.causes.items()},
     )
 
 
@@ -178,3 +173,99 @@ def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
             place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
             errors.append(abs(float(at(fitted, place).latency) / float(np.mean(cell.median)) - 1))
     return float(np.percentile(errors, 90)) if errors else None
+
+
+# ---- two plain rivals, which the model must beat
+
+Rival = Callable[[Sequence[ModelCell], float, float], float]
+
+
+def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
+    """Latency in ms from the cells of one series, all with one request in flight."""
+    nearest: dict[int, tuple[float, float]] = {}
+    for cell in cells:
+        here = float(np.mean(cell.rtt)), float(np.mean(cell.median))
+        nearest[cell.size] = min(nearest.get(cell.size, here), here)
+    sizes = sorted(nearest)
+    near, median = (np.array([nearest[of][place] for of in sizes]) for place in (0, 1))
+    places = np.array(sizes, dtype=np.float64), np.array(size)
+    found = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+    return max(found, TINY_MS)  # a steep line ends below nothing
+
+
+def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
+    """Likewise; a size with a single distance counts as if latency did not change with it."""
+    by_size: dict[int, list[tuple[float, float]]] = {}
+    for cell in cells:
+        by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
+    sizes = sorted(by_size)
+    rows = [_on_line(sorted(by_size[of]), log(rtt)) for of in sizes]
+    return from_log(_on_line([(_log(of), row) for of, row in zip(sizes, rows, strict=True)], _log(size)))
+
+
+def _log(size: float) -> float:
+    return log(size or 0.5)  # no payload at all is less than a byte
+
+
+def of_rate(cells: Sequence[ModelCell], rate_mbit: float | None) -> tuple[ModelCell, ...]:
+    """The cells whose link has this rate; all of them where none has."""
+    return tuple(cell for cell in cells if cell.rate_mbit == rate_mbit) or tuple(cells)
+
+
+def off(judged: Judged, series: str, method: Method) -> tuple[float, float]:
+    """By which share a rival is off, one standard deviation, and its degrees of freedom: by its sealed cells, or all.
+
+    Its errors are taken to lie around zero, so that each of them counts: a percentile of two or three covers too little.
+    """
+    errors = [cell.errors[method] for cell in judged.cells if cell.series == series]
+    errors = errors or [cell.errors[method] for cell in judged.cells]
+    return max(sqrt(float(np.mean(np.square(errors)))), _BY_CHANCE), float(len(errors))
+
+
+def _on_line(points: Sequence[tuple[float, float]], at: float) -> float:
+    x, y = (np.array([point[place] for point in points]) for place in (0, 1))
+    return float(along(x, y, np.array(at)))
+
+
+RIVALS: Final[Mapping[Method, Rival]] = {ONE_ROUND_TRIP: one_round_trip, INTERPOLATION: interpolation}
+
+
+# ---- by the method that predicts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What is predicted of places: arrays of their shape, ms; no causes by a rival.
+
+    On the scale of logarithms, `half` is half of the 90 % interval, `relative` the standard deviation beside another stack.
+    """
+
+    latency: Floats
+    causes: dict[str, Floats]
+    half: Floats
+    relative: Floats
+    freedom: float
+
+
+def estimate(fitted: Fit, judged: Judged | None, method: Method, places: Places) -> Estimate:
+    """Return the prediction by the model, or by the rival that beat it; links of a rival all have one rate."""
+    if method == MODEL or judged is None:
+        model = at(fitted, places)
+        wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
+        t = t_quantile(0.5 + LEVEL / 2, model.freedom)
+        return Estimate(
+            latency=model.latency,
+            causes=model.causes,
+            half=wider * t * model.sd_elsewhere / model.latency,
+            relative=wider * model.sd_beside / model.latency,
+            freedom=model.freedom,
+        )
+    sd, freedom = off(judged, fitted.series.id, method)
+    rate = float(places.rate_mbit)
+    rival, alike = RIVALS[method], of_rate(fitted.cells, rate if np.isfinite(rate) else None)
+    rtts, sizes = np.broadcast_arrays(places.rtt, places.size)
+    flat = [rival(alike, float(rtt), float(size)) for rtt, size in zip(rtts.flat, sizes.flat, strict=True)]
+    latency = np.array(flat).reshape(rtts.shape)
+    relative = np.full_like(latency, sd)
+    half = relative * t_quantile(0.5 + LEVEL / 2, freedom)
+    return Estimate(latency=latency, causes={}, half=half, relative=relative, freedom=freedom)

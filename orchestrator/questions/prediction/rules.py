@@ -161,82 +161,59 @@ def _covered(ends: tuple[int, int], codes: Grid) -> float:
 
 
 def policies(surfaces: Sequence[Surface]) -> list[str]:
-    """For each two maps that differ in how connections are made alone: whether that matters more than the stack."""
-    return [said for one, other in combinations(surfaces, 2) if (said := _policy(one, other, surfaces))]
+    """Return for each two maps that differ in how connections are made alone whether that matters more than the stack."""
+    ordered = (sorted(pair, key=lambda each: each.way.connection != "reuse") for pair in combinations(surfaces, 2))
+    return [
+        sentence
+        for kept, new in ordered
+        if _differ_in_connections_alone(kept, new) and (sentence := _policy(kept, new, surfaces))
+    ]
 
 
-def _policy(one: Surface, other: Surface, among: Sequence[Surface]) -> str:
-    kept, new = (one, other) if one.way.connection == "reuse" else (other, one)
-    if not _differ_in_connections_alone(kept, new):
-        return ""
+def _policy(kept: Surface, new: Surface, among: Sequence[Surface]) -> str:
     rtts, sizes = np.intersect1d(kept.rtts, new.rtts), np.intersect1d(kept.sizes, new.sizes)
-    stacks = [series.stack for series in kept.series if series.stack in {of.stack for of in new.series}]
+    others = {series.stack for series in new.series}
+    stacks = [series.stack for series in kept.series if series.stack in others]
     if not rtts.size or not sizes.size or len(stacks) < 2:
         return ""
-    of = [_Cut.of(each, stacks, rtts, sizes) for each in (kept, new)]
-    times = of[1].logs - of[0].logs  # of a new connection, stack x place
+    cuts = [_Cut.of(surface, stacks, rtts, sizes) for surface in (kept, new)]
+    times = np.abs(cuts[1].logs - cuts[0].logs)  # of a new connection over a kept one, stack x place
     sure = t_quantile(1 - ALPHA / 2, min(fit.freedom for fit in (*kept.way.fits, *new.way.fits)))
-    noise = sure * np.hypot(of[0].relative, of[1].relative)
-    stack_least = np.maximum(*(each.spread - sure * each.noise for each in of))
-    stack_most = np.maximum(*(each.spread + sure * each.noise for each in of))
+    noise = sure * np.hypot(cuts[0].relative, cuts[1].relative)
+    stack_least = np.maximum(*(cut.spread - sure * cut.noise for cut in cuts))
+    stack_most = np.maximum(*(cut.spread + sure * cut.noise for cut in cuts))
     matters = np.log(1 + kept.way.matters)
-    way_least, way_most = (np.abs(times) - noise).min(axis=0), (np.abs(times) + noise).max(axis=0)
-    is_way, is_stack = way_least > np.maximum(stack_most, matters), stack_least > np.maximum(way_most, matters)
+    is_way = (times - noise).min(axis=0) > np.maximum(stack_most, matters)
+    is_stack = stack_least > np.maximum((times + noise).max(axis=0), matters)
     known = np.asarray(~np.isnan(times).any(axis=0))
-    said = _policy_said(is_way, is_stack, known, rtts, sizes, times)
-    where = _where_of_policy(kept, new, among)
-    return f"{where}: {said}" if where and said else said[:1].upper() + said[1:]
+    sentence = _more_important(is_way, is_stack, known, rtts)
+    shared = [part for part in name_of(kept, among).split(", ") if part in name_of(new, among).split(", ")]
+    where = ", ".join(shared) if len(among) > 2 else ""
+    return f"{where}: {sentence}" if where and sentence else sentence[:1].upper() + sentence[1:]
 
 
-def _policy_said(
-    is_way: npt.NDArray[np.bool_],
-    is_stack: npt.NDArray[np.bool_],
-    known: npt.NDArray[np.bool_],
-    rtts: Floats,
-    sizes: Floats,
-    times: Floats,
+def _more_important(
+    is_way: npt.NDArray[np.bool_], is_stack: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_], rtts: Floats
 ) -> str:
-    """Round trip x size: where the way to connect matters more than the stack, where less; of the known places."""
-    if not known.any():
+    """Where the way to connect matters more than the stack, of round trips x sizes that are `known`."""
+    lines = np.asarray(known.any(axis=1))
+    if not lines.any():
         return ""
     where = "of the map" if known.all() else "for which all stacks are predicted"
-    lines, columns = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
-    until = "on" if lines[-1] else f"to {quantities.ms(rtts[lines][-1])}"  # a claim of no place that is not predicted
-    rtts, sizes = rtts[lines], sizes[columns]
-    is_way, is_stack, known = (of[lines][:, columns] for of in (is_way, is_stack, known))
-    times = times[:, lines][:, :, columns]
-    if (is_way | ~known).all():
-        return f"at every distance and payload {where} {_CONNECTIONS}.{_factor(times, known)}"
     if (is_stack | ~known).all():
         return f"at every distance and payload {where} {_STACK}."
-    far = _held_last(np.asarray((is_way | ~known).all(axis=1)))
+    holds, rtts = np.asarray((is_way | ~known).all(axis=1))[lines], rtts[lines]
+    far = int(next((place for place, held in enumerate(holds[::-1]) if not held), holds.size))
+    if far == rtts.size:
+        return f"at every distance and payload {where} {_CONNECTIONS}."
     if far >= rtts.size * _ENOUGH / 2:
-        held = known & (np.arange(rtts.size)[:, None] >= rtts.size - far)
-        return f"from a round trip of {quantities.ms(rtts[-far])} {until} {_CONNECTIONS}.{_factor(times, held)}"
-    small = _held_last(np.asarray((is_way | ~known).all(axis=0))[::-1])
-    if small >= sizes.size * _ENOUGH / 2:
-        held = known & (np.arange(sizes.size)[None, :] < small)
-        return f"up to {bytes_text(sizes[small - 1])} {_CONNECTIONS}.{_factor(times, held)}"
-    of_way, of_stack = float(is_way[known].mean()), float(is_stack[known].mean())
-    if not of_way and not of_stack:
-        return "whether connections are kept or which stack matters more is not told apart."
-    return (
-        f"at {quantities.percent(of_way, 0)} of the map's places {_CONNECTIONS}, at {quantities.percent(of_stack, 0)} the "
-        f"stack"
-        " matters more."
-    )
-
-
-def _held_last(holds: npt.NDArray[np.bool_]) -> int:
-    """How many lines from the last one on hold."""
-    return int(next((place for place, held in enumerate(holds[::-1]) if not held), holds.size))
-
-
-def _factor(times: Floats, where: npt.NDArray[np.bool_]) -> str:
-    """By how much a new connection is slower there, over all stacks."""
-    of = np.exp(times[:, where])
-    low, high = float(np.nanmin(of)), float(np.nanmax(of))
-    return f" A new one for each request takes {quantities.factor(low)} to {quantities.factor(high)} times as long."
+        until = "on" if lines[-1] else f"to {quantities.ms(rtts[-1])}"  # no claim of a place that is not predicted
+        return f"from a round trip of {quantities.ms(rtts[-far])} {until} {_CONNECTIONS}."
+    shares = [float(places[known].mean()) for places in (is_way, is_stack)]
+    if not any(shares):
+        return "it is not resolved whether connections being kept or the stack matters more."
+    of_way, of_stack = (quantities.percent(share, 0) for share in shares)
+    return f"at {of_way} of the map's places {_CONNECTIONS}, at {of_stack} the stack matters more."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,9 +246,3 @@ def _differ_in_connections_alone(kept: Surface, new: Surface) -> bool:
         return False
     phrases = set(one.setting.split(", ")), set(other.setting.split(", "))
     return len(phrases[0] - phrases[1]) <= 1 and len(phrases[1] - phrases[0]) <= 1
-
-
-def _where_of_policy(kept: Surface, new: Surface, among: Sequence[Surface]) -> str:
-    """What tells these two maps from others, where there are others; empty where there are none."""
-    both = [part for part in name_of(kept, among).split(", ") if part in name_of(new, among).split(", ")]
-    return ", ".join(both) if len(among) > 2 else ""

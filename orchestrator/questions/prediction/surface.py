@@ -12,11 +12,10 @@ from math import ceil, floor, log10
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.questions.prediction.answer import BEYOND, Asked, refusals
 from orchestrator.questions.prediction.network import Floats
-from orchestrator.questions.prediction.predict import Places, at
-from orchestrator.questions.prediction.refusals import BEYOND, Asked, refusals
-from orchestrator.questions.prediction.rivals import RIVALS, of_rate, off
-from orchestrator.questions.prediction.shapes import LEVEL, MODEL, Fit, Judged, Method, Modelled, Series
+from orchestrator.questions.prediction.predict import Estimate, Places, estimate
+from orchestrator.questions.prediction.shapes import MODEL, Fit, Judged, Method, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 Grid = npt.NDArray[np.int64]
@@ -203,39 +202,20 @@ def round_numbers(within: tuple[float, float], steps: Sequence[float]) -> Iterat
                 yield value
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Layer:
-    latency: Floats
-    causes: dict[str, Floats]
-    half: Floats
-    relative: Floats
-    freedom: float
-
-
-def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> _Layer:
+def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     """One stack; NaN beyond twice what was measured of it."""
     rtt, size = np.meshgrid(rtts, sizes, indexing="ij")
     (near, far), (small, large) = fit.rtt_range, fit.size_range
     is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
-    if way.method == MODEL or way.judged is None:
-        rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
-        found = at(fit, Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight))
-        t = t_quantile(0.5 + LEVEL / 2, found.freedom)
-        latency, causes, freedom = found.latency, found.causes, found.freedom
-        wider = 1.0 if way.judged is None else way.judged.widened.get(fit.series.id, 1.0)
-        half, relative = wider * t * found.sd_elsewhere / latency, wider * found.sd_beside / latency
-    else:
-        sd, freedom = off(way.judged, fit.series.id, way.method)
-        rival, alike = RIVALS[way.method], of_rate(fit.cells, way.rate_mbit)
-        latency = np.array([[rival(alike, float(r), float(s)) for s in sizes] for r in rtts])
-        relative = np.full_like(latency, sd)
-        causes, half = {}, relative * t_quantile(0.5 + LEVEL / 2, freedom)
-    return _Layer(
-        latency=_kept(latency, is_within),
-        causes={name: _kept(value, is_within) for name, value in causes.items()},
-        half=_kept(half, is_within),
-        relative=_kept(relative, is_within),
-        freedom=freedom,
+    rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
+    places = Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight)
+    predicted = estimate(fit, way.judged, way.method, places)
+    return Estimate(
+        latency=_kept(predicted.latency, is_within),
+        causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
+        half=_kept(predicted.half, is_within),
+        relative=_kept(predicted.relative, is_within),
+        freedom=predicted.freedom,
     )
 
 

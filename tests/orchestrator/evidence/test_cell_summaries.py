@@ -9,7 +9,6 @@ import pytest
 from orchestrator.evidence.cell_summaries import content, goodput
 from orchestrator.experiment.plan.plan import Operation
 from orchestrator.findings.summary import CellSummary, RunSummary
-from orchestrator.questions.axes.by_size import by_size
 from services.python.contract.lines import Load, Warmup
 from tests.support.summaries import a_run
 
@@ -91,11 +90,3 @@ def a_sweep(*sizes: int) -> RunSummary:
                 )
             )
     return replace(run, cells=tuple(cells), comparisons=(), checks=())
-
-
-def test_three_sizes_of_one_setting_are_one_table_whatever_their_loads() -> None:
-    [table] = by_size(a_sweep(10, 20, 30).cells)
-    assert table.setting == "local · connections kept open · 1 in flight"
-    assert [(row.request_bytes, row.reply_bytes) for row in table.rows] == [(10, 10), (20, 20), (30, 30)]
-    assert [figures and figures.goodput_mb_per_s for figures in table.rows[1].cells] == [20.0, 40.0]
-    assert table.rows[2].cells[0].wire_bytes == (80.0, 100.0)

@@ -18,7 +18,6 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.predict import predicted
 from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
 from orchestrator.questions.prediction.surface import NONE, round_surface, ways
@@ -29,7 +28,7 @@ from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
 from tests.support.findings import with_findings
-from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
+from tests.support.modelled import NEW, Lab, Truth, fitted, predicted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
 

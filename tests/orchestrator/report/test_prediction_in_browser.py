@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.answer import Asked, answer
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.predict import predicted
-from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.rules import bytes_text
 from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import palette, write_report
 from orchestrator.summarise import summarise
 from tests.support.browser import PROGRAM, browser
+from tests.support.modelled import predicted
 from tests.support.modelled_runs import a_map, a_mapped_run
 
 pytestmark = [

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.answer import Asked, answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
-from orchestrator.questions.prediction.predict import in_flight_ms, predicted, with_crowded
-from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,
     MODEL,
@@ -22,7 +21,7 @@ from orchestrator.questions.prediction.shapes import (
     Modelled,
     Windows,
 )
-from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, sealed_as_planned, sealed_at
+from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, predicted, sealed_as_planned, sealed_at
 
 REST = Truth()
 REST_NEW = Truth(opening=1, windows=NEW, own=1.2, setting="a new connection for each request")

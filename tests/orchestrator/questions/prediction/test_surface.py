@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
-from orchestrator.questions.prediction.refusals import Asked
+from orchestrator.questions.prediction.answer import Asked, answer
 from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
 from tests.support.modelled import NEW, Lab, Truth, fitted

@@ -9,9 +9,8 @@ import pytest
 
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.predict import predicted
 from orchestrator.questions.prediction.shapes import Fit, Predicted
-from tests.support.modelled import PACED_SIZES, Lab, Truth, paced, sealed_as_planned
+from tests.support.modelled import PACED_SIZES, Lab, Truth, paced, predicted, sealed_as_planned
 
 
 def without(truth: Truth, lab: Lab, *places: tuple[float, int]) -> Fit:

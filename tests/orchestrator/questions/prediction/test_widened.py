@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.answer import Asked, answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.refusals import Asked
 from orchestrator.questions.prediction.shapes import Modelled
 from tests.support.modelled import Lab, Truth, fitted, sealed_at
 
