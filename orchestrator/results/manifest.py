@@ -138,8 +138,10 @@ def _cpu_s(before: Stats | None, after: Stats | None) -> float | None:
 
 def _answer(raw: object) -> Done | PingDone | None:
     """The last line of a requester, or of a ping, which alone names its `method`."""
-    kind: type[Done | PingDone] = PingDone if isinstance(raw, dict) and "method" in raw else Done
-    return None if raw is None else decode(kind, raw)
+    if raw is None:
+        return None
+    is_ping = isinstance(raw, dict) and "method" in raw
+    return decode(PingDone, raw) if is_ping else decode(Done, raw)
 
 
 @dataclass(frozen=True, kw_only=True)
