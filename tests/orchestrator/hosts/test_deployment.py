@@ -292,7 +292,7 @@ def test_a_file_that_changes_on_its_way_is_refused(
 ) -> None:
     there = standing.requester.workspace / "damaged"
     standing.requester.run(["sh", "-c", f"echo content > {there}"], timeout_s=30)
-    monkeypatch.setattr("orchestrator.hosts.remote.host._sha256", lambda path: "another")
+    monkeypatch.setattr("orchestrator.hosts.remote.host.sha256_of", lambda path: "another")
     with pytest.raises(HostLost, match="arrived damaged"):
         standing.requester.fetch(there, tmp_path / "here")
     assert list(tmp_path.iterdir()) == []
