@@ -2,18 +2,21 @@
 
 For documents that orch itself writes: plans, journals, manifests. They hold what lines do not (tuples, any JSON value,
 lists of tens of thousands of trials), and pydantic reads them in compiled code. Lines of the process contract have a
-decoder of their own, `services.python.contract.strict`: the end programs must not pay for the import of pydantic. Where a
-document holds such a line, `results.manifest` hands it over, so that there is one definition of what a line may hold.
+decoder of their own, `services.python.contract.strict`: the end programs must not pay for the import of pydantic. It reads
+such a line within a document, too, so that there is one definition of what a line may hold.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, core_schema
+
+from services.python.contract import strict
 
 
 def decode(kind: Any, raw: Any) -> Any:
@@ -53,7 +56,13 @@ def _forbid_unknown_keys(kind: Any) -> None:
     """Let a dataclass, and all that its fields hold, refuse keys it does not have: data of one schema version has none."""
     for part in get_args(kind):
         _forbid_unknown_keys(part)
-    if is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
+    if isinstance(kind, type) and issubclass(kind, strict.Part):
+        kind.__get_pydantic_core_schema__ = classmethod(_strictly)  # type: ignore[attr-defined]
+    elif is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
         kind.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
         for hint in get_type_hints(kind, include_extras=True).values():
             _forbid_unknown_keys(hint)
+
+
+def _strictly(kind: type[strict.Part], *_handlers: Any) -> CoreSchema:
+    return core_schema.no_info_plain_validator_function(partial(strict.decode, kind))

@@ -10,7 +10,6 @@ from orchestrator.results import shareable
 from orchestrator.results.manifest import (
     BaselineRecord,
     DecisionRecord,
-    KeptDescription,
     Manifest,
     ProgramsRecord,
     RefereeRecord,
@@ -156,7 +155,7 @@ class Fleet(_Event):
     """The hosts, as they describe themselves, and the programs that were built for them."""
 
     fleet: dict[str, Any]
-    hosts: dict[str, KeptDescription]
+    hosts: dict[str, Description]
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from orchestrator import disk
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.files import sha256_of
 from orchestrator.strict_json import read_own_json
 
 
@@ -112,8 +113,7 @@ def inside(folder: Path, relative: str) -> Path:
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, hexadecimal; InvalidMeasurement when it is missing or cannot be read."""
     try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
+        return sha256_of(path)
     except FileNotFoundError as error:
         raise Damaged(path, "the file is missing") from error
     except OSError as error:

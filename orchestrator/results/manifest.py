@@ -29,7 +29,7 @@ from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from services.python.contract.strict import Part, decode
+from services.python.contract.strict import decode
 
 SCHEMA_VERSION = 1
 
@@ -74,7 +74,7 @@ class RequesterRecord:
     """
 
     host: str
-    done: KeptDone
+    done: Done
     samples: str | None  # path below the run folder
     process: int = 0
     cpus: str | None = None
@@ -108,10 +108,10 @@ class TrialRecord:
     started_wall_ns: int
     ended_wall_ns: int
     overhead_s: float  # what was neither warm-up nor measuring
-    ready: KeptReady = None  # the responder's ready line
-    stats: KeptStats = None  # the responder's stats after the measured phase
-    stats_before: KeptStats = None
-    stats_warm: KeptStats = None  # when the warm-up was over and nothing was measured yet; of older runs None
+    ready: Ready | None = None  # the responder's ready line
+    stats: Stats | None = None  # the responder's stats after the measured phase
+    stats_before: Stats | None = None
+    stats_warm: Stats | None = None  # when the warm-up was over and nothing was measured yet; of older runs None
     requesters: tuple[RequesterRecord, ...] = ()
     beside_cpu_s: float | None = (
         None  # what orch and a link's program used of the hosts' machine while requests counted
@@ -136,6 +136,14 @@ def _cpu_s(before: Stats | None, after: Stats | None) -> float | None:
     return float(after.cpu_s - before.cpu_s)
 
 
+def _answer(raw: object) -> Done | PingDone | None:
+    """The last line of a requester, or of a ping, which alone names its `method`."""
+    if raw is None:
+        return None
+    is_ping = isinstance(raw, dict) and "method" in raw
+    return decode(PingDone, raw) if is_ping else decode(Done, raw)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BaselineRecord:
     """One look at the floor between the two ends of a placement."""
@@ -153,7 +161,7 @@ class BaselineRecord:
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
     opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
-    done: KeptAnswer = None
+    done: Annotated[Done | PingDone | None, PlainValidator(_answer)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +255,7 @@ class Manifest:
     started_at: str  # ISO 8601, UTC
     ended_at: str | None
     fleet: dict[str, Any]
-    hosts: dict[str, KeptDescription]  # facts by host name
+    hosts: dict[str, Description]  # facts by host name
     trials: tuple[TrialRecord, ...]
     baselines: tuple[BaselineRecord, ...]
     files: dict[str, str]  # sha256 by path below the run folder
@@ -276,22 +284,3 @@ class Failure:
     kind: str
     message: str = ""
     last_words: str = ""
-
-
-def _answer(raw: object) -> Done | PingDone | None:
-    """The last line of a requester, or of a ping, which alone names its `method`."""
-    if raw is None:
-        return None
-    is_ping = isinstance(raw, dict) and "method" in raw
-    return decode(PingDone, raw) if is_ping else decode(Done, raw)
-
-
-def _as(kind: type[Part], *, optional: bool = False) -> PlainValidator:
-    return PlainValidator(lambda raw: None if optional and raw is None else decode(kind, raw))
-
-
-KeptDone = Annotated[Done, _as(Done)]
-KeptAnswer = Annotated[Done | PingDone | None, PlainValidator(_answer)]
-KeptStats = Annotated[Stats | None, _as(Stats, optional=True)]
-KeptReady = Annotated[Ready | None, _as(Ready, optional=True)]
-KeptDescription = Annotated[Description, _as(Description)]

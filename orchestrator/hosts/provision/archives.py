@@ -6,7 +6,6 @@ each lies beside it.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import stat
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.files import sha256_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +47,13 @@ def kept(path: Path, make: Callable[[Path], None]) -> Path:
     private(path.parent)
     digest_file = path.with_name(f"{path.name}.sha256")
     try:
-        if digest_file.read_text(encoding="ascii").strip() == _sha256(path):
+        if digest_file.read_text(encoding="ascii").strip() == sha256_of(path):
             return path
     except (OSError, UnicodeDecodeError):
         pass  # it was never made, or not to the end
     digest_file.unlink(missing_ok=True)
     make(path)
-    digest_file.write_text(_sha256(path) + "\n", encoding="ascii")
+    digest_file.write_text(sha256_of(path) + "\n", encoding="ascii")
     return path
 
 
@@ -78,8 +78,3 @@ def write_tar(tar: Path, members: Iterable[Member]) -> None:
                 info.size, info.mode = len(member.content), member.mode
                 archive.addfile(info, io.BytesIO(member.content))
         partial.replace(tar)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,6 @@ A process ends with the channel that started it, because a contract process ends
 from __future__ import annotations
 
 import errno
-import hashlib
 import re
 import shlex
 import stat
@@ -23,6 +22,7 @@ import paramiko
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import ProvisionError, on_one_line
+from orchestrator.files import sha256_of
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output import LineBuffer, StderrLimit
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
@@ -295,7 +295,7 @@ class RemoteHost:
     def put(self, local: Path, name: str) -> PurePosixPath:
         """See `Host.put`; ProvisionError when the host cannot store it, HostLost when it arrived damaged."""
         remote = self.workspace / name
-        wanted = _sha256(local)
+        wanted = sha256_of(local)
         if self._sha256_there(remote) != wanted:
             partial = f"{remote}.partial"
             try:
@@ -329,7 +329,7 @@ class RemoteHost:
                     status, words = self._stream(["sh", "-c", script, "sh", str(remote)], file.write, _COPY_S)
                 if status == 66:
                     raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
-                if status != 0 or words.split()[:1] != [_sha256(partial)]:
+                if status != 0 or words.split()[:1] != [sha256_of(partial)]:
                     raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
         except FileNotFoundError:
             raise
@@ -353,11 +353,6 @@ class RemoteHost:
                 hint="is the deployment complete? run again, or `orch teardown` first",
             )
         return facts_of(done.stdout, self.name)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _cannot_store_here(local: Path, error: OSError) -> Exception:

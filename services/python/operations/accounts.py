@@ -13,8 +13,9 @@ from typing import Any
 
 from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
-from services.python.contract.messages import ACCOUNTS, BALANCE, PAYMENT, ROWS, TRANSACTIONS, Message
+from services.python.contract.messages import ACCOUNTS, BALANCE, PAYMENT, TRANSACTIONS, Message
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.sameness import is_alike, rows_of
 from services.python.stores import seed
 from services.python.stores.base import RESOURCES, Held, Payment, Spent, Store, missing
 from services.python.stores.opening import opened
@@ -25,9 +26,6 @@ LAST, PAGE = 10, 50
 _MOST_ROWS = 1_000
 _MOST_AMOUNT = 100  # cents, far below what accounts are seeded with: next to none is declined
 _PREPARED = 1024
-
-_ACCOUNT = tuple(ROWS["accounts"])
-_TRANSACTION = tuple(ROWS["transactions"])
 
 
 def _prepared(name: str, payload: Payload, each: int, make: Callable[..., dict[str, int]], seed_: int) -> Make:
@@ -56,10 +54,6 @@ def _count(request: Request) -> int:
     return count
 
 
-def _rows(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
 def _ask_balance(payload: Payload, seed_: int) -> Make:
     return _prepared("balance", payload, 1, lambda word: {"account": _number(word)}, seed_)
 
@@ -75,9 +69,9 @@ def _balance(request: Request, found: Account | None) -> dict[str, Any]:
 
 
 def _verify_balance(request: Request, reply: Reply) -> str | None:
-    wanted = dict(zip(_ACCOUNT, seed.accounts()[request["account"] - 1], strict=True))
+    wanted = dict(zip(BALANCE.reply, seed.accounts()[request["account"] - 1], strict=True))
     return (
-        None if _is_same(wanted, reply) else f"account {request['account']} came back as {shorten(reply)}, not {wanted}"
+        None if is_alike(wanted, reply) else f"account {request['account']} came back as {shorten(reply)}, not {wanted}"
     )
 
 
@@ -116,11 +110,11 @@ def _find_transactions(request: Request, store: Store, spent: Spent) -> list[Tra
 
 
 def _transactions(_: Request, rows: Iterable[Transaction]) -> dict[str, Any]:
-    return {"transactions": _rows(_TRANSACTION, rows)}
+    return {"transactions": rows_of("transactions", rows)}
 
 
 def _verify_transactions(request: Request, reply: Reply) -> str | None:
-    wanted = _rows(_TRANSACTION, seed.by_payer()[request["account"]][: request["count"]])
+    wanted = rows_of("transactions", seed.by_payer()[request["account"]][: request["count"]])
     return _unlike(wanted, reply.get("transactions"), f"the last transactions of account {request['account']}")
 
 
@@ -133,18 +127,13 @@ def _find_accounts(request: Request, store: Store, spent: Spent) -> list[Account
 
 
 def _accounts(_: Request, rows: Iterable[Account]) -> dict[str, Any]:
-    return {"accounts": _rows(_ACCOUNT, rows)}
+    return {"accounts": rows_of("accounts", rows)}
 
 
 def _verify_accounts(request: Request, reply: Reply) -> str | None:
     after = request["after"]
-    wanted = _rows(_ACCOUNT, seed.accounts()[after : after + request["count"]])
+    wanted = rows_of("accounts", seed.accounts()[after : after + request["count"]])
     return _unlike(wanted, reply.get("accounts"), f"the accounts after {after}")
-
-
-def _is_same(wanted: dict[str, Any], got: Any) -> bool:
-    """Whether a row has these fields and no others, types included: to `==`, 1, 1.0 and True are one."""
-    return bool(wanted == got) and all(type(got[name]) is type(value) for name, value in wanted.items())
 
 
 def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
@@ -153,7 +142,7 @@ def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
         rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
         return f"{what}: {rows}, not {len(wanted)}"
     for place, (mine, other) in enumerate(zip(wanted, got, strict=True), start=1):
-        if not _is_same(mine, other):
+        if not is_alike(mine, other):
             return f"{what}: row {place} came back as {shorten(other)}, not {mine}"
     return None
 

@@ -6,13 +6,14 @@ and one give the same page. `STEPS` are what a nested query takes instead: the u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
-from services.python.contract.messages import COMMENTS, FEED, POSTS, ROWS, USER, Field, Message
+from services.python.contract.messages import COMMENTS, FEED, POSTS, USER, Field, Message
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.sameness import is_alike, rows_of
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Held, Spent, StoreError
 from services.python.stores.posts import RESOURCES, PostStore, opened, under
@@ -39,10 +40,6 @@ def _whole(request: Request, name: str, most: int) -> int:
     return value
 
 
-def _rows(of: Field, rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    return [dict(zip(ROWS[of], row, strict=True)) for row in rows]
-
-
 def _known(request: Request) -> int:
     return _whole(request, "user", seed.USERS)
 
@@ -63,15 +60,15 @@ def _user(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
 
 
 def _posts(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
-    return {"posts": _rows("posts", store.posts(_known(request), _count(request), spent))}
+    return {"posts": rows_of("posts", store.posts(_known(request), _count(request), spent))}
 
 
 def _comments(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
-    return {"comments": _rows("comments", store.comments(_known(request), _count(request), _each(request), spent))}
+    return {"comments": rows_of("comments", store.comments(_known(request), _count(request), _each(request), spent))}
 
 
 def _under(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
-    return {"comments": _rows("comments", store.under(request["posts"], _each(request), spent))}
+    return {"comments": rows_of("comments", store.under(request["posts"], _each(request), spent))}
 
 
 def _feed(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
@@ -84,9 +81,9 @@ def wanted(message: Message, request: Request) -> dict[str, Any]:
     found: dict[str, Any] = dict(zip(USER.reply, row, strict=True)) if "name" in message.reply else {}
     last = seed.by_author()[request["user"]][: request.get("count", 0)]
     if "posts" in message.reply:
-        found["posts"] = _rows("posts", last)
+        found["posts"] = rows_of("posts", last)
     if "comments" in message.reply:
-        found["comments"] = _rows("comments", under([post[0] for post in last], request["each"]))
+        found["comments"] = rows_of("comments", under([post[0] for post in last], request["each"]))
     return found
 
 
@@ -103,21 +100,12 @@ def _brief(row: Any, names: tuple[str, ...]) -> Any:
     return {name: row[name] for name in names if name in row} if isinstance(row, dict) else row
 
 
-def _is_same(wanted: Any, got: Any) -> bool:
-    """Whether both are alike, types included: to `==`, 1, 1.0 and True are one."""
-    if type(wanted) is not type(got) or wanted != got:
-        return False
-    if isinstance(wanted, dict):
-        return all(_is_same(value, got[name]) for name, value in wanted.items())
-    return not isinstance(wanted, list) or all(map(_is_same, wanted, got))
-
-
 def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
     """Why a reply is not the right one; None where it is."""
     asked = f"{message.name} of user {request['user']}"
     for name, value in right.items():
         got = reply.get(name)
-        if not _is_same(value, got):
+        if not is_alike(value, got):
             rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
             of = f"the {len(value)} of the seed" if isinstance(value, list) else shorten(value)
             return f"{asked}: {name} came back as {rows}, not {of}"

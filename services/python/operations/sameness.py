@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
+
+from services.python.contract.messages import ROWS, Field
 
 _NUMBERS_OF_RECORDS = tuple((itemgetter(name), {of}) for name, of in (("id", int), ("value", float), ("active", bool)))
 _BINARY_FLOATS = 2  # the first version of marshal that does not write them as text, and the last that marks no repeats
@@ -46,3 +48,17 @@ def _same_booleans(sent: Any, came: Any) -> bool:
         elif isinstance(one, Sequence) and not isinstance(one, str):
             left += zip(one, other, strict=True)
     return True
+
+
+def rows_of(kind: Field, rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Rows of a store with the names of their fields."""
+    return [dict(zip(ROWS[kind], row, strict=True)) for row in rows]
+
+
+def is_alike(wanted: Any, came: Any) -> bool:
+    """Whether two values of a store are alike, types included."""
+    if type(wanted) is not type(came) or wanted != came:
+        return False
+    if isinstance(wanted, dict):
+        return all(is_alike(value, came[name]) for name, value in wanted.items())
+    return not isinstance(wanted, list) or all(map(is_alike, wanted, came))

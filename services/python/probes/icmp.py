@@ -6,7 +6,6 @@ import struct
 from dataclasses import dataclass
 
 _ECHO = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence
-MOST_SEQUENCES = 0xFFFF
 LARGEST_PAYLOAD = 65_507 - _ECHO.size
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from services.python.codecs.coding import coding
-from services.python.contract.knobs import CONNECTIONS, FETCH, HTTP
+from services.python.contract.knobs import CONNECTIONS, FETCH
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.contract.strict import Part, part
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
@@ -51,11 +51,6 @@ class _Library(Part):
     timeout: str
     refuses: Mapping[str, str] = field(default_factory=dict)
     shares: bool = False  # several requests in flight can have one HTTP/2 connection
-
-    @property
-    def has_two(self) -> bool:
-        """Whether it speaks HTTP/2."""
-        return f"{HTTP}: {version.TWO}" not in self.refuses
 
 
 _LIBRARIES = (

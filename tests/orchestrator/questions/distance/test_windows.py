@@ -124,20 +124,3 @@ def test_an_interval_that_is_too_wide_decides_nothing() -> None:
 
 def test_without_a_window_there_is_nothing_to_hold_against() -> None:
     assert DISTANCE.of(a_sized_run({}, 65_536.0)).windows == ()
-
-
-@pytest.mark.parametrize(("window", "verdict"), [({"flow_window": 65_536}, "pass"), ({}, "warn")])
-def test_round_trips_of_a_window_are_none_too_many(window: dict[str, int], verdict: str) -> None:
-    """32 windows of 64 KiB take as many round trips."""
-
-    def spoil(draft):
-        if draft.cell.placement == "far":
-            rows, more = draft.columns, 31 * int(RTT_MS) * MS
-            shift = np.arange(rows["sent_ns"].size) * more
-            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + more
-            rows["intended_ns"] = rows["sent_ns"]
-            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
-
-    here = p.Placement(id="local", name="local", kind="local")
-    plan = a_transfer(SIZES[2], placements=[here, FAR], calls=[{"connection": "reuse", **window}])
-    assert verdicts(a_run(plan, spoil=spoil))["round-trips"] == verdict
