@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from orchestrator import disk, quantities, unseen
 from orchestrator.errors import UsageError
-from orchestrator.evidence import requester_hosts
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.findings.cost import COSTS
@@ -198,7 +197,6 @@ _GLOBALS: dict[str, object] = {
     "rate": quantities.rate,
     "ratio": quantities.ratio,
     "ratio_bounds": quantities.ratio_bounds,
-    "requester_hosts": requester_hosts,
     "saturated": SATURATED,
     "series": palette.series,
     "share_words": share_words,
