@@ -145,7 +145,9 @@ class Charts:
             return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
         if self.sweep:
             return "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor."
-        return "Dot: median with its 95 % interval; tick: p99; dotted line: floor. Colour: faster or slower than the reference."
+        return (
+            "Dot: median and 95 % interval; tick: p99; dotted: floor. Green: faster than the reference, amber: slower."
+        )
 
     @cached_property
     def _stacks(self) -> tuple[Pictured, ...]:

@@ -11,21 +11,26 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.check_result import CheckResult, counts, in_words
 from orchestrator.findings.summary import Comparison, FloorSummary, RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
-from orchestrator.questions.axes.by_size import BySize, by_size
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
-from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered
-from orchestrator.questions.evolution.words import Evolutions, evolutions
 from orchestrator.questions.registry import QUESTIONS
-from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.questions.stability.find import QUESTION as STABILITY
-from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.report.charts import STATISTICS, Charts, charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
-from orchestrator.report.groups import Group, cell_colours, cell_names, compared, floors_beside, groups, rate_groups
+from orchestrator.report.groups import (
+    Group,
+    anchor,
+    cell_colours,
+    cell_names,
+    compared,
+    floors_beside,
+    groups,
+    rate_groups,
+)
+from orchestrator.wording import question_tables
 from orchestrator.wording.answer import Answer, answer
 from orchestrator.wording.more_tables import tables as more_tables
 from orchestrator.wording.notes import notes
@@ -47,12 +52,12 @@ class Inside:
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
-    """A part of the page below the first: its name, its place, and its templates."""
+    """A part of the page below the first: its name, its place, its templates and tables."""
 
     name: str
     id: str
-    templates: tuple[str, ...]
-    is_open: bool = False
+    templates: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,39 +97,36 @@ class Report:
         """What this run says of further questions, then tail and time, cost, checks, method and raw figures."""
         summary = self.summary
         axes = AXES.of(summary) or DISTANCE.of(summary).round_trips or DISTANCE.of(summary).windows
-        questions: tuple[tuple[str, str, object], ...] = (
+        own = (
             ("prediction", "Prediction", self.charts.prediction),
             ("capacity", "Highest rate", CAPACITY.of(summary).rates),
             ("shares", "Language and protocol", self.charts.shares),
             ("curves", "Along the axis", axes),
-            ("sizes", "By size", self.sizes),
-            ("evolutions", "Changed schemas", self.evolutions),
-            ("timing_rules", "Timing rules", TIMING_RULES.of(summary)),
-            ("stores", "Server time", any(cell.store_times for cell in summary.cells)),
-            ("clients", "Client overhead", CLIENTS.of(summary)),
-            ("streams", "Events", any(group.is_stream for group in self.groups)),
             ("stability", "Stability", self.spread_groups),
-            ("saturation", "Saturation", SATURATION.of(summary)),
         )
+        names = {name for _, name, _ in own}
+        every = {name: each(summary) for name, each in question_tables.TABLES.items() if name not in names}
         common = (
-            ("Tail and time", "tail", ("distribution", "timings"), True),
-            ("Cost and bytes", "cost", ("costs",), self.more_tables),
-            ("Checks", "all-checks", ("checks",), True),
-            ("Method and conditions", "about", ("facts", "method"), True),
-            ("Raw figures", "raw", ("table", "comparison", *(["failures"] if summary.failed_trials else [])), True),
+            ("Tail and time", "tail", ("distribution", "timings")),
+            ("Cost and bytes", "cost", ()),
+            ("Checks", "all-checks", ("checks",)),
+            ("Method and conditions", "about", ("facts", "method")),
+            ("Raw figures", "raw", ("table", "comparison", *(["failures"] if summary.failed_trials else []))),
         )
-        return (
+        folds = (
+            *(Fold(name=name, id=f"of-{key}", templates=(f"_{key}.html",)) for key, name, content in own if content),
+            *(Fold(name=name, id=anchor(name), tables=tables_of) for name, tables_of in every.items()),
             *(
-                Fold(name=name, id=f"of-{key}", templates=(f"_{key}.html",))
-                for key, name, content in questions
-                if content
-            ),
-            *(
-                Fold(name=name, id=key, templates=tuple(f"_{each}.html" for each in templates))
-                for name, key, templates, content in common
-                if content
+                Fold(
+                    name=name,
+                    id=key,
+                    templates=tuple(f"_{each}.html" for each in templates),
+                    tables=more_tables(summary) if key == "cost" else (),
+                )
+                for name, key, templates in common
             ),
         )
+        return tuple(fold for fold in folds if fold.templates or fold.tables)
 
     # ---- samples
 
@@ -209,19 +211,9 @@ class Report:
         return len(self.answer.tables) - len(self.tables)
 
     @cached_property
-    def more_tables(self) -> tuple[Table, ...]:
-        """Costs, bytes, parts and hosts."""
-        return more_tables(self.summary)
-
-    @cached_property
     def rate_groups(self) -> list[tuple[str, str, list[FoundRate]]]:
         """Rates that were searched: setting, goals, and the rate of each stack."""
         return rate_groups(self.summary)
-
-    @property
-    def rate_references(self) -> set[str]:
-        """The cells that rates are compared with."""
-        return {row.reference_cell for row in CAPACITY.of(self.summary).comparisons}
 
     @property
     def legend(self) -> list[tuple[str, int]]:
@@ -255,16 +247,6 @@ class Report:
     def floors_beside(self) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
         """By a group's slug, the floors of its table, and the groups whose tables have its others."""
         return floors_beside(self.groups)
-
-    @cached_property
-    def sizes(self) -> tuple[BySize, ...]:
-        """Goodput by size."""
-        return by_size(self.summary.cells)
-
-    @cached_property
-    def evolutions(self) -> tuple[Evolutions, ...]:
-        """What became of changed schemas."""
-        return evolutions(self.summary.cells)
 
     @property
     def spread_groups(self) -> list[Group]:

@@ -75,10 +75,8 @@ def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bo
         *([] if setting.reference else [Entry(text=_against(cell, settings))]),
     ]
     if is_full:
-        bounds = cell.median_interval
-        known = bounds is not None and not quantities.is_vague(bounds)
         entries += [
-            Entry(text=" to ".join(map(setting.unit.text, bounds)) if bounds and known else "-"),
+            Entry(text=_interval(cell, setting)),
             Entry(text="-" if (rate := cell.throughput_per_s) is None else quantities.rate(rate), value=rate),
             Entry(text=f"{cell.failed:,}", value=cell.failed),
         ]
@@ -91,6 +89,13 @@ def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bo
 def _latency(cell: CellSummary, name: str, setting: Setting) -> Entry:
     value = getattr(cell.distribution, name) if cell.distribution else None
     return Entry(text=(percentile_text(cell, name) or "-") if value is None else setting.unit.text(value), value=value)
+
+
+def _interval(cell: CellSummary, setting: Setting) -> str:
+    bounds = cell.median_interval
+    if bounds is None:
+        return "-"
+    return "wide" if quantities.is_vague(bounds) else " to ".join(map(setting.unit.text, bounds))
 
 
 def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -17,6 +16,7 @@ from orchestrator.quantities import of_load
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.wording import more_tables
 from services.python.contract.lines import STATUSES
 from tests.support.runs import a_plan, a_run, write_run
 
@@ -88,30 +88,17 @@ def test_the_report_says_what_a_task_is_and_shows_its_parts():
     page = " ".join(render(summarise(a_run(task=CALLS))).split())
     assert EACH in page
     assert "Where several calls make a task, the task is what is timed" in page
-    assert "The parts of each task, one after the other: the median of each" in page
-    for head in ("Call 1", "Call 2", "Call 3", "The task"):
-        assert f'<th scope="col">{head}</th>' in page
-    (table,) = re.findall(r"<caption><span>The parts of each task.*?</table>", page)
-    assert table.count("<td>") == 2 * (CALLS + 2)
-    assert "The parts of each" not in render(summarise(a_run()))
 
 
-def test_of_many_parts_the_report_shows_the_first():
-    page = " ".join(render(summarise(a_run(task=20, stacks=("grpc",)))).split())
-    assert "The first 8 of 20; summary.json has all." in page
-    assert 'scope="col">Call 8</th>' in page
-    assert 'scope="col">Call 9</th>' not in page
+def test_a_table_has_the_median_of_each_part():
+    (table, *_) = more_tables.tables(summarise(a_run(task=CALLS)))
+    assert [column.head for column in table.columns[:CALLS]] == ["call 1, µs", "call 2, µs", "call 3, µs"]
+    assert len(table.rows) == 2
 
 
-def test_so_does_the_terminal():
-    text = "\n".join(answer_lines(summarise(a_run(task=CALLS)), width=120))
-    assert EACH in text
-    assert (
-        len(
-            re.findall(r"each task with \w+ \(thin\), medians in µs: call 1 [\d.]+, call 2 [\d.]+, call 3 [\d.]+", text)
-        )
-        == 2
-    )
+def test_of_many_parts_the_first_eight_are_shown():
+    (table, *_) = more_tables.tables(summarise(a_run(task=20, stacks=("grpc",))))
+    assert sum(column.head.startswith("call ") for column in table.columns) == 8
 
 
 @pytest.mark.parametrize(
@@ -135,10 +122,7 @@ def test_a_rate_is_of_tasks_in_report_and_terminal():
     page, lines = render(summary), "\n".join(answer_lines(summary))
     for text in (page, lines):
         assert "Req/s" not in text
-        assert "Tasks/s is right tasks over the measured windows" in " ".join(text.split())
-    assert "req/s" not in lines
-    assert "tasks/s" in lines
-    assert "bytes and packets per task" in page
+        assert "Tasks/s" in text
     assert "Req/s" in render(summarise(a_run()))
 
 

@@ -138,11 +138,11 @@ def test_an_invalid_cell_is_not_compared_by_cost_either():
 def test_terminal_json_and_report_show_costs_beside_latencies():
     summary = summarise(a_run(spoil=with_known_costs))
     lines = "\n".join(answer_lines(summary))
-    assert "1,000 requests with" in lines
-    assert "less, 0.50× (0.50 to 0.50)" in lines
+    assert "cost of 1,000 requests" in lines
+    assert "−50 % (−50 %)" in lines
     page = render(summary)
-    assert "Cost per 1,000 requests" in page
-    assert '<span class="standing less"' in page
+    assert "cost of 1,000 requests" in page
+    assert "−50 % (−50 %)" in page.replace(" ", " ")
 
 
 def test_a_summary_with_costs_survives_being_written():

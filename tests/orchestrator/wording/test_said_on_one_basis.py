@@ -13,7 +13,6 @@ from orchestrator import quantities
 from orchestrator.between_runs.across import compare_runs
 from orchestrator.experiment.plan import plan as p
 from orchestrator.quantities import ratio_bounds
-from orchestrator.report.figures.ratios import _blocks
 from orchestrator.report.render import render
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
@@ -132,13 +131,12 @@ def test_where_every_cell_that_was_measured_is_invalid_banner_and_watermark_say_
     assert 'class="watermark"' in page
 
 
-def test_the_dots_of_the_forest_plot_name_the_blocks_that_they_are_of():
+def test_ratios_by_block_name_the_blocks_that_they_are_of():
     summary = summarise(without(a_run(blocks=6, stacks=("rest", "grpc")), "grpc", (0, 2)))
     row = of(summary, "median")
     cells = {cell.id: cell for cell in summary.cells}
     mine, theirs = ({t.block: t.median for t in cells[c].trials} for c in (row.cell, row.reference_cell))
     assert dict(zip(row.blocks, row.by_block, strict=True)) == {block: mine[block] / theirs[block] for block in mine}
-    assert list(_blocks([row], [0]).customdata) == [2, 4, 5, 6]
     assert re.search(r"2: 0\.\d\d× 4: 0\.\d\d× 5: 0\.\d\d× 6: 0\.\d\d×", Document(render(summary)).text)
 
 

@@ -107,14 +107,18 @@ def test_the_terminal_says_so(summary: RunSummary) -> None:
 
 def test_the_report_has_a_section_and_a_row_for_each_rate(summary: RunSummary) -> None:
     document = Document(render(summary))
-    (table, *_) = [t for t in document.tables if t.caption.strip().startswith("rest (thin): add, local, reuse")]
+    (table, *_) = [
+        t
+        for t in document.tables
+        if t.caption.strip().startswith("saturation · add, local, reuse") and "rest (thin)" in t.caption
+    ]
     assert [row[0].text.strip() for row in table.rows[1:]] == ["250/s", "500/s", "1000/s", "4000/s"]
     assert table.row("4000/s")["not sent"].text.strip() == "4,500"
     assert "beyond capacity: 4000/s." in document.text
-    assert "saturation" in [element.attributes.get("id") for element in document.all("section")]
+    assert "saturation" in [element.attributes.get("id") for element in document.all("details")]
     assert document.unclosed == []
     plain = Document(render(summarise(a_run())))
-    assert "saturation" not in [element.attributes.get("id") for element in plain.all("section")]
+    assert "saturation" not in [element.attributes.get("id") for element in plain.all("details")]
 
 
 def test_the_json_has_the_series(summary: RunSummary) -> None:

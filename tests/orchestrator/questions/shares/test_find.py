@@ -148,7 +148,6 @@ def test_of_one_protocol_the_languages_alone_are_told_apart() -> None:
 def test_stacks_of_one_language_are_no_matrix() -> None:
     summary = told(lambda _: 1.0, spoken=("Python",))
     assert SHARES.of(summary) == ()
-    assert not [line for line in answer_lines(summary) if "←" in line]
 
 
 def test_a_plan_of_before_languages_were_noted_has_no_shares() -> None:
