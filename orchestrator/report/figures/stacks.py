@@ -23,12 +23,12 @@ from orchestrator.report.groups import Group
 from orchestrator.wording.axis_names import ends
 from orchestrator.wording.phrasing import change
 
-_ROW_PX = 27
+_ROW_PX = 29
 _TOP_PX, _BOTTOM_PX = 18, 42
-_LETTER_PX = 5.3  # of the smaller text
+_LETTER_PX = 5.7  # of the smaller text
 _BOLD_PX = 7.0  # of a letter of the larger one
-_SMALL = 10  # px of a second line, which sets the space between both
-_MOST_LETTERS = 27
+_SMALL = 11  # px of a second line, which sets the space between both
+_MOST_LETTERS = 26
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
 
 
