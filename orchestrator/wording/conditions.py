@@ -9,6 +9,7 @@ from orchestrator.experiment.plan.contrasts import languages_of_stacks
 from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check, counts, in_words
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.summary import RunSummary
+from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.wording.where import name_of_place
 
 _MOST_CHECKS = 4
@@ -45,7 +46,7 @@ def _parts(summary: RunSummary) -> Iterator[str]:
     distances = Distances.of(summary.plan)
     places = [name_of_place(distances, cell) for cell in summary.cells if cell.kind != "codec"]
     yield _several(places)
-    yield _several([cell.load for cell in summary.cells])
+    yield "" if CAPACITY.of(summary).rates else _several([cell.load for cell in summary.cells])
     repeats = max((len(cell.trials) for cell in summary.cells), default=0)
     yield quantities.count(repeats, "repeat") if repeats else ""
 

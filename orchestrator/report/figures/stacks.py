@@ -26,7 +26,7 @@ from orchestrator.wording.phrasing import change
 _ROW_PX = 29
 _TOP_PX, _BOTTOM_PX = 18, 42
 _LETTER_PX = 5.7  # of the smaller text
-_BOLD_PX = 7.0  # of a letter of the larger one
+_BOLD_PX = 7.4  # of a letter of the larger one
 _SMALL = 11  # px of a second line, which sets the space between both
 _MOST_LETTERS = 26
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
