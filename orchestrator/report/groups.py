@@ -24,7 +24,6 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
-from orchestrator.wording.notes import clauses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +99,6 @@ class Group:
     def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
         """The comparisons of one statistic: median, p99 or throughput."""
         return tuple(comparison for comparison in self.comparisons if comparison.statistic == statistic)
-
-    @property
-    def differences(self) -> str:
-        """What differs between its stacks and the reference, as clauses; empty where the plan does not say."""
-        return clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""

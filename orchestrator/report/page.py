@@ -37,7 +37,7 @@ from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.wording import reasons
-from orchestrator.wording.phrasing import capital
+from orchestrator.wording.phrasing import capital, change, change_span
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -148,6 +148,8 @@ _GLOBALS: dict[str, object] = {
     "call_words": _call_words,
     "capacity_words": capacity_words,
     "capital": capital,
+    "change": change,
+    "change_span": change_span,
     "cost_names": COSTS,
     "count": quantities.count,
     "dash": palette.dash,

@@ -138,7 +138,7 @@ def whys(of: Shares) -> tuple[str, ...]:
     for spread in of.spreads:
         if spread.why_not:
             by_why.setdefault(spread.why_not, []).append(QUANTITIES[spread.quantity])
-    return tuple(f"Of {quantities.listed(names)} it cannot be told: {why}." for why, names in by_why.items())
+    return tuple(f"Insufficient data for {quantities.listed(names)}: {why}." for why, names in by_why.items())
 
 
 def left_out(of: Shares) -> tuple[str, ...]:

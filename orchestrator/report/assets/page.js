@@ -250,14 +250,14 @@
     if (!found.length) return "Nothing is predicted there: it is beyond twice what was measured.";
     if (code === -1) return `${found[0].label} alone is predicted there.`;
     if (code === 0) return `It does not matter: all lie within ${grid.matters} of ${found[0].label}.`;
-    if (code === -2) return `${found[0].label} is predicted first; it is not told apart from the others.`;
+    if (code === -2) return `${found[0].label} is predicted first, without a significant difference to the others.`;
     const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
-    if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
+    if (first.length > 1) return `${first.join(" or ")}: faster than the others, and close to each other.`;
     const by = found[1].latency - found[0].latency;
     const share = by / found[0].latency;
     const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
     const more = share < 1 ? `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` : `a factor of ${times}`; // words.difference
-    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${more}.`;
+    return `${first[0]} is faster than ${found[1].label} by ${inMs(by)}, ${more}.`;
   };
 
   const make = (tag, className, ...content) => {
