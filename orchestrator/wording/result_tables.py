@@ -30,12 +30,6 @@ def tables(summary: RunSummary, *, mark: str = "", is_full: bool = False) -> tup
     return tuple(replace(table, title=f"{mark}: {table.title}") if mark else table for table in every)
 
 
-def per_setting(summary: RunSummary) -> tuple[Table, ...]:
-    """Return a full table for each setting, whatever the run asks."""
-    settings = Settings(summary)
-    return tuple(_table(setting, settings, is_full=True) for setting in settings.every)
-
-
 def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
     unit = setting.unit
     name = setting.reference

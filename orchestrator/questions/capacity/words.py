@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import log
 from operator import attrgetter
@@ -250,16 +251,18 @@ def _remarks(found: FoundRate) -> Iterator[str]:
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each setting and its goals."""
     capacity = QUESTION.of(summary)
-    return tuple(
-        text_table(
-            f"highest rate while {goals} · {setting}",
-            HEADS,
-            [row(found, capacity.comparisons) for found in of],
-            (NOTES,),
-            texts=1,
-        )
-        for (setting, goals), of in groupby(capacity.rates, key=attrgetter("setting", "goals"))
-    )
+    groups = groupby(capacity.rates, key=attrgetter("setting", "goals"))
+    return tuple(_table(setting, goals, list(rates), capacity) for (setting, goals), rates in groups)
+
+
+def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capacity) -> Table:
+    rows = [row(found, capacity.comparisons) for found in rates]
+    table = text_table(f"highest rate while {goals} · {setting}", HEADS, rows, (NOTES,), texts=1)
+    shown = []
+    for line, found in zip(table.rows, rates, strict=True):
+        first, *rest = line.entries
+        shown.append(replace(line, entries=(replace(first, value=found.rate_per_s), *rest)))
+    return replace(table, rows=tuple(shown))
 
 
 PATH_HEADS = ("search", "found", "rates tried, in order")

@@ -44,7 +44,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
     labels = [_label(cell.stack_label, ends(cell), place) for place, cell in enumerate(cells)]
     letters = max(len(line) for cell in cells for line in (_cut(ends(cell)), _cut(cell.stack_label)))
     standings = [_standing(group, cell) for cell in cells]
-    wide = max(len(_median(group, cell)) for cell in cells)
+    wide = max(len("reference") - 1, *(len(_median(group, cell)) for cell in cells))
     layout = {
         "xaxis": logarithmic(f"latency, {unit.name} (logarithmic)", min(values) / room, max(values) * room),
         "yaxis": {
@@ -56,7 +56,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
         },
         "margin": {
             "l": round(letters * _LETTER_PX) + 12,
-            "r": round(wide * _BOLD_PX) + 8,
+            "r": round(wide * _BOLD_PX) + 12,
             "t": _TOP_PX,
             "b": _BOTTOM_PX,
         },

@@ -98,6 +98,7 @@ def test_arrow_keys_reach_what_shares_one_stop_of_the_tab_key(
     page: Page, tmp_path: Path, place: str, keys: list[str]
 ) -> None:
     page.open(written("calls", tmp_path))
+    page.evaluate(OPEN)
     reached, of, stops = page.evaluate(f"{REACHED}({[place, keys]!r})")
     assert of > 1
     assert (reached, stops) == (of, 1)
