@@ -250,5 +250,5 @@ def more(summary: RunSummary) -> str:
     share = quantities.margin(summary.matters)
     if needed is None or needed > _MOST_REPEATS:
         repeats = "over 1,000" if needed is None else f"{needed:,}"
-        return f"{share} takes {repeats} repeats at this spread: measure longer trials, or raise `matters`"
-    return f"{share} takes `--set repeats={needed}`" if needed > planned else ""
+        return f"for {share}: {repeats} repeats at this spread, so measure longer trials, or raise `matters`"
+    return f"for {share}: `--set repeats={needed}`" if needed > planned else ""
