@@ -19,13 +19,15 @@ def tables_lines(tables: Iterable[Table], width: int) -> Iterator[str]:
         yield ""
         yield from table_lines(table, width)
         for note in table.notes:
-            yield from () if note in seen else (f"{_INDENT}{line}" for line in _wrapped(note, width - len(_INDENT)))
+            yield from () if note in seen else (f"{_INDENT}{line}" for line in wrapped(note, width - len(_INDENT)))
         seen |= {*table.notes}
 
 
-def _wrapped(text: str, width: int) -> Iterator[str]:
-    for line in textwrap.wrap(quantities.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
-        yield line.replace("\u00a0", " ")
+def wrapped(text: str, width: int, *, head: str = "", margin: int = 0) -> Iterator[str]:
+    """A text in lines of so many columns beside its head, none of which ends between a number and its unit."""
+    lines = textwrap.wrap(quantities.unbroken(text), width - margin, break_long_words=False, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        yield f"{'' if number else head:{margin}}{line}".replace("\u00a0", " ")
 
 
 def table_lines(table: Table, width: int) -> Iterator[str]:
@@ -68,8 +70,7 @@ def _part(table: Table, labels: int, part: Sequence[int]) -> Iterator[str]:
         wide = max(map(len, texts))
         is_text = table.columns[number].is_text
         columns.append([f"{'':{_GAP}}{text:{'<' if is_text else '>'}{wide}}" for text in texts])
-    has_details = any(row.detail or any(map(_below, row.entries)) for row in table.rows)
     for number, head in enumerate(heads):
         line = f"{_INDENT}{head.ljust(labels)}{''.join(column[number] for column in columns)}".rstrip()
-        if line or (number != 1 and (has_details or number % 2 == 0)):
+        if line:
             yield line

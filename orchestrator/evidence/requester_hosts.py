@@ -1,4 +1,4 @@
-"""What each requester host did where several ask, and the same as text for a table: in terminal and report."""
+"""What each requester host did where there are several."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from orchestrator import quantities
 from orchestrator.evidence.one_clock import OnHost
 from orchestrator.findings.summary import OfTrial, RequesterHost
 from orchestrator.statistics import quantiles as st
-
-HEADS = ("processes", "requests (share)", "req/s", "median, {unit}", "p99, {unit}", "busiest process")
-
-NOTE = (
-    "Each requester host by itself, each by its own clock: req/s, median and p99 are those in the middle of its trials. The"
-    " hosts' rates add up to the cell's, its percentiles are those of all their requests."
-)
 
 
 def of_trial(hosts: Sequence[OnHost]) -> tuple[OfTrial, ...]:
@@ -66,20 +58,3 @@ def _middle(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     middle = median(known) if known else None
     return None if middle is None or math.isinf(middle) else middle
-
-
-def heads(unit: quantities.Unit) -> tuple[str, ...]:
-    """`HEADS` with a table's unit."""
-    return tuple(head.format(unit=unit.name) for head in HEADS)
-
-
-def figures(of: RequesterHost, unit: quantities.Unit) -> tuple[str, ...]:
-    """A row, below `HEADS`."""
-    return (
-        f"{of.processes}",
-        f"{of.requests:,} ({quantities.percent(of.share)})",
-        "-" if of.throughput_per_s is None else quantities.rate(of.throughput_per_s),
-        "-" if of.median is None else unit.text(of.median),
-        "-" if of.p99 is None else unit.text(of.p99),
-        "-" if of.cpu_share is None else quantities.percent(of.cpu_share),
-    )

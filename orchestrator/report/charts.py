@@ -10,7 +10,7 @@ from functools import cached_property
 from orchestrator import quantities
 from orchestrator.findings import naming
 from orchestrator.findings.grid import sweep
-from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
@@ -19,11 +19,10 @@ from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
-from orchestrator.report.figures.floor import floor_bars
 from orchestrator.report.figures.lines import gap_curves, latency_curves, panels, scales
 from orchestrator.report.figures.rates import found_rates
-from orchestrator.report.figures.ratios import forest
 from orchestrator.report.figures.shares import share_dots
+from orchestrator.report.figures.stacks import stack_dots
 from orchestrator.report.figures.time import time_strip, timeline
 from orchestrator.report.groups import Group, anchor, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
@@ -33,7 +32,7 @@ MOST_FIRST = 6
 MOST_OF_A_KIND = 12
 """Of what each setting or each cell has one of: as many become files of their own."""
 STATISTICS = ("median", "p99", "throughput")
-_RATIOS = "ratios"
+_STACKS = "latencies of stacks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ class Strip:
 class GroupCharts:
     """The pictures of one group; one that has nothing to show is None."""
 
-    floor: Figure | None
+    stacks: Figure | None
     ecdf: Figure | None
     percentiles: Figure | None
     strips: tuple[Strip, ...]
@@ -111,9 +110,8 @@ class ShareView:
 
 @dataclass(frozen=True, kw_only=True)
 class Charts:
-    """Every picture of a report; `forests` by group and statistic, `of_groups` by group."""
+    """Every picture of a report; `of_groups` by group."""
 
-    forests: Mapping[str, Mapping[str, Figure | None]]
     of_groups: Mapping[str, GroupCharts]
     axes: tuple[AxisView, ...]
     sweep: tuple[Pictured, ...]
@@ -121,12 +119,11 @@ class Charts:
     shares: tuple[ShareView, ...]
     timeline: Figure | None
     groups: Sequence[Group]
-    compared: Sequence[Group]
     prediction: PredictionView | None = None
 
     @cached_property
     def first(self) -> tuple[Pictured, ...]:
-        """What answers at a glance: rates that were searched, else latency along the axis, ratios, or where medians go."""
+        """What answers at a glance: rates that were searched, else latency along the axis, or that of each stack."""
         return tuple(self._candidates)[:MOST_FIRST]
 
     @property
@@ -134,55 +131,28 @@ class Charts:
         """How many of the same kind stand in the details alone."""
         return len(self._candidates) - len(self.first)
 
-    @cached_property
-    def slugs_first(self) -> frozenset[str]:
-        """What the details need not show again."""
-        return frozenset(each.figure.slug for each in self.first)
-
     @property
-    def forest_pictures(self) -> list[Pictured]:
-        """Ratios of medians that the first part does not show."""
-        return [each for each in self._ratios if each.figure.slug not in self.slugs_first]
-
-    @property
-    def are_rates_first(self) -> bool:
-        """Whether the first part shows rates that were searched."""
-        return bool(self.rates)
-
-    @property
-    def are_lines_first(self) -> bool:
-        """Whether it shows latency along the run's axis."""
-        return bool(self.sweep) and not self.rates
-
-    @property
-    def are_ratios_first(self) -> bool:
-        """Whether the first part shows ratios."""
-        return any(each.figure.slug in self.slugs_first for each in self._ratios)
-
-    @property
-    def floor_pictures(self) -> list[Pictured]:
-        """Where medians go, of the groups that the first part does not show."""
-        return [each for each in self._bars if each.figure.slug not in self.slugs_first]
-
-    @cached_property
-    def _ratios(self) -> tuple[Pictured, ...]:
-        return tuple(
-            Pictured(title=group.title, figure=drawn)
-            for group in self.compared
-            if (drawn := self.forests[group.slug]["median"])
+    def how_to_read(self) -> str:
+        """What the marks of the first pictures are."""
+        if self.rates:
+            return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
+        if self.sweep:
+            return "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor."
+        return (
+            "Dot: median and 95 % interval; tick: p99; dotted: floor. Green: faster than the reference, amber: slower."
         )
 
     @cached_property
-    def _bars(self) -> tuple[Pictured, ...]:
+    def _stacks(self) -> tuple[Pictured, ...]:
         return tuple(
-            Pictured(title=group.title if len(self.groups) > 1 else "", figure=drawn)
+            Pictured(title=group.title, figure=drawn)
             for group in self.groups
-            if (drawn := self.of_groups[group.slug].floor)
+            if (drawn := self.of_groups[group.slug].stacks)
         )
 
     @cached_property
     def _candidates(self) -> tuple[Pictured, ...]:
-        return self.rates or self.sweep or self._ratios or self._bars
+        return self.rates or self.sweep or self._stacks
 
     def for_files(self) -> tuple[list[Pictured], Counter[str]]:
         """The pictures that become files, in the order of the page, and how many of which kind do not.
@@ -194,7 +164,7 @@ class Charts:
         seen: Counter[str] = Counter()
         for kind, pictured in self._of_settings():
             seen[kind] += 1
-            if (self.rates and not kind.startswith(_RATIOS)) or seen[kind] > MOST_OF_A_KIND:
+            if self.rates or seen[kind] > MOST_OF_A_KIND:
                 left_out[kind] += 1
             else:
                 found.append(pictured)
@@ -223,14 +193,10 @@ class Charts:
 
     def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
         """Those of single settings, each with its kind."""
-        for group in self.compared:
-            for statistic, figure in self.forests[group.slug].items():
-                if figure:
-                    yield f"{_RATIOS} by {statistic}", Pictured(title=group.title, figure=figure)
         for group in self.groups:
             of = self.of_groups[group.slug]
             figures = (
-                ("floors", of.floor),
+                (_STACKS, of.stacks),
                 ("distributions", of.ecdf),
                 ("percentile curves", of.percentiles),
                 *(("timings over time", strip.figure) for strip in of.strips),
@@ -240,19 +206,16 @@ class Charts:
                     yield kind, Pictured(title=group.title, figure=figure)
 
 
-def charts(summary: RunSummary, found: Sequence[Group], compared: Sequence[Group], colours: dict[str, int]) -> Charts:
-    """All pictures of a summary, its groups and its groups of comparisons."""
-    is_alone = {cell.kind for cell in summary.cells} == {"codec"}
+def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int]) -> Charts:
+    """All pictures of a summary and its groups."""
     return Charts(
-        forests={group.slug: _forests(group, compared, colours, summary.matters) for group in compared},
-        of_groups={group.slug: _of_group(group, kin(group, found), colours, is_alone=is_alone) for group in found},
+        of_groups={group.slug: _of_group(group, kin(group, found), colours) for group in found},
         axes=_axis_views(summary, colours),
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
         shares=tuple(share_views(summary)),
         timeline=timeline(summary, colours),
         groups=found,
-        compared=compared,
         prediction=prediction_view(summary, colours),
     )
 
@@ -273,38 +236,10 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
             yield Pictured(title=title, figure=drawn)
 
 
-def _forests(
-    group: Group, compared: Sequence[Group], colours: dict[str, int], matters: float
-) -> dict[str, Figure | None]:
-    """The forest plots of a group, by statistic; those by the same factor share a scale. None where there is no ratio."""
-    factors = {row.factor for row in group.comparisons}
-    beside: dict[str, list[Comparison]] = {
-        statistic: [
-            row
-            for other in compared
-            for row in other.compared_by(statistic)
-            if row.factor in factors and row.ratio is not None
-        ]
-        for statistic in STATISTICS
-    }
-    return {
-        statistic: forest(
-            f"forest-{statistic}-{group.slug}",
-            group.title,
-            group.compared_by(statistic),
-            colours,
-            matters,
-            beside[statistic],
-        )
-        for statistic in STATISTICS
-    }
-
-
-def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int], *, is_alone: bool) -> GroupCharts:
-    has_floor = not is_alone and not group.is_stream
+def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int]) -> GroupCharts:
     strips = [(cell, time_strip(cell, group, colours, beside)) for cell in group.measured]
     return GroupCharts(
-        floor=floor_bars(group, colours, beside) if has_floor else None,
+        stacks=stack_dots(group, beside),
         ecdf=ecdf(group, colours, beside),
         percentiles=percentile_curve(group, colours, beside),
         strips=tuple(

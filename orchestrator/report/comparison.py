@@ -58,7 +58,7 @@ def markdown(comparison: RunComparison, judgement: Judgement, commands: Sequence
             f"**{judgement.overall.capitalize()}:** {escaped(judgement.sentence)}.",
             "",
             *_table(comparison, every, judgement.limit),
-            *_listed("What could not be told", _undetermined(every, judgement.limit)),
+            *_listed("Undetermined", _undetermined(every, judgement.limit)),
             *_listed("What differs between the runs", comparison.differences),
             *_listed("In every row", comparison.in_all_rows),
             "#### How to repeat it",

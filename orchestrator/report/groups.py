@@ -17,7 +17,6 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.findings import naming
 from orchestrator.findings.blocks import by_median
-from orchestrator.findings.cost import PRICED, SHOWN
 from orchestrator.findings.naming import units
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for
@@ -25,7 +24,6 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
-from orchestrator.wording.notes import clauses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,31 +82,10 @@ class Group:
         return tuple(cell for cell in self.cells if cell.distribution is not None)
 
     @property
-    def with_parts(self) -> tuple[CellSummary, ...]:
-        """The cells with a sample whose samples have parts, those of the first one's kind and number of parts."""
-        found = [cell for cell in self.measured if cell.parts]
-        return tuple(c for c in found if (c.kind, len(c.parts)) == (found[0].kind, len(found[0].parts)))
-
-    @property
-    def counted(self) -> tuple[str, ...]:
-        """What is known of its cells' costs, in the order of a table."""
-        return tuple(name for name in (*SHOWN, *PRICED) if any(name in cell.costs for cell in self.cells))
-
-    @property
     def costs_compared(self) -> tuple[Comparison, ...]:
         """The pairs of cells that it compares, by what requests cost."""
         pairs = {(c.cell, c.reference_cell, c.factor) for c in self.comparisons}
         return tuple(c for c in self.costs if (c.cell, c.reference_cell, c.factor) in pairs)
-
-    @property
-    def has_whole_lives(self) -> bool:
-        """Whether a peak of memory is not of the measured phase alone."""
-        return any(cost.is_whole_life for cell in self.cells for cost in cell.costs.values())
-
-    def by_cost(self, cell: CellSummary, name: str) -> tuple[Comparison, ...]:
-        """The comparisons of this cell by a cost. Those of both directions together stand below what was received."""
-        asked = {"wire_bytes_received": "wire_bytes", "packets_received": "packets"}.get(name, name)
-        return tuple(c for c in self.costs if c.cell == cell.id and c.statistic == asked)
 
     @property
     def has_vague_intervals(self) -> bool:
@@ -122,11 +99,6 @@ class Group:
     def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
         """The comparisons of one statistic: median, p99 or throughput."""
         return tuple(comparison for comparison in self.comparisons if comparison.statistic == statistic)
-
-    @property
-    def differences(self) -> str:
-        """What differs between its stacks and the reference, as clauses; empty where the plan does not say."""
-        return clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""

@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from orchestrator import disk, quantities, unseen
 from orchestrator.errors import UsageError
-from orchestrator.evidence import requester_hosts
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.findings.cost import COSTS
@@ -28,25 +27,18 @@ from orchestrator.findings.naming import in_phrases, of_rates
 from orchestrator.findings.opening import NOT_TOLD, STEPS
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.questions.clients import words as client_words
 from orchestrator.questions.distance import words as distance_words
 from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.questions.evolution.words import said
-from orchestrator.questions.mix import words as mix_words
-from orchestrator.questions.saturation import words as saturation_words
-from orchestrator.questions.scorecard import words as score_words
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.stability import words as spread_words
 from orchestrator.questions.stability.spread import SPREADS
-from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.streams import words as event_words
-from orchestrator.questions.timing_rules import words as rule_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.wording import reasons
-from orchestrator.wording.phrasing import capital
-from services.python.contract.limits import SATURATED
+from orchestrator.wording.phrasing import capital, change, change_span
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -149,19 +141,6 @@ def _call_words(values: Values) -> str:
     return ", ".join(phrases(values))
 
 
-_COST_HEADS = {
-    "responder_cpu": "CPU of responder",
-    "requester_cpu": "CPU of requester",
-    "responder_memory": "Memory of responder",
-    "requester_memory": "Memory of requester",
-    "wire_bytes_sent": "Sent",
-    "wire_bytes_received": "Received (comparison: both directions)",
-    "packets_sent": "Packets out",
-    "packets_received": "Packets in (comparison: both directions)",
-    "responder_usd": "A million, responder",
-    "requester_usd": "A million, requester",
-    "traffic_usd": "A million, traffic",
-}
 # What templates may call and name: nothing of it depends on a run.
 _GLOBALS: dict[str, object] = {
     "anchor": anchor,
@@ -170,17 +149,14 @@ _GLOBALS: dict[str, object] = {
     "call_words": _call_words,
     "capacity_words": capacity_words,
     "capital": capital,
-    "cost_heads": _COST_HEADS,
+    "change": change,
+    "change_span": change_span,
     "cost_names": COSTS,
     "count": quantities.count,
     "dash": palette.dash,
     "event_words": event_words,
     "evidence": shown_evidence,
     "axis_words": axis_words,
-    "client_words": client_words,
-    "mix_words": mix_words,
-    "rule_words": rule_words,
-    "saturation_words": saturation_words,
     "exact": markup.exact,
     "in_phrases": in_phrases,
     "is_vague": quantities.is_vague,
@@ -200,16 +176,12 @@ _GLOBALS: dict[str, object] = {
     "rate": quantities.rate,
     "ratio": quantities.ratio,
     "ratio_bounds": quantities.ratio_bounds,
-    "requester_hosts": requester_hosts,
-    "saturated": SATURATED,
-    "score_words": score_words,
     "series": palette.series,
     "share_words": share_words,
     "size": quantities.size,
     "spread_names": SPREADS,
     "spread_words": spread_words,
     "statistic": markup.statistic,
-    "store_words": store_words,
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),
     "why": reasons.why,

@@ -21,7 +21,7 @@ from orchestrator.quantities import listed
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.check_groups import marks
-from orchestrator.report.groups import cell_colours, compared, groups
+from orchestrator.report.groups import cell_colours, groups
 from orchestrator.report.page import render_page
 
 Browse = Callable[[str], str]
@@ -44,7 +44,7 @@ def chosen(summary: RunSummary) -> tuple[list[Pictured], str]:
     """Return the pictures that become files, and which others there are, in words; empty without any."""
     found = groups(summary)
     colours = cell_colours(found, summary)
-    drawn, left_out = charts(summary, found, compared(found, summary), colours).for_files()
+    drawn, left_out = charts(summary, found, colours).for_files()
     where = "of single rates that were tried" if CAPACITY.of(summary).rates else f"beyond {MOST_OF_A_KIND} of a kind"
     kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
     return drawn, f"left out, as they are {where}: {kinds}" if kinds else ""

@@ -149,7 +149,7 @@ def _entry(of: Surface, column: int, line: int) -> Entry:
     if code == EVEN:
         who = "does not matter"
     elif code == UNSURE:
-        who = "not told apart"
+        who = "no significant difference"
     else:
         who = " or ".join(of.names(code))
     return Entry(who=who, latency=float(np.nanmin(known)), apart=float(of.apart[column, line]))

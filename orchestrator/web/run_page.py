@@ -51,7 +51,7 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
     folder, summary = judged.folder, judged.summary
     return {
         "summary": summary,
-        "sentences": answer(summary).sentences,
+        "answer": answer(summary),
         "invalid": invalid_numbers(summary),
         "remarks": (*_interrupted(folder), *summary.warnings),
         "table": small_table([_export(judged)]),

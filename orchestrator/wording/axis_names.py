@@ -6,6 +6,7 @@ from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, of_load, said
 from orchestrator.findings.grid import PLACEMENT, Line, Panel, Place, Sweep
+from orchestrator.findings.summary import CellSummary
 
 _CONNECTIONS = {"reuse": "keep-alive", "per-request": "new connections"}
 _ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
@@ -74,14 +75,14 @@ def _common_load(panel: Panel) -> list[str]:
     return [BY_NAME[name].text(value) for value in values] if len(values) == 1 else []
 
 
-def ends(line: Line) -> str:
-    """Server and client of a line: `grpcio ← grpcio`."""
-    return f"{line.first.responder} ← {line.first.client}"
+def ends(cell: CellSummary) -> str:
+    """Server and client: `grpcio ← grpcio`; of a codec alone its library."""
+    return cell.client if cell.kind == "codec" else f"{cell.responder} ← {cell.client}"
 
 
 def detail(panel: Panel, line: Line) -> str:
     """What stands below a line's label: both ends, and how it calls where that differs."""
-    return ", ".join(filter(None, (ends(line), "" if is_alike(panel) else _call(line))))
+    return ", ".join(filter(None, (ends(line.first), "" if is_alike(panel) else _call(line))))
 
 
 def name(panel: Panel, line: Line) -> str:

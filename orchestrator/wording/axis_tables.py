@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.grid import Panel, Place, Sweep, sweep
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
-from orchestrator.findings.validity import invalid_cells
 from orchestrator.quantities import Unit
 from orchestrator.statistics.terms import Interval
 from orchestrator.wording import axis_names
-from orchestrator.wording.phrasing import percentile_text
+from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
+from orchestrator.wording.settings import Settings
 from orchestrator.wording.table import Column, Entry, Row, Table
 
-_CELLS = "A cell holds the median and its 95 % interval."
+_CELLS = (
+    "A cell holds the median; below it the difference to the reference, or the median's own, with the 95 % interval."
+)
 _TRIPS = "RTT: how many of the column's round trips, as ping measured them, the median takes."
 _FEW = "Fewer than three blocks give no interval."
 _VAGUE = f"*: {quantities.VAGUE}."
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
-    """A table for each operation, and for each value of further axes; empty of a run without an axis."""
+    """A table for each operation that has several values of the axis, and for each value of further axes."""
     along = sweep(summary)
     if along is None:
         return ()
-    invalid = invalid_cells(summary.cells, summary.checks)
-    return tuple(_table(along, panel, invalid) for panel in along.panels)
+    settings = Settings(summary)
+    return tuple(_table(along, panel, settings) for panel in along.panels if len(panel.places) > 1)
 
 
-def _table(along: Sweep, panel: Panel, invalid: Mapping[str, Sequence[str]]) -> Table:
+def cells_of(summary: RunSummary) -> frozenset[str]:
+    """Return the ids of the cells in these tables."""
+    along = sweep(summary)
+    panels = [panel for panel in along.panels if len(panel.places) > 1] if along else []
+    return frozenset(cell.id for panel in panels for line in panel.lines for cell in line.cells if cell is not None)
+
+
+def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
     cells = [cell for line in panel.lines for cell in line.cells if cell is not None]
     unit = axis_names.unit(along)
     return Table(
@@ -42,12 +51,12 @@ def _table(along: Sweep, panel: Panel, invalid: Mapping[str, Sequence[str]]) -> 
             )
             for place in panel.places
         ),
-        rows=(*_stacks(panel, unit, invalid), *_floors(panel, unit)),
+        rows=(*_stacks(panel, unit, settings), *_floors(panel, unit)),
         notes=tuple(_notes(panel, cells)),
     )
 
 
-def _stacks(panel: Panel, unit: Unit, invalid: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+def _stacks(panel: Panel, unit: Unit, settings: Settings) -> Iterator[Row]:
     for line in panel.lines:
         yield Row(
             label=line.first.stack_label,
@@ -55,28 +64,33 @@ def _stacks(panel: Panel, unit: Unit, invalid: Mapping[str, Sequence[str]]) -> I
             kind="stack",
             series=line.stack,
             entries=tuple(
-                _of_cell(cell, place, unit, is_invalid=cell is not None and cell.id in invalid)
-                for cell, place in zip(line.cells, panel.places, strict=True)
+                _of_cell(cell, place, unit, settings) for cell, place in zip(line.cells, panel.places, strict=True)
             ),
         )
 
 
-def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, *, is_invalid: bool) -> Entry:
+def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, settings: Settings) -> Entry:
     if cell is None:
         return Entry(text="")
-    flags = (*(["invalid"] if is_invalid else []), *([quantities.count(cell.failed, "error")] if cell.failed else []))
+    flags = (*(["invalid"] if cell.id in settings.invalid else []),)
+    flags += (quantities.count(cell.failed, "error"),) if cell.failed else ()
     flags += (f"{cell.not_sent:,} not sent",) if cell.not_sent else ()
     median = cell.distribution.median if cell.distribution else None
     if median is None:
         return Entry(text=percentile_text(cell, "median") or "-", flags=flags)
-    return _entry(median, cell.median_interval, place.rtt, unit, flags)
+    comparison = next((c for c in settings.against(cell) if c.ratio is not None and not c.control), None)
+    detail = _interval(cell.median_interval, unit) if cell.median_interval else ""
+    if comparison is not None and comparison.ratio is not None:
+        detail = f"{change(comparison.ratio)} ({_bounds(comparison.interval)})"
+    return _entry(median, detail, place.rtt, unit, flags)
 
 
-def _entry(
-    median: float, interval: Interval | None, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()
-) -> Entry:
-    details = [_interval(interval, unit)] if interval else []
-    details += [f"{quantities.number(median / rtt, 1)} RTT"] if rtt else []
+def _bounds(bounds: Interval | None) -> str:
+    return "no interval" if bounds is None else "wide" if is_wide(bounds) else change_span(bounds)
+
+
+def _entry(median: float, detail: str, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()) -> Entry:
+    details = [*filter(None, (detail,)), *([f"{quantities.number(median / rtt, 1)} RTT"] if rtt else [])]
     return Entry(text=_number(median, unit), detail=", ".join(details), value=median, flags=flags)
 
 
@@ -106,7 +120,7 @@ def _floors(panel: Panel, unit: Unit) -> Iterator[Row]:
 def _of_floor(floor: FloorSummary | None, place: Place, unit: Unit) -> Entry:
     if floor is None or floor.distribution is None or floor.distribution.median is None:
         return Entry(text="")
-    return _entry(floor.distribution.median, None, place.rtt if floor.kind == "tcp" else None, unit)
+    return _entry(floor.distribution.median, "", place.rtt if floor.kind == "tcp" else None, unit)
 
 
 def _notes(panel: Panel, cells: Sequence[CellSummary]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What follows the first sentence: what a difference is worth, how sure it is, and what to do."""
+"""What follows the fastest: what a difference is worth, what is compared, how sure it is and how to get more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from math import exp, log
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME, STACK
-from orchestrator.findings import effects, power, validity
+from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
+from orchestrator.findings import effects, power
 from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.ranking import Ranking
@@ -17,15 +18,12 @@ from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
-from orchestrator.wording.one_setting import verb
-from orchestrator.wording.phrasing import capital, named, scale_for, some
+from orchestrator.wording.phrasing import named, scale_for, some
 
-_IN_A_ROW = 1_000
 _ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
-_NO_ADVICE = ("tls", *effects.OF_THE_MEASUREMENT, "workers")  # faster is not what these are chosen for
 _FOR_RATES = ("workers", "processes", "requesters")  # factors that are varied for how many are answered a second
-_PARTS = {"reading": "which fields are read", "connection": "how connections are kept"}
-_MOST_PARTS = 3
+_PARTS = {"framework": "server framework", "reading": "which fields are read", "connection": "connection policy"}
+_CODEC_ALONE = "orch run experiments/like_for_like.yaml"
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
 _MOST_CROSSINGS = 2
 _FEW = 0.001  # of requests without a right reply
@@ -48,65 +46,57 @@ def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
     return tuple(texts[:_MOST_CROSSINGS])
 
 
-def matters_from(summary: RunSummary, rankings: Sequence[Ranking], distances: Distances) -> str:
-    """Return what the difference makes of 1,000 calls, and up to which call it matters; of several settings the largest."""
+def practice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect], distances: Distances) -> str:
+    """Return what the difference is worth: of one call, and up to which call it matters; of several settings the largest."""
+    if effect := effects.greatest(seen, rankings):
+        return _of_effect(*effect, rankings[0].factor)
+    if rankings[0].statistic != "median":
+        return ""
     if len(rankings) > 1:
-        crossed = crossings(AXES.of(summary))
-        return crossed[0] if crossed else _largest(rankings)
+        return next(iter(crossings(AXES.of(summary))), "") or _largest(rankings)
     (ranking,) = rankings
     first, *rest = ranking.tiers
     if not rest:
-        return _of_equal(ranking, distances)
-    gap = ranking.lead
-    if not gap or ranking.statistic != "median":
+        return _at_most(ranking)
+    other = rest[0].cells[0] if ranking.reference in first.cells else ranking.reference
+    gap = ranking.gap(first.cells[0], other)
+    if not gap:
         return ""
-    calls = verb(ranking).several
-    limit, margin = gap / ranking.matters, quantities.margin(ranking.matters)
-    names = [named(ranking.names[tier.cells[0]]) for tier in (first, rest[0])]
-    ahead = "" if len(ranking.ranked) == 2 else f"{names[0]} is {quantities.ms(gap)} faster than {names[1]}: "
-    in_a_row = f"of {_IN_A_ROW:,} {calls} in a row this is {quantities.ms(gap * _IN_A_ROW)}; " if calls else ""
-    fastest = ranking.cells[first.cells[0]]
-    far = distances.far(fastest)
+    far = distances.far(ranking.cells[first.cells[0]])
+    worth = f"{quantities.ms(gap)} {_one(ranking)} against {named(ranking.names[other])}"
+    return f"{worth}; {_up_to(ranking, gap, far)}."
+
+
+def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
+    """From which call on the difference is less than what matters."""
+    limit, share = gap / ranking.matters, quantities.margin(ranking.matters)
     if limit <= (far or 0.0):
-        text = f"{ahead}{in_a_row}beside a round trip of {quantities.ms(far or 0.0)} it is less than {margin}"
-    else:
-        work = "" if fastest.kind == "codec" else ", by distance or work,"
-        once = f"once {_ONE.get(fastest.kind, 'a call')} takes more than {quantities.ms(limit)}{work}"
-        text = f"{ahead}{in_a_row}{once} it is less than {margin}"
-    return f"{text if ahead else capital(text)}."
+        return f"under {share} of a round trip of {quantities.ms(far or 0.0)}"
+    return f"under {share} once {_one(ranking)} takes {quantities.ms(limit)}"
+
+
+def _one(ranking: Ranking) -> str:
+    return _ONE.get(ranking.cells[ranking.reference].kind, "a call")
 
 
 def _largest(rankings: Sequence[Ranking]) -> str:
     """Of several settings: the most that the fastest is ahead of the next."""
-    gaps = [r.lead for r in rankings if r.tiers and len(r.tiers[0].cells) == 1 and r.lead is not None]
-    calls = verb(rankings[0]).several
-    if not gaps or not calls or rankings[0].statistic != "median":
+    leads = [(r.lead, r) for r in rankings if r.tiers and len(r.tiers[0].cells) == 1 and r.lead is not None]
+    if not leads:
         return ""
-    most = max(gaps)
-    total = f"{quantities.ms(most * _IN_A_ROW)} of {_IN_A_ROW:,} {calls} in a row"
-    if any(len(ranking.ranked) > 2 for ranking in rankings):
-        return f"The fastest is at most {quantities.ms(most)} ahead of the next, which makes {total}."
-    return f"The largest difference, {quantities.ms(most)}, makes {total}."
+    most, ranking = max(leads, key=lambda pair: pair[0])
+    return f"at most {quantities.ms(most)} {_one(ranking)} to the next; {_up_to(ranking, most, None)}."
 
 
-def _of_equal(ranking: Ranking, distances: Distances) -> str:
-    """Of equal sides, and of sides without a significant difference: how far apart they can be at most."""
+def _at_most(ranking: Ranking) -> str:
+    """Of sides without a significant difference: how far apart they can be."""
     base = ranking.median(ranking.reference)
     bounds = [bound for side in ranking.sides for bound in side.interval]
-    if base is None or any(bound > 10 for bound in bounds):
+    most = max((abs(bound - 1) * (base or 0.0) for bound in bounds), default=0.0)
+    if not most or any(bound > 10 for bound in bounds):
         return ""
-    most = max((abs(bound - 1) * base for bound in bounds), default=0.0)
-    if not most:
-        return ""
-    calls = verb(ranking).several
     reference = f" from {named(ranking.names[ranking.reference])}" if len(ranking.ranked) > 2 else ""
-    text = scale_for([most]).text(most)
-    if not ranking.tiers[0].alike:
-        return f"If they differ{reference}, then by {text} at most."
-    trip = distances.far(ranking.cells[ranking.reference])
-    beside = f", beside a round trip of {quantities.ms(trip)}" if trip else ""
-    in_a_row = f": of {_IN_A_ROW:,} {calls} in a row {quantities.ms(most * _IN_A_ROW)}" if calls else ""
-    return f"They differ{reference} by {text} at most{beside}{in_a_row}."
+    return f"any difference{reference} is at most {scale_for([most]).text(most)} {_one(ranking)}."
 
 
 def rates(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
@@ -133,46 +123,49 @@ def rates(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
     return f"At most, {ranking.subject} answered {times} times as many a second {names[0]} as {names[1]} ({shown})."
 
 
+# ---- what it ranks
+
+
+def compares(rankings: Sequence[Ranking]) -> str:
+    """Return what the ranking is a ranking of: stacks, or the one part in which they differ; empty where that is unknown."""
+    if rankings[0].factor != STACK:
+        return f"the {BY_NAME[rankings[0].factor].title} alone."
+    members = [member for ranking in rankings for member in ranking.members]
+    parts = {part for c in members for part in (*c.differs_in, *c.may_differ_in)}
+    shown = quantities.listed([_PARTS.get(part, part) for part in PARTS if part in parts])
+    if len(parts) < 2:
+        return f"the {shown} alone." if parts else ""
+    if parts <= set(PROTOCOL):
+        return f"protocols alone: {shown} differ."
+    if all(cell.kind == "codec" for ranking in rankings for cell in (ranking.cells[name] for name in ranking.names)):
+        return f"{shown}, without a network."
+    if not parts & set(PROTOCOL):
+        return f"{shown}; the protocol is the same."
+    others = [_PARTS.get(part, part) for part in PARTS if part in parts and part not in PROTOCOL]
+    verb = "differs" if len(others) == 1 else "differ"
+    return f"stacks, not protocols: {quantities.listed(others)} {verb} too. Codec alone: `{_CODEC_ALONE}`."
+
+
 # ---- how sure
 
 
-def sure(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect]) -> str:
-    """Return from how many repeats, what they could have found, whose limit was reached, and what was not measured."""
+def certainty(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
+    """Return how many repeats, which differences they detect and what detects more, and whose limit was reached."""
     blocks = [len(m.by_block) for ranking in rankings for m in ranking.members if m.by_block]
     if not blocks:
         return ""
     least, most = min(blocks), max(blocks)
-    text = (
-        f"This rests on {least if least == most else f'{least} to {most}'} repeats with fresh processes, 95 % intervals"
-    )
+    text = f"{least if least == most else f'{least} to {most}'} repeats"
     if difference := _detectable(summary, most):
-        text += f", which find a difference of {difference} or more four times in five"
-    clauses = [*_not_compared(summary, rankings), *_waited_for(summary), *_by_p99(summary, rankings)]
-    clauses += _failures(rankings)
+        text += f" detect differences from {difference} on (80 % power)"
+    clauses = [*_waited_for(summary), *_by_p99(summary, rankings), *_failures(rankings)]
     if limits := effects.limits(rankings):
-        ends = {"both": "one of the ends"}
-        each = [f"{ends.get(end, f'the {end}')} is the limit of {some(labels, 3)}" for end, labels in limits.items()]
-        clauses.append(f"at this load {quantities.listed(each)}")
+        ends = {"both": "one of the ends", "responder": "the server", "requester": "the client"}
+        clauses += [f"{ends[end]} is the bottleneck of {some(labels, 3)}" for end, labels in limits.items()]
     if (envelope := max(ranking.envelope for ranking in rankings)) > log(1 + summary.matters):
-        clauses.append(
-            f"the reference, entered twice, differs from itself by {quantities.difference(exp(envelope) - 1)}"
-        )
-    if parts := [_PARTS.get(part, f"the {part}") for part in effects.unvaried(rankings, seen)]:
-        shown = [*parts[:_MOST_PARTS], *(["other parts"] if len(parts) > _MOST_PARTS else [])]
-        clauses.append(
-            f"how much {quantities.listed(shown)} contribute{'s' if len(shown) == 1 else ''} was not measured"
-        )
-    return f"{'; '.join((text, *clauses))}."
-
-
-def _not_compared(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:
-    """Who could not be compared, in any setting or in some; not those whose checks failed."""
-    invalid = validity.invalid_cells(summary.cells, summary.checks)
-    names = dict.fromkeys(r.names[m.cell] for r in rankings for m in r.undecided if m.cell not in invalid)
-    ranked = {name for ranking in rankings for name in ranking.ranked}
-    never, at_times = ([name for name in names if (name in ranked) == is_ranked] for is_ranked in (False, True))
-    clauses = [f"{some(never, 3)} could not be compared"] if never else []
-    return clauses + ([f"{some(at_times, 3)} could not be compared in every setting"] if at_times else [])
+        clauses.append(f"the reference differs from itself by {quantities.difference(exp(envelope) - 1)}")
+    further = "" if UNTIL.of(summary) else more(summary)
+    return f"{'; '.join(filter(None, (text, further, *clauses)))}."
 
 
 def _waited_for(summary: RunSummary) -> list[str]:
@@ -231,30 +224,6 @@ def _detectable(summary: RunSummary, blocks: int) -> str:
     return "" if least is None or least > 100 else quantities.difference(least)
 
 
-# ---- what to do
-
-
-def advice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect], distances: Distances) -> str:
-    """Return the run's own advice, where nothing forbids it."""
-    kinds = {ranking.outcome.kind for ranking in rankings}
-    if kinds <= {"open", "none"}:
-        return _of_open(summary)
-    if effect := effects.greatest(seen, rankings):
-        return _of_effect(*effect, rankings[0].factor)
-    if kinds == {"equal"} and all(len(ranking.tiers) == 1 for ranking in rankings):
-        return "Choose by other grounds: what it takes to build, to run and to change."
-    if len({ranking.outcome for ranking in rankings}) > 1 or kinds != {"fastest"}:
-        return _of_turning(rankings)
-    (winner,) = rankings[0].outcome.names
-    if all(_is_small(ranking, distances) for ranking in rankings):
-        return "Choose by other grounds: over this distance the difference disappears in the round trip."
-    if rankings[0].factor == STACK:
-        return f"Where this time counts, choose {named(winner)}."
-    factor = BY_NAME[rankings[0].factor]
-    is_choice = factor.belongs_to == "call" and factor.name not in _NO_ADVICE  # a placement, load or payload is none
-    return f"Where this time counts, make calls {winner}." if is_choice else ""
-
-
 def _of_effect(effect: Effect, least: float, factor: str) -> str:
     """What to see to first, with both figures."""
     what = "the choice between stacks" if factor == STACK else f"the {BY_NAME[factor].title}"
@@ -270,42 +239,16 @@ def _of_effect(effect: Effect, least: float, factor: str) -> str:
     )
 
 
-def _is_small(ranking: Ranking, distances: Distances) -> bool:
-    """Whether the difference to the next is less than what matters beside the distance."""
-    far = distances.far(ranking.cells[ranking.reference])
-    gap = ranking.lead if len(ranking.tiers) > 1 else 0.0
-    return far is not None and gap is not None and gap <= ranking.matters * far
-
-
-def _of_turning(rankings: Sequence[Ranking]) -> str:
-    outcomes = {ranking.outcome for ranking in rankings}
-    winners = {name for outcome in outcomes if outcome.kind == "fastest" for name in outcome.names}
-    if not winners:
-        by = "by other grounds"
-        if any(outcome.kind == "open" for outcome in outcomes):
-            by += ", or measure more repeats"
-        (names, *others) = {outcome.names for outcome in outcomes}
-        return f"Choose {by}." if others else f"Between {some(sorted(names), 3)} choose {by}."
-    if len(winners) == 1 and rankings[0].factor == STACK:
-        (winner,) = winners
-        return f"Choose {named(winner)} where it is fastest and that time counts; elsewhere choose by other grounds."
-    return "Choose by the setting that is yours."
-
-
-def _of_open(summary: RunSummary) -> str:
-    """How many repeats would find a difference, as the plan counts them."""
+def more(summary: RunSummary) -> str:
+    """Return how many repeats detect what matters, as the plan counts them; empty where these do."""
     compared = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     planned = max([len(c.by_block) for c in compared] + [cell.planned_trials for cell in summary.cells], default=0)
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
-        return "More repeats alone will not help: `orch check` says what to do."
+        return "more repeats alone do not help: see `orch check`"
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
-    margin = quantities.margin(summary.matters)
+    share = quantities.margin(summary.matters)
     if needed is None or needed > _MOST_REPEATS:
         repeats = "over 1,000" if needed is None else f"{needed:,}"
-        return (
-            "Measure longer trials on a quieter machine, or let only a larger difference matter (`matters`): at this "
-            f"spread it takes {repeats} repeats to find one of {margin}."
-        )
-    more = max(needed, 2 * planned) if needed <= planned else needed
-    return f"Measure {more} repeats to find a difference of {margin} at this spread: `--set repeats={more}`."
+        return f"for {share}: {repeats} repeats at this spread, so measure longer trials, or raise `matters`"
+    return f"for {share}: `--set repeats={needed}`" if needed > planned else ""

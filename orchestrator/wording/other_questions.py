@@ -8,7 +8,7 @@ from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.ranking import Figure, differences
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.questions.capacity.find import FoundRate, RateComparison
+from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
@@ -17,7 +17,7 @@ from orchestrator.questions.stability.find import Least, least
 from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.questions.timing_rules import words as rule_words
 from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
-from orchestrator.wording.phrasing import fitting, named, scale_for, some
+from orchestrator.wording.phrasing import Line, fitting, named, scale_for, some
 
 
 def own(summary: RunSummary) -> tuple[str, ...]:
@@ -83,21 +83,26 @@ def _value(cell: CellSummary, name: SpreadName) -> str:
 # ---- found rates
 
 
-def of_rates(rates: Sequence[FoundRate]) -> str:
-    """Up to which rate each kept its goals, highest first; of several settings the one that is best in the most."""
-    known = [rate for rate in rates if rate.rate_per_s is not None and not rate.invalid and not rate.is_control]
+def of_rates(capacity: Capacity) -> list[Line]:
+    """Up to which rate each kept its goals, the goals, and from how many searches."""
+    rates = [rate for rate in capacity.rates if not rate.invalid]
+    lines = [Line("Highest rate", _highest(rates))]
+    if rates:
+        lines.append(Line("Goals", _goals(rates)))
+    texts = [text for text in (_searches(rates, capacity.comparisons), _more(rates, capacity.comparisons)) if text]
+    return [*lines, *([Line("Certainty", " ".join(texts))] if texts else [])]
+
+
+def _highest(rates: Sequence[FoundRate]) -> str:
+    """The rate of each, highest first; of several settings which is best in the most."""
+    known = [rate for rate in rates if rate.rate_per_s is not None and not rate.is_control]
     if not known:
-        return "No search found a rate at which the goals hold."
+        return "no search found a rate at which the goals hold."
     settings = list(dict.fromkeys((rate.setting, rate.goals) for rate in known))
     if len(settings) > 1:
         return _of_settings(known, settings)
     ordered = sorted(known, key=lambda rate: -(rate.rate_per_s or 0.0))
-    ways = []
-    for most in (len(ordered), 4, 2, 1):
-        shown = [f"{named(rate.stack_label)} {_rate(rate)}" for rate in ordered[:most]]
-        rest = f", {len(ordered) - most} others less" if len(ordered) > most else ""
-        ways.append(f"The highest rate at which each kept its goals: {', '.join(shown)}{rest}.")
-    return fitting(*ways)
+    return f"{some([f'{named(rate.stack_label)} {_rate(rate)}' for rate in ordered], 6)}."
 
 
 def _of_settings(known: Sequence[FoundRate], settings: Sequence[tuple[str, str]]) -> str:
@@ -106,14 +111,12 @@ def _of_settings(known: Sequence[FoundRate], settings: Sequence[tuple[str, str]]
         highest = max((r for r in known if (r.setting, r.goals) == setting), key=lambda r: r.rate_per_s or 0.0)
         best[highest.stack_label] = best.get(highest.stack_label, 0) + 1
     clauses = [f"{named(label)} in {count}" for label, count in sorted(best.items(), key=lambda pair: -pair[1])]
-    return fitting(
-        f"Of {len(settings)} settings the highest rate was kept by {some(clauses)}.", f"See {len(settings)} settings."
-    )
+    return fitting(f"of {len(settings)} settings, {some(clauses)}.", f"see {len(settings)} settings.")
 
 
 def _rate(rate: FoundRate) -> str:
-    side = {"at least": "at least ", "below": "less than "}.get(str(rate.side), "")
-    return f"{side}{quantities.rate(rate.rate_per_s or 0.0)} a second"
+    side = {"at least": "at least ", "below": "below "}.get(str(rate.side), "")
+    return f"{side}{quantities.rate(rate.rate_per_s or 0.0)}/s"
 
 
 def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> tuple[Figure, ...]:
@@ -138,21 +141,21 @@ def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparis
     )
 
 
-def goals(rates: Sequence[FoundRate]) -> str:
+def _goals(rates: Sequence[FoundRate]) -> str:
     """What the goals were, and which stacks the requester limits."""
-    text = f"The goals: {some(list(dict.fromkeys(rate.goals for rate in rates)), 2)}"
+    text = some(list(dict.fromkeys(rate.goals for rate in rates)), 2)
     if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
-        text += f"; the requester limits {some(limited, 3)}, whose responder may do more"
+        text += f"; the client is the bottleneck of {some(limited, 3)}: the server may do more"
     return f"{text}."
 
 
-def sure(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
+def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
     """From how many searches, and by how much the first two differ."""
     searches = [len(rate.ended) for rate in rates]
     if not searches:
         return ""
     low, high = min(searches), max(searches)
-    text = f"This rests on {low if low == high else f'{low} to {high}'} searches of each, 95 % intervals"
+    text = f"{low if low == high else f'{low} to {high}'} searches of each"
     known = [c for c in compared if not c.is_control and c.ratio is not None and not c.bound and c.interval]
     if len(known) == 1 and known[0].ratio and known[0].interval:
         first, reference = named(known[0].label), named(known[0].reference_label)
@@ -161,15 +164,15 @@ def sure(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
     return f"{text}."
 
 
-def advice(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
-    """Which of two to choose where the rate is what counts; empty of more, or of several settings."""
+def _more(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
+    """Of two: that more repeats may decide; empty where they are decided, of more, or of several settings."""
     standings = {c.cell: c.standing for c in compared if not c.is_control}
     known = sorted((r for r in rates if r.rate_per_s and not r.is_control), key=lambda r: -(r.rate_per_s or 0.0))
     if len(known) != 2 or len({(rate.setting, rate.goals) for rate in known}) > 1:
         return ""
     if standings.get(known[0].cell) == "more" or all(standing == "less" for standing in standings.values()):
-        return f"Where the rate is what limits you, choose {named(known[0].stack_label)}."
-    return "Choose by other grounds, or measure more repeats."
+        return ""
+    return "No significant difference: measure more repeats."
 
 
 # ---- nothing to compare
@@ -182,18 +185,17 @@ def alone(cells: Sequence[CellSummary]) -> str:
         key=lambda pair: pair[0],
     )
     if not known:
-        return "No request got a right reply often enough."
+        return "too few requests got a right reply."
     low, cell = known[0]
-    samples = quantities.sample([cell.kind], "s")
-    took = f"{named(cell.stack_label)} took at most {quantities.ms(low)} for half of its {samples}"
+    took = f"{named(cell.stack_label)}, median {quantities.ms(low)}"
     if len(known) == 1:
         surely = cell.median_interval
         between = f" ({scale_for(surely).span(surely)})" if surely and not quantities.is_vague(surely) else ""
-        return fitting(f"{took}{between}; nothing was measured beside it.")
+        return f"{took}{between}; nothing to compare it with."
     high, last = known[-1]
     ends = f"from {quantities.ms(low)} ({named(cell.setting)}) to {quantities.ms(high)} ({named(last.setting)})"
     stacks = list(dict.fromkeys(cell.stack_label for _, cell in known))
     return fitting(
-        f"Nothing is compared here; {some(stacks, 3)} took {ends}.",
-        f"Nothing is compared here: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",
+        f"nothing to compare; {some(stacks, 3)} took {ends}.",
+        f"nothing to compare: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",
     )

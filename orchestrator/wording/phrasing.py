@@ -9,13 +9,30 @@ from math import floor, log10
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.streams.words import DROPPED
+from orchestrator.statistics.terms import Interval
 from services.python.contract.limits import Kind
 
 MOST_LETTERS = 240
 _MOST_OF_A_NAME = 40
 _MOST_DECIMALS = 3
 _LEAST_MS = 5.0  # from which on latencies are said in ms
+_TENFOLD = 10.0  # from which on a ratio reads better than a change in per cent
+_WIDE = 100.0
+_NOTHING = 1e-6  # of a change
 _ROUNDING = 1e-9  # 99.999999999 has as many digits as 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the result: what it is about, in a word or two, and a sentence."""
+
+    head: str
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """Both, as running text has them."""
+        return f"{self.head}: {self.text}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +97,26 @@ def scale_for(medians: Iterable[float], difference: float | None = None) -> Scal
 
 def _decimals(value: float, digits: int) -> int:
     return digits - 1 - floor(log10(value) + _ROUNDING) if value > 0 else 0
+
+
+def change(ratio: float) -> str:
+    """How far a ratio is from 1: `−54 %`, `+0.3 %`; `12×` from tenfold on."""
+    share = abs(ratio - 1)
+    if ratio > _TENFOLD:
+        return f"{quantities.factor(ratio, 0)}×"
+    sign = "" if share < _NOTHING else "+" if ratio > 1 else "−"
+    return f"{sign}{quantities.share(share) if share >= _NOTHING else '0 %'}"
+
+
+def change_span(interval: Interval) -> str:
+    """`−58 to −48 %`."""
+    low, high = (change(bound) for bound in interval)
+    return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}" if low != high else low
+
+
+def is_wide(interval: Interval) -> bool:
+    """Whether an interval of a ratio says nothing: its bounds are a hundredfold apart."""
+    return interval[1] > _WIDE * interval[0]
 
 
 def named(name: str) -> str:

@@ -1,8 +1,8 @@
-"""The tables of every question, as terminal and Markdown show them."""
+"""The tables of every question, as terminal and report show them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as capacity
@@ -17,20 +17,21 @@ from orchestrator.questions.streams import words as streams
 from orchestrator.questions.timing_rules import words as timing_rules
 from orchestrator.wording.table import Table
 
-TABLES: tuple[Callable[[RunSummary], tuple[Table, ...]], ...] = (
-    streams.tables,
-    mix.tables,
-    stability.tables,
-    evolution.tables,
-    timing_rules.tables,
-    stores.tables,
-    clients.tables,
-    shares.tables,
-    saturation.tables,
-    capacity.tables,
-)
+TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
+    "Events": streams.tables,
+    "Operations of the mix": mix.tables,
+    "Stability": stability.tables,
+    "Changed schemas": evolution.tables,
+    "Timing rules": timing_rules.tables,
+    "Server time": stores.tables,
+    "Client overhead": clients.tables,
+    "Language and protocol": shares.tables,
+    "Saturation": saturation.tables,
+    "Highest rate": capacity.tables,
+}
+"""By the name of the part of a page that shows them."""
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return the tables of all questions that a run answers."""
-    return tuple(table for each in TABLES for table in each(summary))
+    return tuple(table for each in TABLES.values() for table in each(summary))

@@ -11,8 +11,8 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.ranking import Outcome, Ranking
-from orchestrator.wording.one_setting import no_difference, verb
-from orchestrator.wording.phrasing import MOST_LETTERS, capital, fitting, named, opened, scale_for, some
+from orchestrator.wording.one_setting import NO_DIFFERENCE
+from orchestrator.wording.phrasing import MOST_LETTERS, Verb, capital, fitting, named, opened, scale_for, some, verb_of
 from orchestrator.wording.where import SUBJECT, Axis, axes, over, where
 
 _MOST_TURNS = 3  # stretches of an axis that a sentence holds
@@ -24,6 +24,15 @@ def sentence(rankings: Sequence[Ranking], distances: Distances, most: int = MOST
     everywhere = _over(rankings, distances)
     ways = _ways(rankings, axes(rankings, distances), max(0, of - len(rankings)))
     return everywhere + fitting(*ways, most=most - len(everywhere))
+
+
+def _no_difference(names: Sequence[str]) -> str:
+    return f"{NO_DIFFERENCE} between {some(names)}"
+
+
+def _verb(ranking: Ranking) -> Verb:
+    """How a sentence speaks of this setting's work."""
+    return verb_of(ranking.cells[cell] for cell in ranking.names)
 
 
 def _over(rankings: Sequence[Ranking], distances: Distances) -> str:
@@ -43,7 +52,7 @@ def _ways(rankings: Sequence[Ranking], differing: Sequence[Axis], left_out: int)
     if along := next((text for axis in differing if (text := _along(rankings, outcomes, axis))), ""):
         yield f"{along}{missing}."
     yield from (f"{text}." for text in _counted(rankings, outcomes, left_out))
-    yield f"{_subjects(rankings)}Which {verb(rankings[0]).did} fastest depends on the setting{missing}."
+    yield f"{_subjects(rankings)}Which {_verb(rankings[0]).did} fastest depends on the setting{missing}."
 
 
 def _subjects(rankings: Sequence[Ranking]) -> str:
@@ -73,7 +82,7 @@ def _alike(rankings: Sequence[Ranking], outcome: Outcome, differing: Sequence[Ax
         yield f"{_subjects(rankings)}{some(names)} are equal{everywhere}, within {quantities.margin(rankings[0].matters)}."
         return
     if outcome.kind == "open":
-        yield f"{opened(_subjects(rankings), no_difference(names))}{everywhere}."
+        yield f"{opened(_subjects(rankings), _no_difference(names))}{everywhere}."
         return
     lead = f"{_fastest(rankings, names[0])}{everywhere}"
     gaps = sorted(
@@ -108,7 +117,7 @@ def _compared(rankings: Sequence[Ranking], left_out: int) -> str:
 
 def _fastest(rankings: Sequence[Ranking], winner: str) -> str:
     """`grpc answered faster than rest`; of a factor `With gzip, rest answered faster than with no compression`."""
-    did = f"{verb(rankings[0]).did} {_than(rankings, winner)}"
+    did = f"{_verb(rankings[0]).did} {_than(rankings, winner)}"
     if rankings[0].factor == STACK:
         return f"{named(winner)} {did}"
     subjects = list(dict.fromkeys(ranking.subject for ranking in rankings))
@@ -166,13 +175,13 @@ def _clause(rankings: Sequence[Ranking], outcome: Outcome) -> str:
     if outcome.kind == "fastest":
         than = _than(rankings, names[0])
         if rankings[0].factor == STACK:
-            return f"{named(names[0])} {verb(rankings[0]).did} {than}"
+            return f"{named(names[0])} {_verb(rankings[0]).did} {than}"
         return f"it was {'fastest' if than == 'fastest' else 'faster'} {named(names[0])}"
     if outcome.kind == "none":
         return "nothing could be compared"
     if outcome.kind == "equal":
         return f"{some(names)} are equal within {quantities.margin(rankings[0].matters)}"
-    return f"there is {no_difference(names)}"
+    return f"there is {_no_difference(names)}"
 
 
 # ---- counted
@@ -193,10 +202,10 @@ def _counted(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], left_out:
         if not equal:
             yield opened(lead, f"no significant difference between the fastest in any of {every}")
             return
-        yield f"{lead}None {verb(rankings[0]).did} fastest: of {every}, {quantities.listed(others)}"
+        yield f"{lead}None {_verb(rankings[0]).did} fastest: of {every}, {quantities.listed(others)}"
         return
     clauses = [f"{named(next(iter(outcome.names)))} in {number}" for outcome, number in counts]
     for most in (4, 2, 1):
         more = [f"others in {sum(number for _, number in counts[most:])}"] if counts[most:] else []
         shown = "; ".join((quantities.listed([*clauses[:most], *more]), *others))
-        yield f"{lead}Which {verb(rankings[0]).did} fastest depends on the setting: of {settings}, {shown}"
+        yield f"{lead}Which {_verb(rankings[0]).did} fastest depends on the setting: of {settings}, {shown}"

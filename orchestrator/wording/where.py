@@ -27,6 +27,13 @@ def _name(distances: Distances, cell: CellSummary) -> str:
     return f"an emulated {quantities.ms(rtt)}" if distances.is_emulated else quantities.ms(rtt)
 
 
+def name_of_place(distances: Distances, cell: CellSummary) -> str:
+    """`loopback`, `emulated round trip of 35 ms`; the placement's name where its distance is not known."""
+    return (
+        "loopback" if distances.is_local(cell) else _round_trip(distances, cell).removeprefix("an ").removeprefix("a ")
+    )
+
+
 def _round_trip(distances: Distances, cell: CellSummary) -> str:
     """`an emulated round trip of 35 ms`; `one machine`, or the placement's name, where there is none."""
     rtt = distances.rtt(cell)

@@ -9,9 +9,9 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from orchestrator.cli.short_answer import short_lines
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
-from orchestrator.wording.answer import answer
 from orchestrator.wording.notes import notes
 
 HERE = Path(__file__).parent
@@ -29,12 +29,12 @@ def golden(packed: Path) -> Path:
 
 
 def sentences(packed: Path) -> str:
-    """Return the sentences of a stored run, a line each, the answer's first."""
+    """Return what a terminal shows of a stored run, then its notes."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(packed) as archive:
             archive.extractall(folder, filter="data")
         summary = summarise(RunFolder.open(Path(folder) / name_of(packed)))
-    return "\n".join((*answer(summary).sentences, "", *notes(summary), ""))
+    return "\n".join((*short_lines(summary), "", *notes(summary), ""))
 
 
 if __name__ == "__main__":

@@ -42,16 +42,16 @@ def _where(axis: Axis, points: Sequence[Difference], first: int, last: int) -> s
 
 def _found(axis: Axis, label: str, reference: str, standing: str, members: Sequence[Difference]) -> str:
     if standing == "tie":
-        return "there is nothing to choose"
+        return "they are equal"
     if standing not in ("faster", "slower"):
-        return "they are not told apart"
+        return "there is no significant difference"
     ahead = label if standing == "faster" else reference
     least, most = (pick(members, key=lambda point: abs(point.difference)) for pick in (min, max))
     is_one_size = abs(most.difference) < _ALIKE * abs(least.difference)
     shown = [most] if is_one_size else sorted((least, most), key=lambda point: point.at)
     if len(members) == 1:
-        return f"{ahead} is ahead {_by(members[0])}"
-    return f"{ahead} is ahead, {quantities.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
+        return f"{ahead} is faster {_by(members[0])}"
+    return f"{ahead} is faster, {quantities.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
 
 
 def _by(point: Difference) -> str:

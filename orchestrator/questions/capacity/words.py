@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import log
 from operator import attrgetter
@@ -23,6 +24,7 @@ from orchestrator.questions.capacity.find import (
 from orchestrator.questions.saturation.words import limit_in_words
 from orchestrator.statistics import equivalence
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.reasons import clause
 from orchestrator.wording.table import Table, text_table
 
@@ -31,13 +33,13 @@ HEADS = (
     "highest rate",
     "95 % interval",
     "against the reference",
-    "requester CPU",
-    "responder CPU",
+    "client CPU",
+    "server CPU",
     "remarks",
 )
 NOTES = (
     "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates"
-    " just above it. A ratio above 1 is a higher rate than the reference's. -: not known."
+    " just above it. Differences are to the reference's rate. -: not known."
 )
 
 
@@ -210,8 +212,8 @@ def interval_text(found: FoundRate) -> str:
 def _ratio(comparison: RateComparison) -> str:
     """A ratio; where it is known from one side alone, that side of its interval."""
     if comparison.bound and comparison.interval is not None:
-        return f"{comparison.bound} {quantities.factor(comparison.interval[comparison.bound == 'at most'])}"
-    return quantities.factor(comparison.ratio or 0.0)
+        return f"{comparison.bound} {change(comparison.interval[comparison.bound == 'at most'])}"
+    return change(comparison.ratio or 0.0)
 
 
 # ---- tables
@@ -229,10 +231,10 @@ def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, .
 
 def _against(comparison: RateComparison) -> str:
     if comparison.ratio is None or comparison.standing == "cannot tell":
-        return comparison.standing  # a ratio of rates that are known from one side alone says nothing
+        return "insufficient data"  # a ratio of rates that are known from one side alone says nothing
     is_whole = comparison.interval is not None and not comparison.bound
-    bounds = " ({} to {})".format(*quantities.bounds(comparison.interval)) if is_whole and comparison.interval else ""
-    return f"{comparison.standing}, {_ratio(comparison)}×{bounds}"
+    bounds = f" ({change_span(comparison.interval)})" if is_whole and comparison.interval else ""
+    return f"{_ratio(comparison)}{bounds}"
 
 
 def _remarks(found: FoundRate) -> Iterator[str]:
@@ -249,16 +251,18 @@ def _remarks(found: FoundRate) -> Iterator[str]:
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each setting and its goals."""
     capacity = QUESTION.of(summary)
-    return tuple(
-        text_table(
-            f"highest rate while {goals} · {setting}",
-            HEADS,
-            [row(found, capacity.comparisons) for found in of],
-            (NOTES,),
-            texts=1,
-        )
-        for (setting, goals), of in groupby(capacity.rates, key=attrgetter("setting", "goals"))
-    )
+    groups = groupby(capacity.rates, key=attrgetter("setting", "goals"))
+    return tuple(_table(setting, goals, list(rates), capacity) for (setting, goals), rates in groups)
+
+
+def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capacity) -> Table:
+    rows = [row(found, capacity.comparisons) for found in rates]
+    table = text_table(f"highest rate while {goals} · {setting}", HEADS, rows, (NOTES,), texts=1)
+    shown = []
+    for line, found in zip(table.rows, rates, strict=True):
+        first, *rest = line.entries
+        shown.append(replace(line, entries=(replace(first, value=found.rate_per_s), *rest)))
+    return replace(table, rows=tuple(shown))
 
 
 PATH_HEADS = ("search", "found", "rates tried, in order")

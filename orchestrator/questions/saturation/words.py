@@ -101,7 +101,7 @@ def sentences(series: LoadSeries) -> Iterator[str]:
     if series.is_open:
         yield _keeps_up(series)
     if series.highest is None or series.knee is None:
-        yield f"{label}: no knee can be told: fewer than three loads are left that the same blocks measured."
+        yield f"{label}: no knee: fewer than three loads are left that the same blocks measured."
     else:
         best = points[series.highest]
         interval = (
@@ -187,7 +187,7 @@ def _keeps_up(series: LoadSeries) -> str:
     points = [point for point in series.points if not point.left_out]
     beyond = [point.load_text for point in points if point.keeps_up is False]
     if not points:
-        return f"{series.stack_label}: up to which rate it keeps up cannot be told."
+        return f"{series.stack_label}: no sound load, so its capacity is unknown."
     if series.keeps_up_to is None:
         said = f"{series.stack_label} does not keep up even with {points[0].load_text}"
     else:

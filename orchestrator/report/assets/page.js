@@ -143,24 +143,6 @@
     [...legend.children].forEach((item) => item.setAttribute("role", "none"));
     rove(legend, buttons, inTurn(buttons));
   }
-  for (const list of document.querySelectorAll("nav, .passed")) {
-    const items = [...list.querySelectorAll(":scope > a, :scope > details > summary")];
-    if (items.length > 1) rove(list, items, inTurn(items));
-  }
-  // In a table of links, left and right stay in the row, up and down in the column.
-  for (const table of document.querySelectorAll(".scorecard")) {
-    const links = [...table.querySelectorAll("td a")];
-    const column = (link) => link.closest("td").cellIndex;
-    const row = (link) => link.closest("tr").rowIndex;
-    const next = (from, key) => {
-      const step = STEPS[key];
-      if (!step) return undefined;
-      const of = key === "ArrowRight" || key === "ArrowLeft" ? row : column;
-      const line = links.filter((link) => of(link) === of(links[from]));
-      return links.indexOf(line[line.indexOf(links[from]) + step]);
-    };
-    if (links.length > 1) rove(table, links, next);
-  }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && alone !== null) showAlone(alone);
   });
@@ -230,7 +212,7 @@
     button.textContent = "Save picture";
     button.setAttribute("aria-label", `Save picture: ${titleOf(chart)}`);
     button.addEventListener("click", () => save(chart));
-    (chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling : chart).after(button);
+    chart.append(button);
   });
   for (const list of document.querySelectorAll(".strips")) {
     const buttons = [...list.querySelectorAll(".save")];
@@ -268,14 +250,14 @@
     if (!found.length) return "Nothing is predicted there: it is beyond twice what was measured.";
     if (code === -1) return `${found[0].label} alone is predicted there.`;
     if (code === 0) return `It does not matter: all lie within ${grid.matters} of ${found[0].label}.`;
-    if (code === -2) return `${found[0].label} is predicted first; it is not told apart from the others.`;
+    if (code === -2) return `${found[0].label} is predicted first, without a significant difference to the others.`;
     const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
-    if (first.length > 1) return `${first.join(" or ")}: ahead of the others, and close to each other.`;
+    if (first.length > 1) return `${first.join(" or ")}: faster than the others, and close to each other.`;
     const by = found[1].latency - found[0].latency;
     const share = by / found[0].latency;
     const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
     const more = share < 1 ? `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` : `a factor of ${times}`; // words.difference
-    return `${first[0]} is ahead of ${found[1].label} by ${inMs(by)}, ${more}.`;
+    return `${first[0]} is faster than ${found[1].label} by ${inMs(by)}, ${more}.`;
   };
 
   const make = (tag, className, ...content) => {
@@ -349,7 +331,7 @@
   });
   systemIsDark.addEventListener("change", themeChanged);
 
-  // ---- a link to something inside a closed part opens it, and one button opens and closes all parts
+  // ---- a link to something inside a closed part opens it
 
   const reveal = () => {
     let place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -359,18 +341,6 @@
   };
   window.addEventListener("hashchange", reveal);
   reveal();
-
-  const parts = [...document.querySelectorAll("main details")];
-  const opener = document.getElementById("open-all");
-  if (opener && parts.length) {
-    opener.hidden = false;
-    opener.addEventListener("click", () => {
-      const isOpening = opener.getAttribute("aria-expanded") !== "true";
-      parts.forEach((part) => { part.open = isOpening; });
-      opener.setAttribute("aria-expanded", String(isOpening));
-      opener.textContent = isOpening ? "Close all parts" : "Open all parts";
-    });
-  }
 
   // ---- what a wide table hides to its right; one that hides nothing needs no stop of the Tab key
 
@@ -387,16 +357,39 @@
     region.addEventListener("scroll", () => mark(region), { passive: true });
   });
 
-  // ---- paper shows light colours, every group, and what did not pass; what else is closed stays so (page.css)
+  // ---- the rows of a table by one of its columns, floors last
+
+  const valueOf = (row, column) => {
+    const cell = row.cells[column];
+    const number = cell.querySelector("data")?.value;
+    return number === undefined ? cell.textContent.trim() : Number(number);
+  };
+  const order = (one, other) => {
+    if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
+    return typeof one === "number" ? one - other : one.localeCompare(other);
+  };
+  for (const head of document.querySelectorAll("table.data thead th")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const direction = head.ariaSort === "ascending" ? "descending" : "ascending";
+      [...head.parentElement.cells].forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", direction);
+      const body = head.closest("table").tBodies[0];
+      const rows = [...body.rows].filter((row) => row.className !== "floor");
+      rows.sort((one, other) => order(valueOf(one, head.cellIndex), valueOf(other, head.cellIndex)));
+      if (direction === "descending") rows.reverse();
+      body.prepend(...rows);
+    });
+  }
+
+  // ---- paper shows light colours and what is open
 
   const PAPER_PX = { half: 480, whole: 900 }; // page.css shows them at two thirds
-  let closed = [];
   let theme;
   window.addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll(
-      "details.group:not([open], #in-full), .check.fail:not([open]), .check.warn:not([open])",
-    )];
-    closed.forEach((each) => { each.open = true; });
     theme = root.dataset.theme;
     root.dataset.theme = "light";
     for (const chart of charts) {
@@ -405,7 +398,6 @@
     }
   });
   window.addEventListener("afterprint", () => {
-    closed.forEach((each) => { each.open = false; });
     if (theme) root.dataset.theme = theme;
     else delete root.dataset.theme;
     repaint();

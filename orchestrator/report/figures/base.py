@@ -122,21 +122,6 @@ class Rows:
         margin = layout["margin"]
         return self.step_px * len(self.labels) + int(margin["t"]) + int(margin["b"])
 
-    def ground(self, place: int, colour: str) -> dict[str, Any]:
-        """Return a shape behind a whole row."""
-        half = self.band_px / 2 / self.step_px
-        return {
-            "type": "rect",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": place - 1 + half,
-            "y1": place + half,
-            "line": {"width": 0},
-            "layer": "below",
-            "fillcolor": colour,
-        }
-
     def _labels(self) -> list[dict[str, Any]]:
         return [
             {
@@ -153,19 +138,6 @@ class Rows:
             }
             for place, label in enumerate(self.labels)
         ]
-
-
-def beside_mark(text: str, x: float, row: float) -> dict[str, Any]:
-    """Return a value written right of a mark of a row; `x` is a logarithm on a logarithmic axis."""
-    return {
-        "text": text,
-        "x": x,
-        "y": row,
-        "xanchor": "left",
-        "xshift": 6,
-        "showarrow": False,
-        "font": {"size": 11, "color": INK},
-    }
 
 
 def beside_row(lines: Iterable[str], row: int, *, is_muted: bool) -> dict[str, Any]:

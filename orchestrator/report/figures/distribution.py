@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import plotly.graph_objects as go
 
@@ -18,7 +18,6 @@ from orchestrator.statistics.quantiles import Distribution
 
 HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
-_LOWEST, _HIGHEST = 0.12, 0.9  # shares at which curves bear their names
 _APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than a pixel each
 _DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
 Points: TypeAlias = Sequence[tuple[float, float]]
@@ -39,16 +38,12 @@ class Curve:
         """Of its name."""
         return text_colour(self.series) if isinstance(self.series, int) else MUTED
 
-    def latency_at(self, share: float) -> float:
-        """The first latency, in ms, that so many were within; the largest, where failures keep the curve below."""
-        return next((latency for at, latency in self.of.curve if at >= share), self.of.curve[-1][1])
-
 
 def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
     """Return the share of requests at or below each latency, latency logarithmic; None when there are no samples.
 
-    Requests without a right reply are among those shares: a curve with failures ends below 100 %. Curves bear their names
-    at different heights, the quickest at the top. The scale is that of the groups `beside` it, too.
+    Requests without a right reply are among those shares: a curve with failures ends below 100 %. The
+    scale is that of the groups `beside` it, too.
     """
     curves = _curves(group, colours)
     if not curves:
@@ -71,7 +66,6 @@ def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) ->
         "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
         "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
-        "annotations": _names(curves, group),
     }
     label = f"Latency distribution (ECDF), {group.title}."
     return figure(f"ecdf-{group.slug}", label, lines, layout, HEIGHT_PX)
@@ -177,26 +171,6 @@ def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatte
         line={"shape": "hv", **curve.style},
         hovertemplate="%{fullData.name}: " + hover + "<extra></extra>",
     )
-
-
-def _names(curves: Sequence[Curve], group: Group) -> list[dict[str, Any]]:
-    """The name of each curve right beside it, the quickest at the top."""
-    ordered = sorted(curves, key=lambda curve: curve.latency_at(0.5))
-    step = (_HIGHEST - _LOWEST) / max(len(ordered) - 1, 1)
-    return [
-        {
-            "text": plain(curve.name),
-            "x": log10(max(curve.latency_at(height) * group.unit.per_ms, 1e-12)),
-            "y": significant(height),
-            "xanchor": "left",
-            "xshift": 4,
-            "showarrow": False,
-            "bgcolor": "var(--paper)",
-            "font": {"size": 11, "color": curve.colour},
-        }
-        for place, curve in enumerate(ordered)
-        for height in [_HIGHEST - place * step]
-    ]
 
 
 def _extent(group: Group, colours: dict[str, int], beside: Sequence[Group]) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from orchestrator.report.palette import series
 
 _BAND_PX = 30
 _DOTS_BELOW = 0.2  # of a row
-_LETTER_PX = 6.6  # of a text of 12 px, about
+_LETTER_PX = 7.4  # of a text of 12 px, about
 _ARROWS = {"below": "triangle-left", "at least": "triangle-right"}
 _SIDES = {"below": "below ", "at least": "at least ", "": ""}
 

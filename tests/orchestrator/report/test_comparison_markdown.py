@@ -45,7 +45,7 @@ def test_rows_that_are_slower_come_first_then_those_that_are_open():
 
 def test_what_could_not_be_told_and_how_to_repeat_it_follow():
     lines = written(row(0.9, 1.3, "open"), differences=("kernel: 6.1 against 6.5",))
-    (place,) = (number for number, line in enumerate(lines) if line == "#### What could not be told")
+    (place,) = (number for number, line in enumerate(lines) if line == "#### Undetermined")
     assert lines[place + 2].startswith("- open, add, local: its 95 % interval, 0.90 to 1.30, reaches to both sides")
     assert "- kernel: 6.1 against 6.5" in lines
     assert lines[-4:] == ["````", *COMMANDS, "````"]

@@ -8,10 +8,8 @@ import pytest
 
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
-from orchestrator.summarise import summarise
 from tests.support.browser import PROGRAM, browser
 from tests.support.curves import a_run_with_curves
-from tests.support.runs import a_run as a_measured_run
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
@@ -20,7 +18,11 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
-DRAWN = "[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg.main-svg'))"
+OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+DRAWN = (
+    "[...document.querySelectorAll('.chart')].filter((chart) => chart.checkVisibility())"
+    ".every((chart) => chart.querySelector('svg.main-svg'))"
+)
 RUN = a_run(stacks=3)
 
 
@@ -52,14 +54,15 @@ def test_every_chart_is_drawn_in_the_systems_colours(page, tmp_path, scheme):
     theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(theme["paper"])
     fills = page.evaluate(
-        "[...document.querySelectorAll('[id^=chart-floor] .bars .point path')].map((bar) => getComputedStyle(bar).fill)"
+        "[...document.querySelectorAll('[id^=chart-stacks] .points path')].map((dot) => getComputedStyle(dot).fill)"
     )
-    assert {rgb(theme["series-0"]), rgb(theme["series-1"]), rgb(theme["floor-tcp"])} <= set(fills)
+    assert {rgb(theme["pass"]), rgb(theme["ink"])} <= set(fills)
 
 
-def test_charts_out_of_sight_are_drawn_when_one_comes_to_them(page, tmp_path):
+def test_charts_of_a_fold_are_drawn_when_one_opens_it(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=600)
 
+    page.evaluate(OPEN)
     page.evaluate("document.querySelector('[id^=chart-timeline]').scrollIntoView()")
 
     page.wait_for("document.querySelector('[id^=chart-timeline] svg.main-svg') !== null")
@@ -72,7 +75,7 @@ def test_the_toggle_changes_page_and_charts(page, tmp_path):
 
     page.evaluate("document.getElementById('theme').click()")
 
-    tick = "getComputedStyle(document.querySelector('[id^=chart-floor] .annotation-text')).fill"
+    tick = "getComputedStyle(document.querySelector('[id^=chart-stacks] .annotation-text')).fill"
     page.wait_for(f"{tick} === {rgb(palette.DARK['ink'])!r}")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(palette.DARK["paper"])
     assert page.evaluate("document.getElementById('theme').textContent") == "Light"
@@ -85,26 +88,6 @@ def test_no_width_makes_the_page_scroll_sideways(page, tmp_path, width):
     page.wait_for(DRAWN)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_an_interval_that_says_nothing_takes_no_more_room_than_one(page, tmp_path, width):
-    vague = replace(RUN, cells=tuple(replace(cell, median_interval=(0.001, 900.0)) for cell in RUN.cells))
-    widths = []
-    for run in (RUN, vague):
-        page.open(write_report(run, tmp_path / "report.html"), width=width, height=8000)
-        widths.append(page.evaluate("document.querySelector('#table table.numbers').scrollWidth"))
-    assert widths[1] <= widths[0]
-
-
-def test_a_table_of_costs_is_as_wide_as_a_laptop_whatever_stacks_are_called(page, tmp_path):
-    page.open(write_report(summarise(a_measured_run(blocks=3)), tmp_path / "report.html"), height=8000)
-    labels = (
-        "[...document.querySelectorAll('.costs .interval')]"  # where several are compared with, one of these names each
-    )
-    assert page.evaluate(f"{labels}.length") > 0
-    page.evaluate(f"{labels}.forEach((one) => {{ one.textContent = 'to rest (starlette-granian, httpx-blocking):' }})")
-    assert page.evaluate("document.querySelector('.costs').scrollWidth") <= 1232
 
 
 def test_charts_have_no_toolbar_and_no_stops_of_the_tab_key(page, tmp_path):
@@ -133,18 +116,6 @@ def test_charts_are_as_wide_as_there_is_room_for(page, tmp_path, width):
     assert max(widths) <= width
 
 
-def test_on_a_phone_first_column_and_median_stay_in_view(page, tmp_path):
-    page.open(write_report(RUN, tmp_path / "report.html"), width=360, height=9000)
-    for section in ("#figures", "#table"):
-        page.evaluate(f"document.querySelector('{section} .scroll').scrollLeft = 200")
-        cells = f"[...document.querySelectorAll('{section} table')][0].querySelectorAll('tbody th, td.key')"
-        boxes = page.evaluate(
-            f"[...{cells}].map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().right])"
-        )
-        assert boxes
-        assert all(left >= 0 and right <= 360 for left, right in boxes)
-
-
 def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=9000)
     page.wait_for(DRAWN)
@@ -169,19 +140,6 @@ def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     )
 
 
-def test_one_button_opens_and_closes_all_parts(page, tmp_path):
-    page.open(write_report(failed_run(), tmp_path / "report.html"))
-    closed, opened = (
-        f"document.querySelectorAll('main details{state}').length" for state in (":not([open])", "[open]")
-    )
-    button = "document.getElementById('open-all')"
-    page.evaluate(f"{button}.click()")
-    assert page.evaluate(closed) == 0
-    page.evaluate(f"{button}.click()")
-    assert page.evaluate(opened) == 0
-    assert page.evaluate(f"{button}.textContent") == "Open all parts"
-
-
 def test_a_link_into_a_folded_part_opens_it(page, tmp_path):
     page.open(write_report(failed_run(), tmp_path / "report.html"))
     assert not page.evaluate("document.getElementById('check-noise').open")
@@ -189,28 +147,6 @@ def test_a_link_into_a_folded_part_opens_it(page, tmp_path):
     page.evaluate("document.querySelector('a[href=\"#check-noise\"]').click()")
 
     page.wait_for("document.getElementById('check-noise').open")
-
-
-def test_paper_shows_each_group_and_what_failed_in_light_colours_and_the_screen_is_as_before_afterwards(page, tmp_path):
-    page.open(write_report(failed_run(), tmp_path / "report.html"), scheme="dark", height=8000)
-    page.wait_for(DRAWN)
-    closed = "document.querySelectorAll('details:not([open])').length"
-    parts = ", ".join(f"{part}:not([open])" for part in ("details.group:not(#in-full)", ".check.fail", ".check.warn"))
-    wanted = f"document.querySelectorAll('{parts}').length"
-    before = page.evaluate(closed)
-    assert page.evaluate(wanted) > 0
-
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(wanted) == 0
-    assert page.evaluate("document.querySelectorAll('.numbers-behind[open], .check.pass[open]').length") == 0
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(closed) == before
-
-    page.print()
-    assert (
-        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')")
-        == palette.LIGHT["paper"]
-    )
 
 
 @pytest.mark.parametrize(
@@ -246,8 +182,8 @@ def test_without_javascript_answer_and_tables_are_there_and_no_box_is_empty(page
 
     assert "round-trips" in shown
     assert "pycurl" in shown
-    assert page.count("#figures table, #table table") >= 2
-    assert page.count(".chart, figure, .strips, #open-all, #theme, .save") == 0
+    assert page.count("#figures table") >= 1
+    assert page.count(".chart, figure, .strips, #theme, .save") == 0
 
 
 def test_the_pages_own_policy_stops_a_script_that_got_past_the_escaping(page, tmp_path):
@@ -274,7 +210,7 @@ def test_hostile_labels_stay_text_in_charts(page, tmp_path):
 
     assert page.evaluate("window.pwned === undefined")
     assert page.evaluate("document.querySelectorAll('.chart a').length") == 0
-    assert "<img" in page.evaluate("document.querySelector('[id^=chart-floor] .annotation-text').textContent")
+    assert "<img" in page.evaluate("document.querySelector('[id^=chart-stacks] .annotation-text').textContent")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -290,25 +226,30 @@ def test_curves_are_drawn_with_the_names_of_their_lines_within_the_page(page, tm
     assert page.evaluate(f"{names}.every((name) => name.getBoundingClientRect().right <= {box}.right + 1)")
 
 
-def test_on_a_phone_a_scorecard_hides_nothing_to_its_right(page, tmp_path):
-    measured = summarise(a_measured_run(blocks=3, stacks=("rest", "grpc", "cbor", "avro", "graphql", "socketio")))
-    page.open(write_report(measured, tmp_path / "report.html"), width=360, height=8000)
-    wide = "[...document.querySelectorAll('#scorecard .scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)"
-    assert page.evaluate("document.querySelectorAll('table.scorecard').length") == 2
-    assert page.evaluate(f"{wide}.map((one) => one.querySelector('table').className)") in ([], ["numbers"])
-    entries = "[...document.querySelectorAll('.scorecard .entry')].filter((one) => one.checkVisibility())"
-    assert page.evaluate(f"{entries}.length") >= 2 * 6 * 6
-    assert page.evaluate(f"{entries}.every((one) => one.getBoundingClientRect().right <= 360)")
-    assert page.evaluate("getComputedStyle(document.querySelector('.scorecard td'), '::before').content") == '"Best"'
+def test_a_head_sorts_the_rows_and_the_floor_stays_last(page, tmp_path):
+    page.open(write_report(RUN, tmp_path / "report.html"))
+    rows = (
+        "[...document.querySelectorAll('#figures table.data tbody tr')].map((row) => row.cells[0].textContent.trim())"
+    )
+    before = page.evaluate(rows)
+    median = "document.querySelectorAll('#figures table.data thead button')[2]"
+    page.evaluate(f"{median}.click()")
+    assert page.evaluate(rows) == before
+    page.evaluate(f"{median}.click()")
+    assert page.evaluate(rows) == [*reversed(before[:-1]), before[-1]]
 
 
-def test_paper_has_every_picture_that_is_not_folded_and_none_is_wider_than_the_sheet(page, tmp_path):
-    page.open(write_report(RUN, tmp_path / "report.html"), width=700, height=8000)
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_first_screen_shows_question_result_conditions_and_chart(page, tmp_path, width, height):
+    page.open(write_report(a_run(), tmp_path / "report.html"), width=width, height=height)
     page.wait_for(DRAWN)
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    bottom = "Math.max(...[...document.querySelectorAll('h1, .lines, .conditions, #main-picture .main-svg')]"
+    assert page.evaluate(f"{bottom}.map((one) => one.getBoundingClientRect().bottom))") <= height
+
+
+def test_paper_has_the_first_part_in_light_colours_on_four_sheets_at_most(page, tmp_path):
+    page.open(write_report(RUN, tmp_path / "report.html"), scheme="dark")
+    page.wait_for(DRAWN)
+    assert 1 <= page.pages_on_paper() <= 4
     page.print()
-    assert page.count("#timings .strips, #first, .numbers-behind, .passed, nav, #theme, .scroll-hint, .save") == 0
-    assert page.count("#main-picture .main-svg, #floor .main-svg, #chart-timeline .main-svg") >= 3
-    seen = "[...document.querySelectorAll('.main-svg')].filter((one) => one.checkVisibility())"
-    assert page.evaluate(f"Math.max(...{seen}.map((one) => one.getBoundingClientRect().right))") <= 700
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.count(".fold, #theme, .scroll-hint, .save") == 0

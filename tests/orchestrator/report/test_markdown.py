@@ -19,20 +19,20 @@ def test_it_begins_with_the_question_and_the_first_sentence():
     run = a_run()
     heading, _, first, *_ = markdown(run).splitlines()
     assert heading == f"# {run.question}"
-    assert first.startswith(f"**{answer(run).sentence[:20]}")
+    assert first.startswith(f"- **{answer(run).lines[0].head}:** ")
 
 
 def test_it_has_a_row_for_each_cell_with_its_standing():
     lines = [row for row in markdown(a_run()).splitlines() if row.startswith("| ")]
-    assert len(lines) == 2 + 6
+    assert len(lines) == 2 + 6 + 1
     assert len({row.count("|") for row in lines}) == 1
-    assert any(row.startswith("| grpc |") and "0.69× faster" in row for row in lines)
+    assert any(row.startswith("| grpc |") and "−31 %" in row for row in lines)
     assert any("| reference |" in row for row in lines)
 
 
 def test_it_says_how_to_repeat_it_and_what_the_checks_found():
     text = markdown(failed_run())
-    assert "do not rely on the numbers" in text
+    assert "**No result:**" in text
     assert "- fail: **floor**" in text
     assert "1 failed, 1 passed, 1 warning, 1 undecided" in text
     assert f"    {failed_run().repeat_command}" in text
@@ -42,7 +42,7 @@ def test_of_many_rows_it_shows_the_first_and_says_so():
     run = a_run(stacks=1)
     cells = tuple(replace(run.cells[0], id=str(n), load=f"{n} in flight") for n in range(MOST_ROWS + 3))
     text = markdown(replace(run, cells=cells, comparisons=()))
-    assert "3 more rows in the report." in text
+    assert " more tables in the report." in text
 
 
 def test_a_text_of_an_experiment_is_neither_markup_nor_a_cell_of_its_own():
@@ -66,12 +66,12 @@ def test_an_address_in_a_text_of_others_becomes_no_link(link):
 def test_a_line_is_one_line_of_the_name_and_the_answer():
     run = a_run()
     assert line(run) == f"six_protocols: {answer(run).sentence} (20261121-025500-4f3a)"
-    assert line(failed_run()).startswith("six_protocols: This run cannot answer: ")
+    assert line(failed_run()).startswith("six_protocols: No result: ")
 
 
 def test_of_searches_the_table_has_the_rates_found():
     text = markdown(summarise(a_search_run(a_search(), capacity())))
-    assert "Highest rate at which" in text
+    assert "highest rate while" in text
     rows = [row for row in text.splitlines() if row.startswith("| ")]
     assert len(rows) == 2 + 2
     assert any(row.startswith("| grpc") and "| 800/s |" in row for row in rows)

@@ -243,7 +243,7 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
 
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
-    assert "Prediction: From a round trip of" in " ".join(short_lines(summary))
+    assert any(line.startswith("Prediction") for line in short_lines(summary))
     assert " ".join(answer_lines(summary)).count("Prediction: ") == 3
 
 

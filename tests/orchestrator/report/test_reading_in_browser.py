@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.report import palette, render
-from orchestrator.report.page import write_page
+from orchestrator.report import palette
 from tests.orchestrator.report.test_kinds_in_browser import ALL, DRAW_ALL, OPEN, STOPS, written
-from tests.orchestrator.report.test_short import many
 from tests.support.browser import PROGRAM, Page, browser
 
 pytestmark = [
@@ -92,20 +90,17 @@ def quiet(page: Page) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("place", "keys"),
     [
-        ("nav a", ["ArrowRight"]),
-        ("nav a", ["ArrowLeft"]),
-        (".passed > details > summary", ["ArrowDown"]),
-        (".scorecard a", ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]),
+        (".legend button", ["ArrowRight"]),
+        (".legend button", ["ArrowLeft"]),
     ],
 )
 def test_arrow_keys_reach_what_shares_one_stop_of_the_tab_key(
     page: Page, tmp_path: Path, place: str, keys: list[str]
 ) -> None:
     page.open(written("calls", tmp_path))
-    if "scorecard" in place:  # of two tables the first
-        page.evaluate("document.querySelectorAll('.scorecard')[1].className = ''")
+    page.evaluate(OPEN)
     reached, of, stops = page.evaluate(f"{REACHED}({[place, keys]!r})")
-    assert of > 5
+    assert of > 1
     assert (reached, stops) == (of, 1)
 
 
@@ -113,7 +108,7 @@ def test_arrow_keys_reach_what_shares_one_stop_of_the_tab_key(
 def test_the_first_part_has_few_stops_of_the_tab_key(page: Page, tmp_path: Path, kind: str) -> None:
     page.open(written(kind, tmp_path))
     first = page.evaluate(f"{STOPS}.filter((one) => !one.closest('.details')).length")
-    assert 5 <= first <= MOST_STOPS_OF_THE_FIRST_PART + page.count("#main-picture .save, #figures td a, #figures th a")
+    assert 5 <= first <= MOST_STOPS_OF_THE_FIRST_PART + page.count("#main-picture .save, #figures .data th button")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -158,25 +153,13 @@ def test_a_finger_meets_what_it_aims_at(page: Page, tmp_path: Path, kind: str) -
     """Links within a text may be as high as its line (WCAG 2.2, 2.5.8); all else has its own room."""
     page.open(written(kind, tmp_path), width=360)
     small = page.evaluate(
-        "[...document.querySelectorAll('button, nav a, summary, .checkline a')]"
+        "[...document.querySelectorAll('button, summary, .checkline a')]"
         ".filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < LEAST)"
         ".map((one) => `${one.getBoundingClientRect().height} ${one.textContent.trim()}`)".replace(
             "LEAST", str(LEAST_TARGET_PX)
         )
     )
     assert small == []
-
-
-@pytest.mark.parametrize("kind", ["calls", "events", "codecs", "rates", "curves", "failed"])
-def test_a_phone_shows_medians_and_how_they_stand_to_the_reference_at_once(
-    page: Page, tmp_path: Path, kind: str
-) -> None:
-    page.open(written(kind, tmp_path), width=360)
-    right = page.evaluate(
-        "Math.max(...[...document.querySelectorAll('.short tbody tr:not(.setting) > :nth-child(COLUMN)')]"
-        ".map((one) => one.getBoundingClientRect().right))".replace("COLUMN", "4" if kind == "rates" else "3")
-    )
-    assert 100 < right <= 344
 
 
 @ALL
@@ -189,31 +172,6 @@ def test_each_sheet_of_paper_says_of_which_run_it_is_and_its_number(page: Page, 
     pdf.write_bytes(page.paper())
     text = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], check=True, capture_output=True).stdout.decode()
     sheets = text.split("\f")[:-1]
-    assert len(sheets) > 1
+    assert sheets
     for number, sheet in enumerate(sheets, start=1):
         assert re.search(rf"{re.escape(title)} +page {number} of {len(sheets)}\s*\Z", sheet), sheet[-200:]
-
-
-def test_no_title_stands_on_paper_without_what_it_is_of(page: Page, tmp_path: Path) -> None:
-    page.open(written("settings", tmp_path))
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.print()
-    groups = page.evaluate(
-        "[...document.querySelectorAll('details.group')].filter((one) => one.checkVisibility())"
-        ".map((one) => [one.id, [...one.children].filter((part) => part.checkVisibility()).length])"
-    )
-    assert groups
-    assert [group for group, parts in groups if parts < 2] == []
-    assert page.count("#floor details.group") == 0
-
-
-@pytest.mark.parametrize(("stacks", "shown"), [(2, "inline"), (6, "block")])
-def test_on_paper_a_setting_of_few_stacks_is_a_line(page: Page, tmp_path: Path, stacks: int, shown: str) -> None:
-    page.open(write_page(render(many(4, stacks=6)), tmp_path / "report.html"), width=700)
-    page.print()
-    more = f".matrix td:nth-of-type(n+{stacks + 1}), .matrix thead th:nth-child(n+{stacks + 2})"
-    page.evaluate(f"document.querySelectorAll('{more}').forEach((one) => one.remove())")
-    cells = "[...document.querySelectorAll('.matrix td')]"
-    assert page.evaluate(f"{cells}.length") == 4 * stacks
-    assert page.evaluate("getComputedStyle(document.querySelector('.matrix .interval')).display") == shown
-    assert page.evaluate(f"Math.max(...{cells}.map((one) => one.getBoundingClientRect().right))") <= 700

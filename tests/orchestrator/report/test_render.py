@@ -49,9 +49,9 @@ def test_every_element_is_closed(document):
 def test_parts_stand_in_the_order_in_which_a_reader_asks(document):
     ids = [element.attributes.get("id") for element in document.all("section")]
 
-    first = ["main-picture", "figures", "conditions", "table", "comparison"]
-    parts = [*first, "floor", "distribution", "timings", "first", "checks", "method"]
-    assert [id_ for id_ in ids if id_ in {*parts, "repeat"}] == [*parts, "repeat"]
+    first = ["main-picture", "figures", "distribution", "timings"]
+    parts = [*first, "checks", "conditions", "method", "repeat", "table", "comparison"]
+    assert [id_ for id_ in ids if id_ in parts] == parts
 
 
 def test_links_lead_to_places_within_the_page(document):
@@ -149,8 +149,7 @@ def test_tables_can_be_read_aloud(document):
 def test_every_group_has_every_chart(run, document):
     kinds = {slug.rsplit("-g", 1)[0] for slug in document.figures()}
 
-    once = {"sweep-1", "sweep-2", "timeline"}
-    assert kinds == {*once, "forest-median", "floor", "ecdf", "percentiles", "strip"}
+    assert kinds == {"sweep-1", "sweep-2", "timeline", "ecdf", "percentiles", "strip"}
     strips = [slug for slug in document.figures() if slug.startswith("strip-")]
     assert len(strips) == len(run.cells)
 
@@ -159,10 +158,9 @@ def test_a_stack_has_one_colour_in_every_chart(document):
     figures = document.figures()
     names = {trace["name"]: trace["line"]["color"] for trace in figures["ecdf-g1"]["data"] if "line" in trace}
     label = "rest (flask, requests)"
-    places = [note["text"] for note in figures["floor-g1"]["layout"]["annotations"] if note["x"] == 0]
-    bars = next(trace for trace in figures["floor-g1"]["data"] if trace["name"] == "stack over tcp")
+    ends = {trace["name"]: trace["line"]["color"] for trace in figures["percentiles-g1"]["data"]}
 
-    assert bars["marker"]["color"][places.index(label)] == names[label]
+    assert ends[label] == names[label]
 
 
 def test_charts_name_no_colour_that_a_theme_could_not_change(document):
@@ -185,18 +183,14 @@ def test_a_failed_check_is_said_before_the_verdict_and_behind_everything():
     of_run = replace(next(check for check in run.checks if check.verdict == "fail"), cell=None)
     document = Document(render(replace(run, checks=(of_run,))))
 
-    assert document.text.index("1 check failed") < document.text.index("This run cannot answer")
-    assert "do not rely on these numbers" in document.text
+    assert document.text.index("1 check failed") < document.text.index("No result")
     assert any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 
 def test_a_check_that_failed_in_one_cell_leaves_the_others_alone(of_failed):
     document = of_failed
 
-    assert (
-        "1 check failed in 1 cell: do not rely on the numbers of the cells named here; the other cells are valid"
-        in document.text
-    )
+    assert "1 check failed in 1 cell" in document.text
     assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 
@@ -290,8 +284,7 @@ def test_a_run_without_errors_has_no_row_of_replies_alone(document):
 def test_the_page_says_which_difference_matters(matters, said):
     text = " ".join(Document(render(replace(a_run(stacks=2), matters=matters))).text.split())
 
-    assert f"the margin that matters here, {said} to either side" in text
-    assert "is a tie here" not in text
+    assert f"the whole interval lies within {said}" in text
 
 
 def test_a_run_without_failures_has_no_watermark(document):
@@ -392,9 +385,9 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
 
     document = Document(render(bare))
 
-    assert "No request got a right reply often enough." in document.text
+    assert "too few requests got a right reply" in document.text
     assert "interrupted" in document.text
-    assert "No checks were run" in document.text
+    assert "none were run" in document.text
     assert document.figures().keys() == {"timeline"}
 
 

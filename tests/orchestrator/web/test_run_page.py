@@ -25,7 +25,7 @@ def own(tmp_path) -> Workspace:
 def test_a_run_has_its_answer_cells_checks_and_conditions(pages):
     answer = pages.get(f"/runs/{WITH_SAMPLES}")
     shown, summary = answer.context, base()[1]
-    assert shown["sentences"] == written(summary).sentences
+    assert shown["answer"] == written(summary)
     assert shown["summary"].conditions == summary.conditions
     assert {check.name for check in shown["checks"]} == {check.name for check in summary.checks}
     assert [row[0] for row in shown["table"].rows] == [cell.stack_label for cell in summary.cells]

@@ -42,7 +42,7 @@ def regions(
 
 
 def test_a_lead_that_falls_says_from_where_to_where_and_why() -> None:
-    assert answer(regions()).sentence == (
+    assert answer(regions()).lines[0].text == (
         "grpc's lead over rest on `add` falls from 3.2 times on one host to 2.0 times between the regions (37.5 against 75.2"
         " ms); there rest takes 2.0 round trips, a new connection for each call, grpc 1.0."
     )
@@ -59,15 +59,19 @@ def test_two_blocks_are_not_yet_sure() -> None:
 
 
 def test_a_change_that_is_not_significant_is_none() -> None:
-    assert answer(regions(factor=2.0)).sentence.startswith(
-        "grpc's lead over rest on `add` shows no significant change: 3.2 times (1.60 to 6.40) on one host, "
+    assert (
+        answer(regions(factor=2.0))
+        .lines[0]
+        .text.startswith(
+            "grpc's lead over rest on `add` shows no significant change: 3.2 times (1.60 to 6.40) on one host, "
+        )
     )
 
 
 def test_further_operations_have_a_short_sentence_each() -> None:
     found = answer(regions(operations=("add", "echo")))
-    assert found.sentence.startswith("grpc's lead over rest on `add` falls ")
-    assert found.besides == (
+    assert found.lines[0].text.startswith("grpc's lead over rest on `add` falls ")
+    assert found.lines[1].text == (
         "grpc's lead over rest on `echo` falls from 3.2 times on one host to 2.0 times between the regions "
         "(37.5 against 75.2 ms)."
     )
@@ -95,7 +99,7 @@ def test_further_operations_have_a_short_sentence_each() -> None:
 )
 def test_what_else_may_become_of_a_lead(grpc: dict[int, float], text: str) -> None:
     run = summary(*(setting({"rest": 0.2, "grpc": median}, 1.01, concurrency=n) for n, median in grpc.items()))
-    assert answer(run).sentence == text
+    assert answer(run).lines[0].text == text
 
 
 def test_a_factor_has_its_sides_in_full() -> None:
@@ -108,7 +112,8 @@ def test_a_factor_has_its_sides_in_full() -> None:
         ratio = kept / 0.6
         row = beside(cells[0], cells[1], (ratio / 1.01, ratio * 1.01), factor="connection", subject="rest", **sides)
         rows.append((cells, [row]))
-    assert answer(summary(*rows)).sentence.startswith(
+    (first, *_) = answer(summary(*rows)).lines
+    assert first.text.startswith(
         "The lead of rest with a kept connection over rest with a connection per request on `add` falls from 3.0 times with"
         " 1 in flight to 2.0 times with 4 in flight"
     )

@@ -11,10 +11,8 @@ from benchmarks.checks.injections import _stretch
 from benchmarks.checks.realistic import clean_run
 from orchestrator import quantities
 from orchestrator.between_runs.across import compare_runs
-from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.quantities import ratio_bounds
-from orchestrator.report.figures.ratios import _blocks
 from orchestrator.report.render import render
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
@@ -108,12 +106,10 @@ def test_the_median_of_trials_that_differ_in_number_and_speed_is_that_of_the_tri
     cell = summary.cells[0]
     middle = np.exp(np.mean(np.log([trial.median for trial in cell.trials])))
     assert cell.distribution.median == pytest.approx(middle)
-    assert quantities.INTERVALS in " ".join(answer_lines(summary))
 
 
 def test_what_requests_per_second_leave_out_is_said_beside_them_and_goodput_says_that_it_does_not():
     summary = summarise(a_run(stacks=("rest", "grpc")))
-    assert quantities.throughput(["call"]) in " ".join(answer_lines(summary))
     page = Document(render(summary)).text
     assert quantities.throughput(["call"]) in page
     assert "unlike Req/s, with the requester's pauses" in page
@@ -131,17 +127,16 @@ def test_where_every_cell_that_was_measured_is_invalid_banner_and_watermark_say_
     )
     summary = summarise(run)
     page = render(summary)
-    assert "do not rely on these numbers" in page
+    assert "No result" in page
     assert 'class="watermark"' in page
 
 
-def test_the_dots_of_the_forest_plot_name_the_blocks_that_they_are_of():
+def test_ratios_by_block_name_the_blocks_that_they_are_of():
     summary = summarise(without(a_run(blocks=6, stacks=("rest", "grpc")), "grpc", (0, 2)))
     row = of(summary, "median")
     cells = {cell.id: cell for cell in summary.cells}
     mine, theirs = ({t.block: t.median for t in cells[c].trials} for c in (row.cell, row.reference_cell))
     assert dict(zip(row.blocks, row.by_block, strict=True)) == {block: mine[block] / theirs[block] for block in mine}
-    assert list(_blocks([row], [0]).customdata) == [2, 4, 5, 6]
     assert re.search(r"2: 0\.\d\d× 4: 0\.\d\d× 5: 0\.\d\d× 6: 0\.\d\d×", Document(render(summary)).text)
 
 

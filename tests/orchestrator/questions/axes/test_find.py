@@ -164,8 +164,8 @@ def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() ->
     assert [point.at for point in panel.lines[0].points] == [100, 1_000, 10_000, 100_000]
     (gap,) = panel.gaps
     assert [point.standing for point in gap.points] == ["slower", "tie", "faster", "faster"]
-    assert sentence(curves.axis, gap).startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is ahead by ")
-    assert "; at 1 kB there is nothing to choose; from 10 kB on grpc (thin) is ahead, by " in sentence(curves.axis, gap)
+    assert sentence(curves.axis, gap).startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is faster by ")
+    assert "; at 1 kB they are equal; from 10 kB on grpc (thin) is faster, by " in sentence(curves.axis, gap)
     assert gap.crossing is not None
     assert 600 < gap.crossing.at < 1_500
     assert gap.crossing.low <= gap.crossing.at <= gap.crossing.high

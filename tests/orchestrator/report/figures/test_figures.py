@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from orchestrator.quantities import significant
 from orchestrator.report.figures.base import Rows, axis, plain
 from orchestrator.report.figures.distribution import drawn_points, ecdf, percentile_curve
-from orchestrator.report.figures.floor import floor_bars, parts
-from orchestrator.report.figures.ratios import forest
 from orchestrator.report.figures.scales import log_ticks
+from orchestrator.report.figures.stacks import stack_dots
 from orchestrator.report.figures.time import time_strip
 from orchestrator.report.groups import groups, stack_colours
 from tests.support.summaries import a_run
@@ -35,110 +34,42 @@ def one(value):
     return pytest.approx(value, rel=1e-4)
 
 
-class TestForest:
-    rows = GROUP.compared_by("median")
+class TestStacks:
+    ordered = sorted(GROUP.cells, key=lambda cell: cell.distribution.median)
 
-    def drawn(self, rows):
-        return unpacked(forest("f", "t", rows, COLOURS, 0.05))
+    def drawn(self, group=GROUP):
+        return unpacked(stack_dots(group))
 
-    def test_there_is_a_dot_for_each_block(self):
-        dots, _ = self.drawn(self.rows)["data"]
+    def test_a_dot_is_the_median_with_its_interval_and_a_tick_the_p99(self):
+        tails, medians = self.drawn()["data"]
+        ends = [x + above for x, above in zip(medians["x"], medians["error_x"]["array"], strict=True)]
+        assert medians["x"] == near(cell.distribution.median * 1000 for cell in self.ordered)
+        assert ends == near(cell.median_interval[1] * 1000 for cell in self.ordered)
+        assert tails["x"] == near(cell.distribution.p99 * 1000 for cell in self.ordered if cell.distribution.p99)
 
-        ratios = sorted(value for row in self.rows for value in row.by_block)
-        assert sorted(dots["x"]) == near(ratios)
+    def test_the_slower_lies_further_right_and_further_down(self):
+        _, medians = self.drawn()["data"]
+        assert medians["x"] == sorted(medians["x"])
+        assert medians["y"] == list(range(len(self.ordered)))
 
-    def test_whiskers_end_where_the_interval_ends(self):
-        ordered = sorted(self.rows, key=lambda row: row.ratio)
-        _, means = self.drawn(self.rows)["data"]
+    def test_a_row_names_stack_ends_and_difference(self):
+        texts = [note["text"] for note in self.drawn()["layout"]["annotations"]]
+        for cell in self.ordered:
+            assert any(cell.stack_label in text and f"{cell.responder} ← " in text for text in texts)
+        assert sum("reference" in text for text in texts) == 1
 
-        ends = [x + above for x, above in zip(means["x"], means["error_x"]["array"], strict=True)]
-        starts = [x - below for x, below in zip(means["x"], means["error_x"]["arrayminus"], strict=True)]
-        assert means["x"] == near(row.ratio for row in ordered)
-        assert ends == near(row.interval[1] for row in ordered)
-        assert starts == near(row.interval[0] for row in ordered)
+    def test_the_line_is_the_floor(self):
+        (line,) = self.drawn()["layout"]["shapes"]
+        floor = next(floor for floor in GROUP.floors if floor.kind == "tcp")
+        assert line["x0"] == one(floor.distribution.median * 1000)
 
-    def test_a_tie_is_shaded_and_said(self):
-        tie = replace(self.rows[0], standing="tie")
-        clear = replace(self.rows[1], standing="slower")
+    def test_a_vague_interval_is_not_drawn(self):
+        cells = tuple(replace(cell, median_interval=(0.0004, 9000.0)) for cell in GROUP.cells)
+        _, medians = self.drawn(replace(GROUP, cells=cells))["data"]
+        assert set(medians["error_x"]["array"]) == {0.0}
 
-        layout = self.drawn([tie, clear])["layout"]
-
-        assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None, None, None]
-        lines = [shape["x0"] for shape in layout["shapes"] if shape["type"] == "line"]
-        assert lines == pytest.approx([1, 1 / 1.05, 1.05], rel=1e-4)
-        beside = [note["text"].rpartition("<br>")[2] for note in layout["annotations"] if note["x"] == 1]
-        assert sorted(beside) == ["slower", "tie"]
-
-    def test_a_wide_axis_has_few_ticks_and_1_among_them(self):
-        wide = replace(self.rows[0], interval=(0.0004, 9000.0), standing="not resolved")
-        ticks = self.drawn([wide])["layout"]["xaxis"]["ticktext"]
-        assert "1×" in ticks
-        assert 2 < len(ticks) <= 5
-
-    def test_a_controls_interval_is_a_column(self):
-        control = replace(self.rows[0], control=True, standing="slower")
-
-        shapes = self.drawn([control, self.rows[1]])["layout"]["shapes"]
-
-        columns = [shape for shape in shapes if shape.get("fillcolor") == "var(--control)"]
-        assert [[shape["x0"], shape["x1"]] for shape in columns] == [near(control.interval)]
-
-    def test_throughput_is_named_turned_over_since_right_of_one_is_slower(self):
-        layout = self.drawn([replace(self.rows[0], statistic="throughput")])["layout"]
-
-        assert "1 / throughput" in layout["xaxis"]["title"]["text"]
-
-    def test_a_ratio_without_interval_has_no_whiskers(self):
-        _, means = self.drawn([replace(self.rows[0], interval=None)])["data"]
-
-        assert means["error_x"]["array"] == [0.0]
-
-    def test_the_axis_reaches_every_dot_and_whisker_and_one(self):
-        low, high = self.drawn(self.rows)["layout"]["xaxis"]["range"]
-        values = [v for row in self.rows for v in (1.0, row.ratio, *row.interval, *row.by_block)]
-
-        assert 10**low < min(values)
-        assert 10**high > max(values)
-
-    def test_nothing_known_is_nothing_drawn(self):
-        assert forest("f", "t", [replace(self.rows[0], ratio=None)], COLOURS, 0.05) is None
-
-
-class TestFloor:
-    @pytest.mark.parametrize("client_share", [None, 0.2])
-    def test_the_parts_add_up_to_the_median(self, client_share):
-        cell = replace(GROUP.cells[0], client_share=client_share)
-        part = parts(cell)
-
-        assert part.ping + part.tcp_over_ping + part.stack + (part.client or 0) == pytest.approx(
-            cell.distribution.median
-        )
-
-    def test_without_a_ping_the_floor_is_tcp(self):
-        part = parts(replace(GROUP.cells[0], ping_floor=None))
-
-        assert part.ping is None
-        assert part.tcp_over_ping == GROUP.cells[0].tcp_floor
-
-    def test_a_floor_above_the_median_leaves_no_negative_part(self):
-        part = parts(replace(GROUP.cells[0], tcp_floor=99.0, client_share=0.5))
-
-        assert (part.stack, part.client) == (0.0, 0.0)
-
-    def test_a_ping_above_tcp_leaves_no_negative_part(self):
-        part = parts(replace(GROUP.cells[0], tcp_floor=0.03, ping_floor=0.04))
-
-        assert (part.ping, part.tcp_over_ping) == (0.03, 0.0)
-
-    def test_the_clients_share_is_drawn_where_it_is_known(self):
-        named = [trace["name"] for trace in unpacked(floor_bars(GROUP, COLOURS))["data"]]
-
-        assert named == ["ping", "tcp over ping", "stack over tcp", "client's share"]
-
-    def test_without_samples_there_is_no_bar(self):
-        empty = replace(GROUP, cells=tuple(replace(cell, distribution=None) for cell in GROUP.cells))
-
-        assert floor_bars(empty, COLOURS) is None
+    def test_without_samples_there_is_none(self):
+        assert stack_dots(replace(GROUP, cells=tuple(replace(cell, distribution=None) for cell in GROUP.cells))) is None
 
 
 class TestDistribution:

@@ -1,0 +1,147 @@
+"""The tables of a result: one for each setting, its rows the stacks from the fastest on, the floor last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from orchestrator import quantities
+from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.questions.capacity import words as capacity_words
+from orchestrator.wording import axis_names, axis_tables
+from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
+from orchestrator.wording.settings import Setting, Settings
+from orchestrator.wording.table import Column, Entry, Row, Table
+
+_LONGEST = 20  # name of a reference in a head
+_POOLED = "p99 of all requests pooled, as some trial has too few for its own."
+
+
+def tables(summary: RunSummary, *, mark: str = "", is_full: bool = False) -> tuple[Table, ...]:
+    """Return the tables along an axis, those of found rates, or one for each setting.
+
+    `mark` stands in every title. `is_full` adds the interval of the median, throughput and errors.
+    """
+    every = capacity_words.tables(summary)
+    if not every:
+        settings, along = Settings(summary), axis_tables.cells_of(summary)
+        rest = [setting for setting in settings.every if not along.issuperset(cell.id for cell in setting.cells)]
+        every = (*axis_tables.tables(summary), *(_table(setting, settings, is_full=is_full) for setting in rest))
+    return tuple(replace(table, title=f"{mark}: {table.title}") if mark else table for table in every)
+
+
+def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
+    unit = setting.unit
+    name = setting.reference
+    against = f"vs {name if len(name) <= _LONGEST else 'reference'}" if name else "difference"
+    columns = [
+        Column(head="server ← client", is_text=True),
+        Column(head=f"median, {unit.name}"),
+        Column(head=against),
+        Column(head="95 % interval"),
+        Column(head=f"p99, {unit.name}"),
+        *([] if setting.reference else [Column(head="against", is_text=True)]),
+    ]
+    if is_full:
+        columns += [
+            Column(head=f"median's 95 % interval, {unit.name}"),
+            Column(head=quantities.per_second(cell.kind for cell in setting.cells)),
+            Column(head="errors"),
+        ]
+    return Table(
+        title=setting.title,
+        columns=tuple(columns),
+        rows=(
+            *(_row(cell, setting, settings, is_full=is_full) for cell in setting.cells),
+            *(_floor(floor, setting, len(columns)) for floor in _floors(settings.summary, setting.cells)),
+        ),
+        notes=tuple(_notes(setting.cells)),
+    )
+
+
+def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bool) -> Row:
+    failed = settings.invalid.get(cell.id, ())
+    entries = [
+        Entry(text=axis_names.ends(cell)),
+        _latency(cell, "median", setting),
+        *_difference(cell, settings),
+        _latency(cell, "p99", setting),
+        *([] if setting.reference else [Entry(text=_against(cell, settings))]),
+    ]
+    if is_full:
+        entries += [
+            Entry(text=_interval(cell, setting)),
+            Entry(text="-" if (rate := cell.throughput_per_s) is None else quantities.rate(rate), value=rate),
+            Entry(text=f"{cell.failed:,}", value=cell.failed),
+        ]
+    details = [f"invalid: {', '.join(failed)} failed"] if failed else []
+    details += [quantities.count(cell.failed, "error")] if cell.failed and not is_full else []
+    details += [f"{cell.not_sent:,} not sent"] if cell.not_sent else []
+    return Row(label=settings.labels[cell.id], detail=", ".join(details), series=cell.stack, entries=tuple(entries))
+
+
+def _latency(cell: CellSummary, name: str, setting: Setting) -> Entry:
+    value = getattr(cell.distribution, name) if cell.distribution else None
+    return Entry(text=(percentile_text(cell, name) or "-") if value is None else setting.unit.text(value), value=value)
+
+
+def _interval(cell: CellSummary, setting: Setting) -> str:
+    bounds = cell.median_interval
+    if bounds is None:
+        return "-"
+    return "wide" if quantities.is_vague(bounds) else " to ".join(map(setting.unit.text, bounds))
+
+
+def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:
+    """The difference to the reference in per cent, and its interval."""
+    comparisons = settings.against(cell)
+    if cell.id in settings.invalid or not comparisons:
+        is_reference = cell.id not in settings.invalid and settings.is_reference(cell)
+        return Entry(text="reference" if is_reference else "-"), Entry(text="-")
+    comparison = comparisons[0]
+    if comparison.ratio is None:
+        return Entry(text="insufficient data"), Entry(text="-")
+    bounds = comparison.interval
+    text = "-" if bounds is None else "wide" if is_wide(bounds) else change_span(bounds)
+    return Entry(text=change(comparison.ratio), value=comparison.ratio - 1), Entry(text=text)
+
+
+def _against(cell: CellSummary, settings: Settings) -> str:
+    """What the difference is to: a stack, or a factor's value."""
+    comparison = next(iter(settings.against(cell)), None)
+    return comparison.compared_with if comparison else ""
+
+
+def _floors(summary: RunSummary, cells: Sequence[CellSummary]) -> Iterator[FloorSummary]:
+    """The tcp floors beside these cells; ping where there is none."""
+    ids, placements = {cell.id for cell in cells}, {cell.placement_id for cell in cells}
+    beside = [
+        floor
+        for floor in summary.floors
+        if floor.placement_id in placements
+        and floor.distribution
+        and (not floor.cells or ids.intersection(floor.cells))
+    ]
+    yield from [floor for floor in beside if floor.kind == "tcp"] or beside
+
+
+def _floor(floor: FloorSummary, setting: Setting, columns: int) -> Row:
+    texts = {}
+    for place, name in ((1, "median"), (4, "p99")):
+        value = getattr(floor.distribution, name) if floor.distribution else None
+        texts[place] = Entry(text="" if value is None else setting.unit.text(value), value=value)
+    policy = f", {axis_names.connection(floor.policy)}" if floor.kind == "tcp" and floor.policy != "reuse" else ""
+    sizes = (
+        f"{quantities.size(floor.send_bytes)} and {quantities.size(floor.receive_bytes)}" if floor.send_bytes else ""
+    )
+    return Row(
+        label=f"{floor.kind} floor{policy}",
+        kind="floor",
+        series=floor.kind,
+        entries=tuple(texts.get(place, Entry(text=sizes if place == 0 else "")) for place in range(columns)),
+    )
+
+
+def _notes(cells: Sequence[CellSummary]) -> Iterator[str]:
+    if any(cell.distribution and "p99" in cell.distribution.pooled for cell in cells):
+        yield _POOLED
