@@ -24,10 +24,10 @@ from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import THIS_MACHINE
+from orchestrator.experiment.read import units
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column
 from orchestrator.history.dataset import RUNS
-from orchestrator.experiment.read import units
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -116,7 +116,9 @@ def keys_page() -> str:
         raise ValueError(f"SECTIONS lacks {sorted(missing)}")
     shown: set[tuple[str, str]] = set()
     lines = ["# Keys of an experiment file", "", f"{_WRITTEN} Units are written out: `20 kB`, `500/s`, `45m`, `5 %`."]
-    lines += ["A key that takes a list measures each of its values. Unknown keys are refused with line, column and a guess."]
+    lines += [
+        "A key that takes a list measures each of its values. Unknown keys are refused with line, column and a guess."
+    ]
     for name, title in SECTIONS.items():
         described = objects[name].get("description", "")
         lines += ["", f"## {title}", "", described, ""]
@@ -136,7 +138,8 @@ def _keys(name: str, described: Schema, objects: Mapping[str, Schema], shown: se
             continue
         shown.add((key, text))
         required = " Required." if key in described.get("required", ()) else ""
-        yield f"- **`{key}`** {_sentence(text)}{required}{_choices(value, text)}{_default(value)} `{example(name, key, value)}`"
+        about = f"{_sentence(text)}{required}{_choices(value, text)}{_default(value)}"
+        yield f"- **`{key}`** {about} `{example(name, key, value)}`"
     if again:
         yield f"- {', '.join(again)}: {_AGAIN.get(name, 'as explained above')}."
 
@@ -172,7 +175,8 @@ def _default(value: Schema) -> str:
         return f" Default: {str(default).lower()}."
     pattern = str(value.get("pattern", ""))
     if isinstance(default, float):
-        shown = units.exact_duration(default) if "ms|s" in pattern else f"{default:g} USD" if "USD" in pattern else f"{default:.0%}"
+        shown = f"{default:g} USD" if "USD" in pattern else f"{default:.0%}"
+        shown = units.exact_duration(default) if "ms|s" in pattern else shown
         return f" Default: {shown}."
     return f" Default: {default}."
 
@@ -186,13 +190,17 @@ def example(name: str, key: str, value: Schema) -> str:
         return found[0]
     options = [value, *value.get("anyOf", ())]
     given = [*_enum(value), *(each for option in options for each in option.get("examples", ()))]
-    if not given and "minimum" in (numbers := next((o for o in options if o.get("type") == "integer"), {})):
+    if not given and "minimum" in (numbers := _integer(options)):
         given = [max(2, numbers["minimum"])]
     if any(str(option.get("$ref", "")).endswith("Options") for option in options):
         return f"- {key}"
     if not given:
         raise ValueError(f"EXAMPLES lacks {name}, {key}")
     return _flow({key: given[-1]})
+
+
+def _integer(options: Sequence[Schema]) -> Schema:
+    return next((each for each in options if each.get("type") == "integer"), {})
 
 
 def _shipped(name: str, key: str) -> Iterator[str]:
@@ -227,10 +235,12 @@ def _flow(value: Mapping[str, Any]) -> str:
 
 def commands_page() -> str:
     """Return docs/reference/command-line.md: every verb with its options, and the exit codes."""
-    root = typer.main.get_command(app)
+    root: Any = typer.main.get_command(app)
     lines = ["# Verbs and options", "", _WRITTEN]
-    lines += ["RUN is a run's id, the beginning of one, a path, or `latest`. Every verb takes `--help`. Unless noted, `--json`"]
-    lines += ["prints one JSON document on stdout."]
+    lines += [
+        "RUN is a run's id, the beginning of one, a path, or `latest`. Every verb takes `--help`, and unless noted"
+    ]
+    lines += ["`--json`: one JSON document on stdout."]
     lines += _commands(root, click.Context(root, info_name="orch"))
     rows = re.findall(r"^\|.*\|$", errors.__doc__ or "", re.MULTILINE)
     lines += ["", "## Exit codes", "", *rows]
@@ -245,7 +255,7 @@ def _commands(command: Any, context: Any) -> Iterator[str]:
             yield from _commands(verb, below)
             continue
         yield ""
-        yield f"## {' '.join([below.command_path, *_arguments(verb, below)])}"
+        yield f"## {' '.join([below.command_path, *_arguments(verb)])}"
         yield ""
         has_json = any("--json" in each.opts for each in verb.params)
         yield _first_paragraph(verb.help) + ("" if has_json else " It has no `--json`.")
@@ -255,7 +265,7 @@ def _commands(command: Any, context: Any) -> Iterator[str]:
             yield from (f"- `{names}` {_sentence(text)}" for names, text in options)
 
 
-def _arguments(verb: Any, context: Any) -> Iterator[str]:
+def _arguments(verb: Any) -> Iterator[str]:
     for each in verb.params:
         if each.param_type_name == "argument":
             yield each.metavar or str(each.name).upper()
@@ -291,6 +301,10 @@ TABLES: Mapping[str, Sequence[Column]] = {
 }
 
 
+_BOUND = re.compile(r"(low|high) bound of ")
+_LOW_OR_HIGH = re.compile(r"_(low|high)")
+
+
 def columns_page(head: str) -> str:
     """Return docs/reference/data.md: its head as it is, then every column with type, unit and meaning."""
     shown: set[Column] = set()
@@ -298,7 +312,12 @@ def columns_page(head: str) -> str:
     for title, columns in TABLES.items():
         lines += ["", f"### {title}", ""]
         again = [f"`{each.name}`" for each in columns if each in shown]
-        lines += [_column(each) for each in columns if each not in shown]
+        lines += [_column(each) for each in columns if each not in shown and not _BOUND.match(each.meaning)]
+        if any(_BOUND.match(each.meaning) for each in columns):
+            names = sorted(
+                {_LOW_OR_HIGH.sub("_low…, _high", each.name) for each in columns if _BOUND.match(each.meaning)}
+            )
+            lines.append(f"- {', '.join(f'`{name}`' for name in names)}: bounds of the intervals")
         lines += [f"- {', '.join(again)}: as above"] if again else []
         shown |= set(columns)
     return "\n".join(lines) + "\n"
@@ -314,11 +333,18 @@ def _column(each: Column) -> str:
 
 def experiments_page() -> str:
     """Return experiments/README.md: every shipped experiment with its question, minutes and needs."""
-    lines = ["# Experiments", "", _WRITTEN, "`orch run experiments/NAME.yaml` makes a run; `orch plan` shows it first.", ""]
+    lines = [
+        "# Experiments",
+        "",
+        _WRITTEN,
+        "`orch run experiments/NAME.yaml` makes a run; `orch plan` shows it first.",
+        "",
+    ]
     lines += ["| experiment | question | minutes | needs |", "| --- | --- | ---: | --- |"]
     for path in sorted(EXPERIMENTS.glob("*.yaml")):
         plan = make_plan(path, needs_programs=False)
-        lines.append(f"| [{path.stem}]({path.name}) | {plan.question} | {max(1, round(estimate(plan).duration_s / 60))} | {_needs(plan)} |")
+        minutes = max(1, round(estimate(plan).duration_s / 60))
+        lines.append(f"| [{path.stem}]({path.name}) | {plan.question} | {minutes} | {_needs(plan)} |")
     return "\n".join(lines) + "\n"
 
 

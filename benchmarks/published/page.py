@@ -1,4 +1,4 @@
-"""`docs/validation/published.md` and its figures from the committed summaries: which published sentences ours agree with."""
+"""The end of docs/validation/README.md, and its figures: which published sentences the committed summaries agree with."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _HEADS = {
     "offered_per_s": "events/s offered",
     "delivered_per_s": "events/s delivered",
 }
-_TOP = """\
-# Published sentences beside our runs
-
-Written by `python -m benchmarks.published page` from `benchmarks/results/published/`, which also has versions;
-a test compares them. The figures of both sides are in `published-figures.csv`, in ms. Other machines give other absolute
-times: only ratios, sizes and counts are compared.
+BEGIN = "## Published sentences\n"
+"""The line of docs/validation/README.md from which on the page is written."""
+_TOP = f"""\
+{BEGIN}
+Written by `python -m benchmarks.published page` from `benchmarks/results/published/`, which also has versions; a test
+compares both. Other machines give other absolute times: only ratios, sizes and counts are compared. *Audit*: what the
+publication's own figures say of the sentence (`orch audit`).
 
 * **agrees**: the 95 % interval of our ratio allows the sentence, with the tolerances of `orch audit`
 * **in direction**: faster or slower as the sentence says, by another factor
 * **not resolved**: our interval leaves it open
-* *Audit*: what the publication's own figures say of the sentence
 """
 
 
@@ -44,7 +44,7 @@ def kept(folder: Path = KEPT) -> dict[str, Kept]:
 
 
 def page(found: Mapping[str, Kept]) -> str:
-    """The whole page."""
+    """What follows the head that is written by hand."""
     parts = [_TOP, *_runs(found)]
     for table in TABLES:
         parts += ["", *_table(table, found)]
@@ -60,7 +60,7 @@ def figures(found: Mapping[str, Kept]) -> str:
 
 
 def _runs(found: Mapping[str, Kept]) -> Iterator[str]:
-    yield "## The runs"
+    yield "### The runs"
     yield "| run | made | minutes | on | checks |"
     yield "| --- | --- | --- | --- | --- |"
     for spec in SPECS:
@@ -93,7 +93,7 @@ def _published(path: str) -> tuple[AuditFile, AuditResult]:
 def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
     file, audited = _published(table.audit)
     figures = Figures(table=table, kept=found)
-    yield f"## {file.title}{f': {table.servers}' if table.servers else ''}"
+    yield f"### {file.title}{f': {table.servers}' if table.servers else ''}"
     yield f"[As published](../../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
     missing = [name for name in table.runs if name not in found]
     if missing:
@@ -106,16 +106,6 @@ def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
         finding = hold(figures, claim.text, claim.tests)
         entries = (claim.text, assessment.verdict, finding.verdict, finding.text, _why(table, claim.text, finding))
         yield f"| {' | '.join(map(_cell, entries))} |"
-    accused = [f for f in audited.figures if f.verdict in ("impossible", "contradicted")]
-    if accused:
-        yield ""
-        yield "What is wrong in the published figures themselves (`orch audit` has the arithmetic):"
-        rules: dict[tuple[str, str, str], list[str]] = {}
-        for f in accused:
-            rules.setdefault((f.verdict, f.rule, f.honest_explanation), []).extend(f.rows)
-        for (verdict, rule, honest), rows in rules.items():
-            where = ", ".join(dict.fromkeys(rows)) or "the table"
-            yield f"* *{verdict}* by the rule *{rule}*: {where}. Honest if: {honest}."
 
 
 def _why(table: Table, sentence: str, finding: Finding) -> str:

@@ -14,7 +14,7 @@ from orchestrator.audit.claim_forms import Faster, LargerEffect, Test, Times
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "benchmarks" / "results" / "published"
-PAGE: Final = ROOT / "docs" / "validation" / "published.md"
+PAGE: Final = ROOT / "docs" / "validation" / "README.md"
 FIGURES: Final = PAGE.with_name("published-figures.csv")
 
 

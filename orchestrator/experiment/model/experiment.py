@@ -405,11 +405,11 @@ class Experiment(Strict):
     ] = ("apart",)
     stability: Annotated[
         bool,
-        Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."),
+        Field(description="Say which stack is the most predictable, too: by SD, IQR and p99/p50."),
     ] = False
     predict: Annotated[
         PredictSpec | None,
-        Field(description="Fit the cost model, and test it on cells that are kept from the fit (docs/model.md)."),
+        Field(description="Fit the cost model, and test it on cells that are kept from the fit."),
     ] = None
     placements: Annotated[
         OneOrMany[

@@ -133,7 +133,7 @@ def test_throughput_and_p99_are_followed_too():
 
 
 # How often something is marked though nothing changed, and how often a true change is. Runs of `Machine` come at once, and
-# their load moves from run to run; each series is of one cell, and has its own level (docs/history.md has these numbers).
+# their load moves from run to run; each series is of one cell, and has its own level (the numbers of docs/validation).
 
 SERIES, LENGTH = 40, 20
 
