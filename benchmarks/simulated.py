@@ -32,7 +32,7 @@ def print_tables(prog: str, tables: Callable[[int, int], Iterator[str]], *, name
 
 
 def write(name: str, lines: Iterable[str]) -> None:
-    """Keep a table's lines as `docs/validation/NAME.csv`."""
+    """Keep the lines of a table as the CSV file of that name."""
     (VALIDATION / f"{name}.csv").write_text(as_csv(lines), encoding="utf-8")
 
 
