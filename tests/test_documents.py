@@ -18,7 +18,12 @@ from orchestrator.experiment.plan.planning import make_plan
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 DOCUMENTS = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "protos").glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    [
+        *ROOT.glob("*.md"),
+        ROOT / "experiments" / "README.md",
+        *(ROOT / "protos").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+    ]
 )
 # Folders of ours that a path in backticks may begin with; `results/` and others are made by running.
 OURS = ("ansible", "benchmarks", "docs", "experiments", "infra", "locks", "orchestrator", "protos", "services", "tests")
