@@ -85,7 +85,7 @@ schema: setup ## write the JSON Schemas of experiments and of published figures 
 	$(BIN)/orch schema > experiments/schema.json
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
-checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/checks.md (a quiet machine, some 15 minutes)
+checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/reference/checks.md (a quiet machine, some 15 minutes)
 	$(BIN)/python -m benchmarks.checks --write
 
 test: $(VENV)/.orch-dev-ready ## the tests that depend on no timing: any machine runs them beside each other, in a few minutes
@@ -94,7 +94,7 @@ test: $(VENV)/.orch-dev-ready ## the tests that depend on no timing: any machine
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(TESTING) $(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
-conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/conformance.md (after make native; some 10 minutes)
+conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/validation/conformance.csv (after make native; some 10 minutes)
 	@$(BIN)/python -m tests.languages.table --write $(TABLE_ARGS)
 
 test-slow: $(VENV)/.orch-dev-ready ## those that take longer, or wait for processes and sockets

@@ -1,28 +1,27 @@
 """Coverage of intervals and false winners, by simulation with the real schedule and the real comparison.
 
-    python -m benchmarks.coverage [--runs 1000] [--seed 1] [--several-only] [--write]
+    python -m benchmarks.coverage [--runs 1000] [--seed 1] [--write]
 
 Every simulated run has stacks that are alike, or alike but for the last one, measured in the order that
 `experiment.schedule` gives, with one kind of noise; in all of them blocks differ by an SD of 5 % and trials by 2 %.
 Before the arrow is what it was with every block in an independent random order, and with every comparison's own
-standard error alone. `--write` puts the table into docs/statistics.md.
+standard error alone. `--write` keeps the tables in docs/validation/.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import exp
-from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.simulated import print_tables
 from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from orchestrator.experiment.plan.schedule import schedule
@@ -40,9 +39,6 @@ BLOCKS, STACKS = (3, 5, 10), (2, 3, 6, 10)
 SEVERAL = ((2, 8, 3), (2, 8, 5), (2, 8, 10), (6, 8, 5))  # stacks, settings, blocks
 SLOWER = 1.2
 MODES_RUNS = 300
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
-BEGIN, END = "<!-- coverage: made by python -m benchmarks.coverage --write -->", "<!-- end of coverage -->"
-BEGIN_SEVERAL = "<!-- winners over several settings: made by python -m benchmarks.coverage --write -->"
 
 
 def quiet(_rng: np.random.Generator, blocks: int, positions: int) -> Logs:
@@ -294,27 +290,16 @@ def winners_table(runs: int, seed: int) -> Iterator[str]:
             yield f"| {name} | {stacks} | {settings} | {blocks} | {shares} |"
 
 
+def tables(runs: int, seed: int) -> Iterator[str]:
+    """Both tables, the lines of one and then of the other."""
+    yield from table(runs, seed)
+    yield ""
+    yield from winners_table(runs, seed)
+
+
 def main() -> None:
-    """Print the table, and with `--write` put it into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--several-only", action="store_true", help="the table of several settings alone")
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    text = TARGET.read_text(encoding="utf-8")
-    for made, mark in ((table, BEGIN), (winners_table, BEGIN_SEVERAL)):
-        if options.several_only and made is table:
-            continue
-        lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
-        print("\n".join(lines))
-        for line in made(options.runs, options.seed):
-            print(line, flush=True)
-            lines.append(line)
-        before, _, rest = text.partition(mark)
-        text = "\n".join([f"{before}{mark}", *lines, f"{END}{rest.partition(END)[2]}"])
-    if options.write:
-        TARGET.write_text(text, encoding="utf-8")
+    """Print the tables, and with `--write` keep them."""
+    print_tables("python -m benchmarks.coverage", tables, names=("coverage", "several-settings"), runs=1000)
 
 
 if __name__ == "__main__":

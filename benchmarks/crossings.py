@@ -4,7 +4,7 @@
 
 Every simulated run has stacks at five places of an axis, with the noise of `benchmarks.coverage`; all but the first take so
 many times as long as the first as one of `CURVES` says. Before the arrow is what it was when each place's own interval
-decided, and no comparison was corrected for all of the run. `--write` puts the table into docs/statistics.md.
+decided, and no comparison was corrected for all of the run. `--write` keeps it in docs/validation/.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
-from benchmarks.simulated import print_table
+from benchmarks.coverage import NOISES, measured, plan_of
+from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_cells
@@ -27,7 +27,6 @@ from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.statistics.quantiles import distribution
 from services.python.contract.lines import Load
 
-BEGIN = "<!-- crossings: made by python -m benchmarks.crossings --write -->"
 PLACES = (1, 10, 50, 100, 200)
 CURVES = {
     "equal": (1.0, 1.0, 1.0, 1.0, 1.0),
@@ -118,8 +117,8 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the table, and with `--write` put it into the page."""
-    print_table("python -m benchmarks.crossings", table, TARGET, between=(BEGIN, END), runs=200)
+    """Print the table, and with `--write` keep it."""
+    print_tables("python -m benchmarks.crossings", table, names=("crossings",), runs=200)
 
 
 if __name__ == "__main__":

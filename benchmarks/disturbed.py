@@ -4,7 +4,7 @@
 
 Every simulated run has twelve stacks. Each trial is several seconds of requests; while a burst lasts (0.5 to 5 s) it takes
 20 to 80 % of a CPU, and requests take so much longer. A trial's median is that of its requests, its held-up share what the
-bursts took of its time, as the kernel counts it. `--write` puts the table into docs/statistics.md.
+bursts took of its time, as the kernel counts it. `--write` keeps it in docs/validation/.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from pathlib import Path
 from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
 
 from benchmarks.coverage import measured, plan_of
-from benchmarks.simulated import print_table
+from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.schedule import schedule
@@ -31,8 +30,6 @@ from orchestrator.statistics.equivalence import MATTERS
 STACKS, BLOCKS = 12, (3, 5)
 TRUE = (1.1, 1.2, 1.5)
 TRIAL_S = (2.0, 10.0)
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
-BETWEEN = "<!-- disturbed: made by python -m benchmarks.disturbed --write -->", "<!-- end of disturbed -->"
 _TICK_S = 0.02
 _SPREAD = 0.25  # of the latencies of a trial's requests, as the SD of their logarithm
 
@@ -140,8 +137,8 @@ def is_seen(compared: Sequence[Comparison], truth: float) -> bool:
 
 
 def main() -> None:
-    """Print the table, and with `--write` put it into the page."""
-    print_table("python -m benchmarks.disturbed", table, TARGET, between=BETWEEN, runs=200)
+    """Print the table, and with `--write` keep it."""
+    print_tables("python -m benchmarks.disturbed", table, names=("disturbed",), runs=200)
 
 
 if __name__ == "__main__":

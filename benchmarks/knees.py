@@ -3,7 +3,7 @@
     python -m benchmarks.knees [--runs 500] [--seed 1] [--write]
 
 Every simulated run has one stack at five loads, whose true throughputs are one of `CURVES`, with the noise of
-`benchmarks.coverage`. `--write` puts the table into docs/statistics.md.
+`benchmarks.coverage`. `--write` keeps it in docs/validation/.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
-from benchmarks.simulated import print_table
+from benchmarks.coverage import NOISES, measured, plan_of
+from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.saturation.find import LoadSeries, find_series
 from orchestrator.statistics.equivalence import MATTERS
 
-BEGIN = "<!-- knees: made by python -m benchmarks.knees --write -->"
 LOADS = (1, 10, 50, 100, 200)
 CURVES = {
     "sharp": (0.3, 0.8, 1.0, 1.0, 1.0),
@@ -79,8 +78,8 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the table, and with `--write` put it into the page."""
-    print_table("python -m benchmarks.knees", table, TARGET, between=(BEGIN, END), runs=500)
+    """Print the table, and with `--write` keep it."""
+    print_tables("python -m benchmarks.knees", table, names=("knees",), runs=500)
 
 
 if __name__ == "__main__":

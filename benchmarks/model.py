@@ -5,7 +5,7 @@
 Cells are those of `tests/support/modelled.py`, sealed as a plan seals them. *windows*: five distances, five sizes, kept and
 new connections, some with a window. *paced*: as experiments/decision_map.yaml, four distances and three sizes, over links
 whose control paces what it sends, as BBR does. The fit of 500 cells is timed from cells to predictions on a map of 60 x 40
-places for every series. `--write` puts the table into docs/model.md.
+places for every series. `--write` keeps the table in docs/validation/.
 """
 
 from __future__ import annotations
@@ -14,20 +14,16 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.simulated import print_table
+from benchmarks.simulated import print_tables
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.predict import Places, at
 from orchestrator.questions.prediction.shapes import MODEL, ModelCell, Windows
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, paced, sealed_as_planned
 
-TARGET = Path(__file__).parents[1] / "docs" / "model.md"
-BEGIN = "<!-- model: made by python -m benchmarks.model --write -->"
-END = "<!-- end of model -->"
 KEPT = Truth()
 OPENED = Truth(name="new", opening=1, windows=NEW, own=1.2)
 HELD = Truth(name="held", windows=Windows(first=None, growth=2.0, steady=65_536.0, is_stepped=True))
@@ -101,4 +97,4 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print_table("python -m benchmarks.model", table, TARGET, between=(BEGIN, END), runs=200)
+    print_tables("python -m benchmarks.model", table, names=("model",), runs=200)

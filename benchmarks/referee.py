@@ -148,7 +148,7 @@ def measured(draw: Callable[[random.Random], list[Round]], within: float, runs: 
 
 
 def table(results: Sequence[dict[str, Any]]) -> list[str]:
-    """The rows of the table in docs/referee.md."""
+    """The rows of docs/validation/referee-simulated.csv and referee-measured.csv."""
     rows = []
     for of in results:
         told = of["rounds_of"].removeprefix("made up, ratio ").replace(", scatter ", " | ").replace("%", " %")

@@ -4,7 +4,7 @@
 
 A simulated run has a log for each cell and block: the cell's own mean, what the whole block has in common, and noise of
 one of `NOISES`. The cells' means are drawn once and scaled so that every effect has the share it shall have. `--write`
-puts the tables into docs/languages.md.
+keeps the tables in docs/validation/.
 """
 
 from __future__ import annotations
@@ -12,18 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.simulated import print_table
+from benchmarks.simulated import print_tables
 from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate, decompose
 from orchestrator.statistics import intervals
 
-TARGET = Path(__file__).parents[1] / "docs" / "languages.md"
-BEGIN = "<!-- shares: made by python -m benchmarks.shares --write -->"
-END = "<!-- end of shares -->"
 BLOCKS = (3, 5, 10)
 LEVELS = (2, 3, 3)  # protocols, languages that answer, languages that ask
 _LASTING = 0.7
@@ -300,8 +296,8 @@ def _percent(share: float) -> str:
 
 
 def main() -> None:
-    """Print the tables, and with `--write` put them into the page."""
-    print_table("python -m benchmarks.shares", table, TARGET, between=(BEGIN, END), runs=1000)
+    """Print the tables, and with `--write` keep them."""
+    print_tables("python -m benchmarks.shares", table, names=("shares", "shares-named"), runs=1000)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m benchmarks.spread [--runs 1000] [--seed 1] [--write]
 
 A trial is 1,000 requests of one of `SHAPES`; its offset, its scale and so its spread differ from trial to trial. The truth
-is the geometric mean over trials of the spread that each would show with endlessly many requests. `--write` puts the table
-into docs/stability.md.
+is the geometric mean over trials of the spread that each would show with endlessly many requests. `--write`
+keeps the tables in docs/validation/.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.coverage import measured, plan_of
-from benchmarks.simulated import print_table
+from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary
@@ -28,9 +27,6 @@ from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, Sprea
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
-TARGET = Path(__file__).parents[1] / "docs" / "stability.md"
-BEGIN = "<!-- spread: made by python -m benchmarks.spread --write -->"
-END = "<!-- end of spread -->"
 REQUESTS = 1000
 BLOCKS = (3, 5, 10)
 STACKS = (2, 5)
@@ -208,8 +204,8 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the tables, and with `--write` put them into the page."""
-    print_table("python -m benchmarks.spread", table, TARGET, between=(BEGIN, END), runs=1000)
+    """Print the tables, and with `--write` keep them."""
+    print_tables("python -m benchmarks.spread", table, names=("spread", "most-predictable"), runs=1000)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.until` simulates runs whose blocks spread in a known way, and ends each by the rule of
 `orchestrator/questions/until/find.py`. It counts how often the interval that is reported then holds the true ratio, prints a
-table and writes every figure to `benchmarks/results/until.json`; `--page` puts what that file holds into docs/until.md.
+table and writes every figure to `benchmarks/results/until.json`; `--table` keeps what docs/validation holds of that file.
 Many runs are computed at once, with numpy. `tests/benchmarks/test_until.py` holds its rule to that of orch, run for run.
 """
 
@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.simulated import write
 from orchestrator.questions.until.find import SHARE
 from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 RESULTS = Path(__file__).parent / "results" / "until.json"
-PAGE = Path(__file__).parents[1] / "docs" / "until.md"
-BEGIN = "<!-- until: made by python -m benchmarks.until --page -->"
-END = "<!-- end of until -->"
 WITHIN = 0.03
 AT_MOST = 30
 SPREADS = (0.003, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.25)
@@ -193,39 +191,19 @@ def shipped() -> list[tuple[str, int, float]]:
     return found
 
 
-def page_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """What docs/until.md shows of the figures: the coverage of a comparison alone, and the trials that are saved."""
+def table(found: Mapping[str, Any]) -> Iterator[str]:
+    """The coverage of a comparison alone, as a table: what docs/validation/until.csv holds of the figures."""
     alone = {
         (row["effects"], row["sd"]): row
         for row in found["coverage"]
         if (row["compared"], row["at_least"], row["at_most"]) == (1, 3, AT_MOST)
     }
     plain = {row["sd"]: row for row in found["uncorrected"]}
-    runs = {row["runs"] for row in (*alone.values(), *plain.values())}
-    yield f"{min(runs):,} simulated runs a row, of three to {AT_MOST} blocks; *uncorrected*: the whole error at each look."
-    yield ""
     yield f"| SD of a block | {' | '.join(EFFECTS)} | normal, uncorrected | blocks, mean |"
-    yield "| --- " * (len(EFFECTS) + 3) + "|"
     for sd in SPREADS:
         covered = " | ".join(f"{alone[name, sd]['covered']:.1%}" for name in EFFECTS)
         blocks = alone["normal", sd]["blocks_mean"]
         yield f"| {sd:.1%} | {covered} | {plain[sd]['covered']:.1%} | {blocks:.1f} |"
-    yield ""
-    ratios = sorted(row["ratio"] for row in found["saved"])
-    sure = found["saved"][0]["sure"]
-    yield (
-        f"**What it saves:** over {len(ratios)} experiments of `experiments/` it takes {found['saved_median']:.2f} of the"
-        f" trials (median; {ratios[0]:.2f} to {ratios[-1]:.2f}) of as many"
-    )
-    yield f"fixed blocks as reach the same width in {sure:.0%} of runs, where nobody knows beforehand how far blocks spread:"
-    yield "around 5 %, by a factor whose logarithm has an SD of 0.5."
-
-
-def write_page(found: Mapping[str, Any], page: Path = PAGE) -> None:
-    """Put these figures between the marks of the page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    lines = [f"{before}{BEGIN}", *page_lines(found), f"{END}{rest.partition(END)[2]}"]
-    page.write_text("\n".join(lines), encoding="utf-8")
 
 
 def main() -> None:
@@ -233,10 +211,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--page", action="store_true", help="put the figures of --output into docs/until.md, and end")
+    parser.add_argument("--table", action="store_true", help="keep the table of --output in docs/validation, and end")
     told = parser.parse_args()
-    if told.page:
-        write_page(json.loads(told.output.read_text(encoding="utf-8")))
+    if told.table:
+        write("until", table(json.loads(told.output.read_text(encoding="utf-8"))))
         return
     rows = [
         coverage(effects, runs=told.runs, compared=compared, sd=sd, at_least=at_least, at_most=at_most)

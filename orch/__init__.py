@@ -1,4 +1,4 @@
-"""Stored runs in a notebook: `import orch; run = orch.load("latest")` (docs/exports.md).
+"""Stored runs in a notebook: `import orch; run = orch.load("latest")` (docs/reference/data.md).
 
 The program itself is the package `orchestrator`; this one is what Python code of its users imports.
 """

@@ -1,4 +1,4 @@
-"""The recipes of docs/ci.md: they are what they say, and their commands do it, against two small services of this test."""
+"""The recipes of docs/how-to/services-and-ci.md do what they say, against two small services of this test."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.support.compared import xml
 from tests.support.wire import free_port
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/services-and-ci.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([^`]+)`:\n\n```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 EXPERIMENT, GITHUB, GITLAB = "ci/orch.yaml", ".github/workflows/orch.yml", ".gitlab-ci.yml"
 PORTS = ("8001", "8002")
 PATIENCE_S = 240.0
 SETS_UP = "make -C orch setup"  # what a test cannot do without a network
 
-# A service of somebody's own, which speaks what docs/external.md asks of it, as slowly as it is told.
+# A service of somebody's own, which speaks what docs/how-to/services-and-ci.md asks of it, as slowly as it is told.
 SERVICE = """#!{python}
 import json, socketserver, sys, time
 

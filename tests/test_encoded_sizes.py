@@ -1,4 +1,4 @@
-"""The sizes in `docs/encoded-sizes.md` are those that the codecs here come to, and the audit says what the page says."""
+"""The sizes in `docs/validation/README.md` are those that the codecs here come to, and the audit says what the page says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestrator.audit.claims import encoded_sizes, text_bytes
 from services.python.codecs import avro, cbor, msgpack, orjson, protobuf
 from services.python.codecs import json as stdlib
 
-PAGE = (Path(__file__).parents[1] / "docs" / "encoded-sizes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "validation" / "README.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `(\{.*?\})` \|(.*)\|$", PAGE, re.MULTILINE)
 CODECS = [stdlib.CODEC, cbor.CODEC, msgpack.CODEC, avro.CODEC, protobuf.CODEC]
 

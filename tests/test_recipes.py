@@ -21,12 +21,12 @@ import pytest
 from orchestrator.errors import InvalidMeasurement
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-ALL_PAGES = sorted(path.stem for path in DOCS.glob("add-*.md"))
+RECIPES = ROOT / "docs" / "contributing"
+ALL_PAGES = sorted(path.stem for path in RECIPES.glob("add-*.md"))
 # The factor first: its page plans shipped experiments, which then have the cells of the tree as it is.
 # tests/conformance/test_add_a_language.py follows the page that is missing here.
 PAGES = ("add-a-factor", "add-a-codec", "add-a-protocol", "add-a-question", "add-an-operation")
-LARGEST = 6  # files outside services/ that a factor may take
+LARGEST = 7  # files outside services/ that a recipe may take
 
 Kind = Literal["create", "insert", "replace", "run", "prints"]
 
@@ -137,14 +137,14 @@ def test_every_page_is_followed() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_says_of_every_block_what_it_is_for(name: str) -> None:
-    kinds = [step.kind for step in steps((DOCS / f"{name}.md").read_text())]
+    kinds = [step.kind for step in steps((RECIPES / f"{name}.md").read_text())]
     assert {"create", "run", "prints"} <= set(kinds)
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_page_is_found_from_where_newcomers_begin(name: str) -> None:
-    assert f"docs/{name}.md" in (ROOT / "CONTRIBUTING.md").read_text()
-    assert f"({name}.md)" in (DOCS / "architecture.md").read_text()
+    assert f"docs/contributing/{name}.md" in (ROOT / "CONTRIBUTING.md").read_text()
+    assert f"(contributing/{name}.md)" in (ROOT / "docs" / "architecture.md").read_text()
 
 
 def test_a_block_without_a_purpose_is_refused() -> None:
@@ -172,11 +172,11 @@ def test_whoever_follows_the_pages_one_after_the_other_has_what_they_promise(tmp
     copy_tree(tmp_path)
     for name in PAGES:
         before = set(tmp_path.glob("results/*"))
-        printed = dict(follow(DOCS / f"{name}.md", tmp_path))
+        printed = dict(follow(RECIPES / f"{name}.md", tmp_path))
         assert any(command.startswith(".venv/bin/orch run --share-machine") for command in printed), name
         [measured] = set(tmp_path.glob("results/*")) - before
         assert json.loads((measured / "summary.json").read_text())["cells"], name
-        made = {step.path for step in steps((DOCS / f"{name}.md").read_text()) if step.path}
+        made = {step.path for step in steps((RECIPES / f"{name}.md").read_text()) if step.path}
         code = [path for path in sorted(made) if path.endswith(".py")]
         run(f".venv/bin/ruff check {' '.join(code)} && .venv/bin/ruff format --check {' '.join(code)}", tmp_path)
         outside = {path for path in made if not path.startswith("services/")}

@@ -67,12 +67,17 @@ def test_the_provider_is_locked_for_the_usual_platforms_or_the_docs_say_that_it_
     tracked = subprocess.run(
         ["git", "ls-files", "infra/gcp/.terraform.lock.hcl"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
-    docs = [" ".join((ROOT / name).read_text(encoding="utf-8").split()) for name in ("SECURITY.md", "docs/cloud.md")]
+    docs = [
+        " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        for name in ("SECURITY.md", "docs/how-to/measure-over-a-distance.md")
+    ]
     admitted = ["`infra/gcp/.terraform.lock.hcl` does not exist" in text for text in docs]
     if tracked:
         lock = (ROOT / tracked).read_text(encoding="utf-8")
         assert lock.count('"h1:') >= PLATFORMS, "make lock-providers"
-        assert not any(admitted), "the lock is there: SECURITY.md and docs/cloud.md say that it is not"
+        assert not any(admitted), (
+            "the lock is there: SECURITY.md and docs/how-to/measure-over-a-distance.md say that it is not"
+        )
     else:
         assert all(admitted)
         assert all("make lock-providers" in text for text in docs)

@@ -1,9 +1,9 @@
 """Measures every check's power and false alarms.
 
-    python -m benchmarks.checks --write            # the numbers of docs/checks.md: some 10 minutes on a quiet machine
+    python -m benchmarks.checks --write            # for docs/reference/checks.md: some 10 minutes, on a quiet machine
     python -m benchmarks.checks --only "tail shape" --clean 0 --real 0
 
-`--write` keeps the raw numbers in benchmarks/results/checks.json and puts them into docs/checks.md; without it they are
+`--write` keeps the raw numbers in benchmarks/results/checks.json and writes docs/reference/checks.md; without it they are
 only printed. With `--only`, `--clean 0` or `--real 0` what was not measured stays as it is stored; `--only` makes runs of
 the kinds of work that its check judges, and keeps what that check said.
 """
@@ -21,14 +21,16 @@ from benchmarks.checks.faults import FAULTS
 from benchmarks.harness.conditions import RESULTS, conditions, keep
 from orchestrator.checks import CHECKS
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "checks.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "checks.md"
 STORED = RESULTS / "checks.json"
 
 
 def main() -> None:
     """Measure, print, and with `--write` keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="keep the results, and put them into docs/checks.md")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the results, and put them into docs/reference/checks.md"
+    )
     parser.add_argument("--only", metavar="CHECK", help="the power and false alarms of this check alone")
     parser.add_argument("--runs", type=int, default=power.RUNS, help="synthetic runs for each size of an error")
     parser.add_argument("--clean", type=int, default=200, help="clean synthetic runs of each kind of work")

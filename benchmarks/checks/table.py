@@ -1,4 +1,4 @@
-"""The table of docs/checks.md: its words are written by hand, its last two columns from the stored results."""
+"""The table of docs/reference/checks.md: its words are written by hand, its last two columns from the stored results."""
 
 from __future__ import annotations
 

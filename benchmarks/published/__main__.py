@@ -1,4 +1,4 @@
-"""Makes the runs behind `docs/published.md`, and the page: `python -m benchmarks.published`, from the repository's root.
+"""Makes the runs behind `docs/validation/README.md`, and its end: `python -m benchmarks.published`, from the root.
 
     python -m benchmarks.published list             # the runs, how long each takes, and which are there
     python -m benchmarks.published run NAME...      # make these runs, and keep their summaries
@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.published.kept import cut, text_of
-from benchmarks.published.page import NOT_RUN, kept, page
-from benchmarks.published.specs import KEPT, PAGE, ROOT, SPECS, Spec
+from benchmarks.published.page import BEGIN, NOT_RUN, figures, kept, page
+from benchmarks.published.specs import FIGURES, KEPT, PAGE, ROOT, SPECS, Spec
 from orchestrator.results.documents import read_sealed
 from orchestrator.summarise import summary_of
 
@@ -82,7 +82,9 @@ def _page(of: Path | None) -> None:
     if of is not None:
         print(page(kept(of)), end="")
         return
-    PAGE.write_text(page(kept()), encoding="utf-8")
+    head = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
+    PAGE.write_text(head + page(kept()), encoding="utf-8")
+    FIGURES.write_text(figures(kept()), encoding="utf-8")
     print(os.path.relpath(PAGE))
 
 
@@ -127,7 +129,7 @@ def _commit() -> str:
     said = subprocess.run(
         [*git, "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    ours = ["--", ".", ":!benchmarks/results", ":!docs/published.md"]
+    ours = ["--", ".", ":!benchmarks/results", ":!docs/validation"]
     status = [*git, "status", "--porcelain", "--untracked-files=no", *ours]
     changed = subprocess.run(status, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return said.stdout.strip() + (", changed" if changed.strip() else "")

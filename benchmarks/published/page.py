@@ -1,4 +1,4 @@
-"""`docs/published.md` from the committed summaries: each published table beside ours, and what agrees and what does not."""
+"""The end of docs/validation/README.md, and its figures: which published sentences the committed summaries agree with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.published.held import Figures, Finding, hold
 from benchmarks.published.kept import Cell, Kept, read
 from benchmarks.published.specs import KEPT, ROOT, SPECS, TABLES, Table
+from benchmarks.simulated import as_csv
 from orchestrator import quantities
 from orchestrator.audit import AuditFile, AuditResult, examine
 from orchestrator.audit.model import Row
@@ -23,18 +24,17 @@ _HEADS = {
     "offered_per_s": "events/s offered",
     "delivered_per_s": "events/s delivered",
 }
-_TOP = """\
-# Published tables beside ours
+BEGIN = "## Published sentences\n"
+"""The line of docs/validation/README.md from which on the page is written."""
+_TOP = f"""\
+{BEGIN}
+Written by `python -m benchmarks.published page` from `benchmarks/results/published/`, which also has versions; a test
+compares both. Other machines give other absolute times: only ratios, sizes and counts are compared. *Audit*: what the
+publication's own figures say of the sentence (`orch audit`).
 
-Figures that others published, copied as facts into `experiments/audits/`, beside what the experiments here measured.
-Written by `python -m benchmarks.published page` from the summaries in `benchmarks/results/published/`: nothing in it is
-typed, and a test holds the page to them. Latencies are milliseconds. A run is made again by its command.
-
-* Absolute times of two machines need not agree. What is held against ours are the *sentences*: ratios, sizes, counts.
-* **agrees**: the 95 % interval of our ratio allows what the sentence says, with the tolerances of `orch audit`
-  ([audit](audit.md)). **in direction**: faster or slower as the sentence says, but not by as much. **not resolved**: our
-  interval leaves it open. **not asked here** comes with its reason.
-* *Audit* is what the publication's own figures say of the sentence, without ours.
+* **agrees**: the 95 % interval of our ratio allows the sentence, with the tolerances of `orch audit`
+* **in direction**: faster or slower as the sentence says, by another factor
+* **not resolved**: our interval leaves it open
 """
 
 
@@ -44,36 +44,33 @@ def kept(folder: Path = KEPT) -> dict[str, Kept]:
 
 
 def page(found: Mapping[str, Kept]) -> str:
-    """The whole page."""
+    """What follows the head that is written by hand."""
     parts = [_TOP, *_runs(found)]
     for table in TABLES:
         parts += ["", *_table(table, found)]
     return "\n".join(parts) + "\n"
 
 
+def figures(found: Mapping[str, Kept]) -> str:
+    """Every published row beside ours, as CSV; a head of its own for each publication."""
+    return as_csv(line for table in TABLES for line in _side_by_side(table, _published(table.audit)[0], found))
+
+
 # ---- runs
 
 
 def _runs(found: Mapping[str, Kept]) -> Iterator[str]:
-    yield "## The runs"
-    yield "| run | made | minutes | on | checks | again by |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "### The runs"
+    yield "| run | made | minutes | on | checks |"
+    yield "| --- | --- | --- | --- | --- |"
     for spec in SPECS:
         one = found.get(spec.name)
         made = NOT_RUN if one is None else f"{one.started_at[:16].replace('T', ' ')}, orch {one.orch}"
         on = spec.needs or "two cores" if one is None else one.machine
         checks = "–" if one is None else one.checks
         took = f"about {spec.minutes}" if one is None else f"{_minutes(one):.0f}"
-        what = f"{spec.name} ([experiment](../{spec.experiment}))" if spec.path.is_file() else spec.name
-        again = f"`{spec.command}`" if spec.path.is_file() else f"`{spec.path.name}` is not in this version"
-        yield f"| {what} | {made} | {took} | {on} | {checks} | {again} |"
-    for one in found.values():
-        facts = "; ".join(f"{name}: {value}" for name, value in one.facts.items())
-        changed = "".join(f" --set {override}" for override in one.overrides)
-        versions = ", ".join(f"{name} {version}" for name, version in one.versions.items())
-        yield f"\n*{one.name}*: run {one.run_id}, `orch run {one.experiment}{changed}`. {facts}. {versions}."
-        for warning in one.warnings:
-            yield f"* {warning}"
+        what = f"{spec.name} ([experiment](../../{spec.experiment}))" if spec.path.is_file() else spec.name
+        yield f"| {what} | {made} | {took} | {on} | {checks} |"
 
 
 def _minutes(of: Kept) -> float:
@@ -96,15 +93,12 @@ def _published(path: str) -> tuple[AuditFile, AuditResult]:
 def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
     file, audited = _published(table.audit)
     figures = Figures(table=table, kept=found)
-    yield f"## {file.title}{f': {table.servers}' if table.servers else ''}"
-    yield f"[As published](../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
+    yield f"### {file.title}{f': {table.servers}' if table.servers else ''}"
+    yield f"[As published](../../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
     missing = [name for name in table.runs if name not in found]
     if missing:
         yield ""
         yield f"**{NOT_RUN}**: {', '.join(f'`{name}`' for name in missing)}."
-    yield ""
-    yield from _side_by_side(table, file, found)
-    yield from _pings(table, file, found)
     yield ""
     yield "| published sentence | audit | ours | by which figures | what may explain it |"
     yield "| --- | --- | --- | --- | --- |"
@@ -112,16 +106,6 @@ def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
         finding = hold(figures, claim.text, claim.tests)
         entries = (claim.text, assessment.verdict, finding.verdict, finding.text, _why(table, claim.text, finding))
         yield f"| {' | '.join(map(_cell, entries))} |"
-    accused = [f for f in audited.figures if f.verdict in ("impossible", "contradicted")]
-    if accused:
-        yield ""
-        yield "What is wrong in the published figures themselves (`orch audit` has the arithmetic):"
-        rules: dict[tuple[str, str, str], list[str]] = {}
-        for f in accused:
-            rules.setdefault((f.verdict, f.rule, f.honest_explanation), []).extend(f.rows)
-        for (verdict, rule, honest), rows in rules.items():
-            where = ", ".join(dict.fromkeys(rows)) or "the table"
-            yield f"* *{verdict}* by the rule *{rule}*: {where}. Honest if: {honest}."
 
 
 def _why(table: Table, sentence: str, finding: Finding) -> str:
@@ -131,24 +115,17 @@ def _why(table: Table, sentence: str, finding: Finding) -> str:
 
 
 def _side_by_side(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator[str]:
-    """Each row twice: as published, and ours."""
+    """Each row twice: as published, and ours; then the pings."""
     heads = [_HEADS.get(column, column) for column in table.columns]
-    yield f"| row | whose | {' | '.join(heads)} |"
-    yield f"| --- | --- |{' ---: |' * len(heads)}"
+    yield f"| {table.slug} | whose | {' | '.join(heads)} | note |"
     published = {row.name: row for row in file.results}
-    notes: dict[str, None] = {}
     for name in (*published, *(name for name in table.rows if name not in published)):
         if (row := published.get(name)) is not None:
             values = [_as_published(row, column) for column in table.columns]
-            yield f"| {name} | published | {' | '.join(values)} |"
-            if row.missing:
-                notes[f"{name}: not published ({row.missing})"] = None
+            yield f"| {name} | published | {' | '.join(values)} | {row.missing or ''} |"
         ours, note = _ours(table, name, found)
-        yield f"| {name} | ours | {' | '.join(ours)} |"
-        notes |= {note: None} if note else {}
-    absent = ["–: not published, or not of this kind of row"]
-    yield ""
-    yield "; ".join((*absent, *notes)) + "."
+        yield f"| {name} | ours | {' | '.join(ours)} | {note} |"
+    yield from _pings(table, file, found)
 
 
 def _as_published(row: Row, column: str) -> str:
@@ -161,12 +138,12 @@ def _ours(table: Table, name: str, found: Mapping[str, Kept]) -> tuple[list[str]
     blank = ["–"] * len(table.columns)
     of = table.rows.get(name, "no row of ours stands beside it")
     if isinstance(of, str):
-        return blank, f"{name}: not here, as {of}"
+        return blank, of
     if of.run not in found:
         return [NOT_RUN] * len(table.columns), ""
     cell = found[of.run].cell(of.asked)
     if cell is None:
-        return blank, f"{name}: the run `{of.run}` has no such cell"
+        return blank, f"the run {of.run} has no such cell"
     notes = []
     if cell.invalid:
         notes.append(f"invalid, as {', '.join(cell.invalid)} failed")
@@ -175,7 +152,7 @@ def _ours(table: Table, name: str, found: Mapping[str, Kept]) -> tuple[list[str]
     values = [_figure(cell, column) for column in table.columns]
     if "too few" in values:
         notes.append("too few requests in a trial for that percentile")
-    return values, f"{name}: {', '.join(notes)}" if notes else ""
+    return values, ", ".join(notes)
 
 
 def _figure(cell: Cell, column: str) -> str:
@@ -210,9 +187,7 @@ def _pings(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator
     if not table.pings:
         return
     ours = found[table.pings].pings if table.pings in found else {}
-    yield ""
-    yield f"| ping, mean | {' | '.join(place.name for place in file.placements)} |"
-    yield f"| --- |{' ---: |' * len(file.placements)}"
+    yield f"| {table.slug}: ping, mean | {' | '.join(place.name for place in file.placements)} |"
     yield f"| published | {' | '.join(f'{place.ping_ms:g}' for place in file.placements if place.ping_ms is not None)} |"
     shown = [f"{ours[place.name]:.3f}" if place.name in ours else NOT_RUN for place in file.placements]
     yield f"| ours | {' | '.join(shown)} |"

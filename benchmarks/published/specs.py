@@ -14,7 +14,8 @@ from orchestrator.audit.claim_forms import Faster, LargerEffect, Test, Times
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "benchmarks" / "results" / "published"
-PAGE: Final = ROOT / "docs" / "published.md"
+PAGE: Final = ROOT / "docs" / "validation" / "README.md"
+FIGURES: Final = PAGE.with_name("published-figures.csv")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,7 @@ SPECS: Final[Sequence[Spec]] = (
             "operations.1.image.warmup.requests=3",
             "repeats=3",
         ),
-        needs="root, Terraform or OpenTofu, and iproute2 (docs/lab.md)",
+        needs="root, Terraform or OpenTofu, and iproute2",
         as_root=True,
     ),
     Spec(name="keep_alive", experiment="experiments/keep_alive_local.yaml", minutes=6),
@@ -236,8 +237,7 @@ TABLES: Final[Sequence[Table]] = (
             "CBOR and Avro beat REST by 15 to 20 %": "a timestamp's message is so small that the framework around the codec"
             " is most of the time; experiments/codec_only.yaml times the codecs alone",
             "Socket.IO has the lowest variance of all": "nor has it in the article's own table",
-            "a CBOR timestamp message is 30 bytes where JSON takes 42": "the text of key and stamp alone is 36 bytes"
-            " ([encoded sizes](encoded-sizes.md))",
+            "a CBOR timestamp message is 30 bytes where JSON takes 42": "the text of key and stamp alone is 36 bytes",
             "one GraphQL query replaces three REST calls, 3.0 ms + 1 RTT against 3.6 ms + 3 RTT": "on one machine a round"
             " trip is nothing; over a distance two of them are saved, whatever GraphQL's own time",
             "pooling connections makes REST 20 to 30 % faster": "on one machine opening a connection costs the more the less"
@@ -280,7 +280,7 @@ TABLES: Final[Sequence[Table]] = (
         },
         pings="placements",
         differs=(
-            "hosts of the lab: namespaces on one machine with a fifth of a core each and emulated distances (docs/lab.md),"
+            "hosts of the lab: namespaces on one machine with a fifth of a core each and emulated distances,"
             " not f1-micro instances on Google Cloud",
             "three trials of 200 requests, of the image 10: a fifth of a core is slow with 1.58 MB",
             "gRPC's call returns when every field of the reply has been read",

@@ -1,6 +1,6 @@
 """What requests cost, beside the rows of `orch compare`: of two runs, or of the cells of one.
 
-Of two runs the model is that of latencies (`between_runs`, docs/compare.md): the spread between equal runs comes from
+Of two runs the model is that of latencies (docs/explanation/statistics.md): the spread between equal runs comes from
 history or from an assumption, and each quantity is a family of its own (Holm). A floor that moved says that the CPUs may
 have run at another speed, so it widens CPU times; memory, bytes and packets are what they are.
 """

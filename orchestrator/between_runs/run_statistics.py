@@ -13,8 +13,8 @@ and the difference of two runs has the variance 2 between² + s_1² + s_2². Two
   what the network does is measured in both runs, and cannot hide.
 
 Then the floor: where the baselines of the two runs differ, f = log(floor of new / floor of old), conditions moved. What
-that did to a cell lies between nothing and `REACTION` times f; the interval covers all of it. docs/compare.md has the
-reasons for each number.
+that did to a cell lies between nothing and `REACTION` times f; the interval covers all of it
+(docs/explanation/statistics.md).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
+    """Write one file for all runs and print where it is; docs/reference/data.md lists its columns."""
     from orchestrator.errors import UsageError
     from orchestrator.exports.findings import file_name
     from orchestrator.exports.targets import require_free

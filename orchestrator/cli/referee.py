@@ -162,7 +162,7 @@ def _settings(plan: Plan, only: str | None, within: float | None, window_s: int 
             raise MissingError(f"no load generator that could ask this is here: {text}", hint=hint)
         raise UsageError(
             f"no cell of {plan.name} can be asked by an independent load generator: {text}",
-            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/referee.md",
+            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/how-to/examine-figures.md",
         )
     tools = {
         name: RefereeTool(version=of.version, sha256=of.sha256, within=within if within is not None else of.tool.within)

@@ -218,7 +218,9 @@ def confirm(count: int, verb: str) -> None:
 
 
 def import_(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Run folders (docs/history.md).")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Run folders (docs/how-to/read-and-share.md).")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Import runs that were made elsewhere, verified first.

@@ -149,7 +149,11 @@ Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warne
 Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=complete_measured("tag"))]
 IndexAt = Annotated[
     str | None,
-    typer.Option("--index", metavar="URL", help="A team's index in a database, without its password (docs/teams.md)."),
+    typer.Option(
+        "--index",
+        metavar="URL",
+        help="A team's index in a database, without its password (docs/how-to/read-and-share.md).",
+    ),
 ]
 OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
 

@@ -1,4 +1,4 @@
-"""A row for each cell of a run: its columns, and their values out of the run's summary. docs/exports.md lists them."""
+"""A row for each cell of a run: its columns, and their values out of the run's summary. See docs/reference/data.md."""
 
 from __future__ import annotations
 

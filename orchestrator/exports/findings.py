@@ -43,7 +43,7 @@ RUN_COLUMNS = (
     ),
 )
 CHECK_COLUMNS = (
-    text("check", "name of the check (docs/checks.md)", lambda check: check.name),
+    text("check", "name of the check (docs/reference/checks.md)", lambda check: check.name),
     text("cell", "id of the cell; empty of a check of the whole run", lambda check: check.cell),
     text("verdict", "pass, warn, fail, cannot tell, or not applicable", lambda check: check.verdict),
     text("severity", "fatal, serious, or note, which invalidates nothing", lambda check: check.severity),
@@ -93,7 +93,7 @@ COMPARISON_COLUMNS = (
     ),
     number("ratio_high", "", "high bound of that interval", lambda each: each[1].interval and each[1].interval[1]),
     number("p_value", "", "adjusted likewise", lambda each: each[1].p_value),
-    text("verdict", "as `orch compare` says it (docs/compare.md)", lambda each: each[1].verdict),
+    text("verdict", "as `orch compare` says it (docs/explanation/statistics.md)", lambda each: each[1].verdict),
     text("why", "why, as a clause", lambda each: why(each[1])),
     text("doubts", "what forbids a verdict, whatever the interval says", lambda each: BETWEEN.join(each[1].doubts)),
 )

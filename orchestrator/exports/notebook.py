@@ -26,8 +26,8 @@ class RunWarning(UserWarning):
 class Run:
     """One stored run. Nothing but its folder is looked up until a frame is asked for; each is made once.
 
-    Every figure is the one that `orch report` shows: latencies in ms, throughput per second, sizes in bytes. docs/exports.md
-    lists the columns of every frame; `frame.attrs["units"]` and `frame.attrs["meanings"]` hold them, too.
+    Every figure is the one that `orch report` shows: latencies in ms, throughput per second, sizes in bytes.
+    docs/reference/data.md lists the columns; `frame.attrs["units"]` and `frame.attrs["meanings"]` hold them, too.
 
     Reading raises the errors of `orch`: InvalidMeasurement for a damaged run or one without a finished trial, UsageError
     for one of a newer version or one that is still in progress.

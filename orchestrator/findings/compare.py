@@ -1,7 +1,7 @@
 """Cells against cells that differ in the stack, or in one factor alone: paired by block, corrected for all of the run.
 
 What a run says is put together from all that it compares, so Holm's correction goes over all of it: of equal sides one is
-called faster somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions/0015, 0020). Each
+called faster somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions.md: 0015, 0020). Each
 statistic is a family of its own; sentences are drawn from the median's alone.
 """
 

@@ -1,4 +1,4 @@
-"""How far a comparison may be off because others held up its two sides unequally (docs/decisions/0062).
+"""How far a comparison may be off because others held up its two sides unequally (docs/decisions.md: 0062).
 
 A trial that could not run for a share h of its time took 1 / (1 - h) times as long as alone. So did its requests on average,
 and about so its median. A quantile near the end moves by more: a burst that holds one request in a hundred moves the p99 by

@@ -62,7 +62,7 @@ def shared(url: URL, *, makes: bool = False) -> Iterator[Index]:
         cause = getattr(error, "orig", None) or error
         raise MissingError(
             f"{where}: {on_one_line(str(cause), _MOST_OF_AN_ERROR)}",
-            hint="is the server up, and may this user do that? docs/teams.md lists the rights",
+            hint="is the server up, and may this user do that? docs/how-to/read-and-share.md lists the rights",
         ) from None
     finally:
         index.close()

@@ -8,7 +8,7 @@ freedom, and assumed before. A run is a change where the whole interval of its r
 what matters; there the level begins anew, and the spread is kept.
 
 A series of n runs asks n - 1 questions, so each interval has level 1 - 5 %/(n - 1): where nothing changed, a change is
-marked in at most 5 % of series, as far as the model holds (docs/history.md has the simulation).
+marked in at most 5 % of series, as far as the model holds (docs/validation/README.md has the simulation).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every line ends with its `chain`: the SHA-256 of the line before it (its chain) and of this line's own bytes. A line that
 was changed, left out, added or moved breaks the chain from there on. That protects against accidents and careless
-editing, not against someone who computes the chain anew (docs/reliability.md).
+editing, not against someone who computes the chain anew (docs/explanation/why-believe-it.md).
 """
 
 from __future__ import annotations

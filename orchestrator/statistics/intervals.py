@@ -98,7 +98,7 @@ def with_shared_error(results: Sequence[LogMean | None]) -> list[LogMean | None]
 
     Where trials come in two groups of speed, three blocks may by chance hold one group of a stack and the other group of
     its reference throughout; they then agree with each other, and are wrong. The other comparisons of the same blocks and
-    placement, in whatever setting, show how much trials differ (docs/decisions/0010 and 0015).
+    placement, in whatever setting, show how much trials differ (docs/decisions.md: 0010 and 0015).
     """
     errors = [result.se for result in results if result is not None and result.se is not None]
     least = median(errors) / 2 if errors else 0.0

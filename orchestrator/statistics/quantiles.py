@@ -154,8 +154,8 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
     """The distribution with each percentile the geometric mean of the trials', which is what comparisons rest on.
 
     All requests pooled weigh a trial by how many it made, and one quick trial may put a stack first that is slower in every
-    other (docs/decisions/0016). Where a trial has no such percentile, or it falls among requests without a right reply, the
-    pooled one stays, and is named in `pooled`.
+    other (docs/decisions.md: 0016). Where a trial has no such percentile, or it falls among requests without a right reply,
+    the pooled one stays, and is named in `pooled`.
     """
     found: dict[str, float] = {}
     for name in PERCENTILES:

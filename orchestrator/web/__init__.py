@@ -1,1 +1,1 @@
-"""The web page of `orch serve`: runs, comparisons, trends and runs in progress, to look at (`docs/serve.md`)."""
+"""The web page of `orch serve`: runs, comparisons, trends and runs in progress (`docs/how-to/read-and-share.md`)."""

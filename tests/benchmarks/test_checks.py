@@ -1,4 +1,4 @@
-"""The measurement of the checks: every check has a graded fault, and docs/checks.md says what was measured."""
+"""The measurement of the checks: every check has a graded fault, and docs/reference/checks.md says what was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/add-a-language.md`, followed with an implementation of a few lines."""
+"""`docs/contributing/add-a-language.md`, followed with an implementation of a few lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.conformance.reference.contract import ROOT
 
-PAGE = (ROOT / "docs" / "add-a-language.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "contributing" / "add-a-language.md").read_text(encoding="utf-8")
 
 TINY = """
 import json, os, signal, socket, struct, sys, threading

@@ -1,4 +1,4 @@
-"""Which implementation keeps which promise of `protos/`, as a page: `python -m tests.languages.table [--write]`.
+"""Which implementation keeps which promise of `protos/`, as CSV: `python -m tests.languages.table [--write]`.
 
 Every language whose programs are built here is held against every promise, and its ends against those of other languages.
 A cell is what pytest counted in that run; nothing is taken from an earlier one.
@@ -17,24 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+from benchmarks.simulated import as_csv
 from orchestrator.catalogue.read import catalogue
 from tests.support.built import why_not
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "validation" / "conformance.csv"
 PROMISES, MEETING = Path("tests/conformance/promises"), Path("tests/languages/test_languages_meet.py")
-
-
-INTRODUCTION = """# Conformance: which implementation keeps which promise
-Written by `make conformance-table`, from the runs that it makes: every responder, client and operation of a language that is
-built is held against every promise of `protos/` ([how](add-a-language.md#the-suite)), and {of_python} of Python.
-A number counts the cases that passed; a number in brackets leads to the reason why there is none.
-"""
-WHOLE, DEFAULTS = "everything", "the defaults, as in CI (`TABLE_ARGS=--whole` takes all of its 6,000 cases)"
-MEETINGS = """
-## Ends of two languages
-Each responder of a language was asked every operation that both carry, by every client of another language (of Python's ends
-the defaults), without TLS and with it:"""
 
 
 @dataclass
@@ -46,9 +35,9 @@ class Promise:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def words(self, notes: dict[str, int]) -> str:
-        """The cell; why it has no case stands once below the table, by its number in `notes`."""
+        """The cell; why it has no case is below the table, by its number in `notes`."""
         if self.failed:
-            return f"**{self.failed} failed**, {self.passed} passed"
+            return f"{self.failed} failed, {self.passed} passed"
         if self.passed:
             return str(self.passed)
         return ", ".join(f"[{notes.setdefault(reason, len(notes) + 1)}]" for reason in sorted(self.reasons))
@@ -58,7 +47,7 @@ Kept = Mapping[tuple[str, str], Promise]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the suite and print or write the page; 1 where a promise is broken."""
+    """Run the suite and print or write the table; 1 where a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--whole", action="store_true", help="everything of Python, too, which takes an hour")
@@ -73,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             whole = ["--conformance-all"] if language.build or chosen.whole else []
             kept[language.title] = _run(chosen.workers, PROMISES, "--implementation", language.name, *whole)
     meeting = _run(chosen.workers, MEETING)
-    text = page(kept, meeting, WHOLE if chosen.whole else DEFAULTS)
+    text = page(kept, meeting)
     if chosen.write:
         PAGE.write_text(text, encoding="utf-8")
     else:
@@ -128,29 +117,21 @@ def _reason(message: str) -> str:
     return "it offers nothing that this could be asked of" if message.startswith("got empty parameter set") else message
 
 
-def page(kept: Mapping[str, Kept], meeting: Kept, of_python: str = WHOLE) -> str:
-    """The page as Markdown: promises down, implementations across."""
+def page(kept: Mapping[str, Kept], meeting: Kept) -> str:
+    """The table as CSV: promises down, implementations across; then the reasons, by their numbers."""
     notes: dict[str, int] = {}
-    lines = [
-        INTRODUCTION.format(of_python=of_python),
-        "| promise | " + " | ".join(kept) + " |",
-        "| --- | " + " | ".join("---:" for _ in kept) + " |",
-    ]
+    lines = ["| promise | " + " | ".join(kept) + " |"]
     rows = sorted({promise for cells in kept.values() for promise in cells})
-    last = ""
     for chapter, name in rows:
-        if chapter != last:
-            lines.append(f"| **{_words(chapter)}** |" + " |" * len(kept))
-            last = chapter
         cells = [promises.get((chapter, name), Promise()).words(notes) for promises in kept.values()]
-        lines.append(f"| {_words(name)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {_words(chapter)}: {_words(name)} | " + " | ".join(cells) + " |")
     totals = [sum(promise.passed for promise in promises.values()) for promises in kept.values()]
-    lines += ["| **cases that passed** | " + " | ".join(f"**{total}**" for total in totals) + " |", ""]
-    lines += [f"{number}. {reason}" for reason, number in notes.items()]
+    lines.append("| cases that passed | " + " | ".join(map(str, totals)) + " |")
+    lines += [f"| [{number}] {reason} |" for reason, number in notes.items()]
     passed, failed = (sum(getattr(promise, name) for promise in meeting.values()) for name in ("passed", "failed"))
     skipped = sum(promise.reasons.total() for promise in meeting.values())
-    lines += [MEETINGS, f"{passed} pairs passed, {failed} failed, {skipped} were skipped."]
-    return "\n".join(lines) + "\n"
+    lines.append(f"| pairs of two languages: {passed} passed, {failed} failed, {skipped} skipped |")
+    return as_csv(lines)
 
 
 def _words(name: str) -> str:

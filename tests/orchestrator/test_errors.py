@@ -22,6 +22,6 @@ def test_the_table_names_every_error_with_its_code():
 
 def test_the_page_of_exit_codes_holds_the_same_table():
     rows = re.findall(r"^\|.*\|$", errors.__doc__, re.MULTILINE)
-    page = Path(__file__).parents[2].joinpath("docs", "exit-codes.md").read_text()
+    page = Path(__file__).parents[2].joinpath("docs", "reference", "command-line.md").read_text()
     assert len(rows) > 8
     assert re.findall(r"^\|.*\|$", page, re.MULTILINE) == rows

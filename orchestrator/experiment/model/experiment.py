@@ -388,11 +388,9 @@ class Experiment(Strict):
         description="local: pin the two ends to different CPUs, to the same one, or not at all. Of a list, each is a"
         " placement of its own.",
     )
-    stability: bool = Field(
-        False, description="Say which stack is the most predictable, too: by SD, IQR and p99/p50 (docs/stability.md)."
-    )
+    stability: bool = Field(False, description="Say which stack is the most predictable, too: by SD, IQR and p99/p50.")
     predict: PredictSpec | None = Field(
-        None, description="Fit the cost model, and test it on cells that are kept from the fit (docs/model.md)."
+        None, description="Fit the cost model, and test it on cells that are kept from the fit."
     )
     placements: OneOrMany[
         Annotated[

@@ -362,7 +362,7 @@ FACTORS: tuple[Factor, ...] = (
             ),
         ),
         description="Time each request by rules that mislead, too, beside the true one (misleading), or not (none): of a "
-        "whole experiment, and of no use to another (docs/timing-rules.md)",
+        "whole experiment, and of no use to another (docs/how-to/examine-figures.md)",
         is_excludable=False,
     ),
     chosen(

@@ -24,7 +24,7 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """Where a difference changes its sign, with the 95 % interval of that place (docs/statistics.md)."""
+    """Where a difference changes its sign, with the 95 % interval of that place (docs/explanation/statistics.md)."""
 
     at: float
     low: float

@@ -81,7 +81,7 @@ def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[Trial
         if step != probe.step or probe.rate_per_s != find.rate(probe.step):
             raise InvalidMeasurement(
                 f"trial {trial.index} tried {probe.rate_per_s:g}/s, which is not where the trials before it lead",
-                hint="orch bisects the rates (docs/capacity.md); this run was made otherwise, or changed",
+                hint="orch bisects the rates (docs/explanation/statistics.md); this run was made otherwise, or changed",
             )
         before.append(trial)
     return dict(found)

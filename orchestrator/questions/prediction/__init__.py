@@ -1,4 +1,4 @@
 """The cost model: what a request takes at any distance and size, fitted to a run's cells and tested on sealed ones.
 
-`docs/model.md` has the formula with its sources. `shapes` are all that others read.
+`docs/explanation/statistics.md` has the formula with its sources. `shapes` are all that others read.
 """

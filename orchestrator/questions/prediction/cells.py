@@ -26,7 +26,7 @@ from services.python.contract.knobs import CONGESTION, IN_FORCE
 from services.python.contract.limits import TLS
 
 _THROTTLED = 0.05  # of the time that a quota stopped a host: the check *noise* warns from there on
-_SEGMENTS_OF_QUIC = 32  # quic-go's first window (docs/tls.md)
+_SEGMENTS_OF_QUIC = 32  # quic-go's first window (docs/how-to/choose-what-varies.md)
 _MOST_CPU_S = 1e9  # of 1,000 requests: a folder from elsewhere may say any number
 _OUTLYING, _LEAST_OUTLYING = 6.0, 0.2  # times the scatter of the other blocks, and a share
 

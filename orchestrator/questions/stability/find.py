@@ -2,8 +2,8 @@
 
 A stack is the most predictable by a spread where every other one that could be compared is shown to spread more than some
 stack, and it is not. Of equal stacks that happens in at most 5 % of runs, as no pair of them is told apart in the others
-(`docs/stability.md`). SD, IQR and p99 over the median are a family each, like the statistics of latencies, and what they
-say may differ: SD and IQR are in ms, so that who is quick spreads little; p99 over the median is relative.
+(`docs/explanation/statistics.md`). SD, IQR and p99 over the median are a family each, like statistics of latencies, and
+may differ: SD and IQR are in ms, so that who is quick spreads little; p99 over the median is relative.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A spread is estimated as every other number of a cell: each trial yields one, and the t-interval of their logarithms says
 how sure it is (`intervals`). Resampling the requests of a trial would say nothing of the next process; resampling a handful
-of trials covers less than it promises: `docs/stability.md` shows by how much.
+of trials covers less than it promises: `docs/validation/README.md` shows by how much.
 """
 
 from __future__ import annotations

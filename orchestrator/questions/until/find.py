@@ -4,7 +4,7 @@ After each block from the fewest on, the interval of every pair that the plan co
 trials so far. The run ends as soon as each reaches no further than is wanted. By then the spread between blocks is, of all
 spreads that were looked at, one that was small: an interval that took no notice of that would cover less than it says. So
 every look before the last block, and all that a run says that ended at one, uses 3/5 of the error: an interval of 95 % is
-computed as one of 97 %, with Student's t. What that gives is simulated (`benchmarks/until.py`, docs/until.md).
+computed as one of 97 %, with Student's t. What that gives is simulated (`benchmarks/until.py`, docs/validation/README.md).
 
 The look uses the level of all comparisons together (Bonferroni), which never depends on which stack is ahead: means of
 normal blocks are independent of their spread, so that looking makes nothing faster. What the run says afterwards uses

@@ -1,4 +1,4 @@
-/** Prints what the manifest offers, in the form of a declaration of the conformance suite (`docs/add-a-language.md`). */
+/** Prints what the manifest offers, in the form of a declaration of the conformance suite (`docs/contributing/add-a-language.md`). */
 
 import manifest from "../manifest.json" with { type: "json" };
 

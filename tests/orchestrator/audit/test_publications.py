@@ -20,6 +20,7 @@ from tests.orchestrator.audit import tools
 
 PUBLICATIONS = Path(__file__).parent / "publications"
 KINDS = ("honest", "mutated", "malformed")
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "how-to" / "examine-figures.md"
 MISSED_MUTATIONS = 1 / 20
 
 

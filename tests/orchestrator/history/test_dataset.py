@@ -19,7 +19,7 @@ from orchestrator.history import dataset
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace
 from tests.support.folders import begun
 
-DOCS = Path(__file__).parents[3] / "docs" / "teams.md"
+DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "read-and-share.md"
 DAY = "2023-11-14"  # on which runs of tests begin, whatever they are called
 ROWS = 2 * 3 * (1000 + 50)
 
@@ -131,7 +131,7 @@ def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
 @pytest.mark.slow
 def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
     program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
-    environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[2])}
     calls = [
         subprocess.Popen(
             [*program, run, "--to", str(tmp_path / "x")], cwd=root, env=environment, stderr=subprocess.PIPE

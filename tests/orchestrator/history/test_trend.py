@@ -81,7 +81,7 @@ def test_runs_under_other_conditions_are_shown_and_never_compared():
 
 
 # How often something is marked though nothing changed, and how often a true change is. Runs of `Machine` come at once, and
-# their load moves from run to run; each series is of one cell, and has its own level (docs/history.md has these numbers).
+# their load moves from run to run; each series is of one cell, and has its own level (the numbers of docs/validation).
 
 SERIES, LENGTH = 40, 20
 

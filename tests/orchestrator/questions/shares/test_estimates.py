@@ -67,7 +67,7 @@ def test_a_matrix_with_gaps_is_refused() -> None:
     "blocks", [3, pytest.param(5, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.slow)]
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(noise: str, sd: float, blocks: int) -> None:
-    """With 300 runs the share of 95 % intervals that hold the truth has an SD of 1.3 points; docs/languages.md has more."""
+    """With 300 runs the share of 95 % intervals that hold the truth has an SD of 1.3 points (docs/validation/shares.csv)."""
     found = simulated.coverage(simulated.MIXED, blocks=blocks, noise=noise, sd=sd, runs=RUNS)
     assert 0.89 <= found.least <= found.greatest <= 0.99
     assert 0.89 <= found.difference <= 0.99
