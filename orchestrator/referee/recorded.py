@@ -14,6 +14,10 @@ _MOST_BYTES = 4 << 20  # of bodies that differ, all together
 _OF_THE_PROGRAM = {"host", "content-length", "connection"}  # header fields that every program sets by itself
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _LENGTH = re.compile(r"[0-9]{1,12}")
+_METHOD = re.compile(r"[A-Z]{1,20}")
+_PATH = re.compile(r"/[!-~]{0,8191}")  # what does not begin with / would be read as a part of the host
+_NAME, _VALUE = re.compile(r"[0-9A-Za-z!#$%&'*+.^_`|~-]{1,256}"), re.compile(r"[\t -~]{0,8192}")
+_MOST_FIELDS = 100
 _FRAME, _PREFIX = 9, 5  # bytes before a frame's and a message's content
 _DATA, _END_STREAM, _PADDED = 0, 0x1, 0x8
 
@@ -71,6 +75,8 @@ def _requests(sent: bytes) -> list[_Request]:
         lengths = [value for name, value in fields if name.lower() == "content-length"]
         if any(name.lower() == "transfer-encoding" for name, _ in fields) or not all(map(_LENGTH.fullmatch, lengths)):
             raise NotRecorded("its requests have no length")
+        if not _METHOD.fullmatch(words[0]) or not _PATH.fullmatch(words[1]) or not _are_fields(fields):
+            raise NotRecorded("its requests have a method, a path or a header field that no program can be told")
         length = int(lengths[0]) if lengths else 0
         if len(rest) < length:
             break
@@ -78,6 +84,13 @@ def _requests(sent: bytes) -> list[_Request]:
         found.append((words[0], words[1], kept, rest[:length]))
         sent = rest[length:]
     return found
+
+
+def _are_fields(fields: Sequence[tuple[str, str]]) -> bool:
+    """Whether they can be given as arguments, or within a script."""
+    return len(fields) <= _MOST_FIELDS and all(
+        _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in fields
+    )
 
 
 def _messages(sent: bytes) -> list[bytes]:
