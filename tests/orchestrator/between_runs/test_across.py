@@ -444,8 +444,3 @@ def test_equal_runs_without_the_statistic_are_said_to_lack_it(old):
     history = [EqualRun(run_id=f"r{i}", means={}) for i in range(5)]
     found = compare_runs(summary(seed=2), old, "p99", history)
     assert "only 0 of them have a p99" in found.model
-
-
-def test_what_was_passed_over_is_said_with_the_model(old):
-    found = compare_runs(summary(seed=2), old, "median", (), ("2 runs in the folder were not made here",))
-    assert found.model.endswith("; 2 runs in the folder were not made here")
