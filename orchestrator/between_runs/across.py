@@ -122,11 +122,10 @@ def compare_runs(
     old: RunSummary,
     statistic: Statistic,
     history: Sequence[EqualRun] = (),
-    passed_over: Sequence[str] = (),
 ) -> RunComparison:
     """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
 
-    `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
+    `history`: runs equal to `old`, from `measured_runs.equal_runs`.
     """
     if new.run_id == old.run_id:
         raise UsageError(f"{new.run_id} is given twice: there is nothing to compare", hint="name two different runs")
@@ -158,7 +157,7 @@ def compare_runs(
         margin=margin,
         rows=rows,
         differences=(*environments.confounders(new, old), *changes, *matched.differences),
-        model="; ".join((_model(found, statistic, history), *passed_over)),
+        model=_model(found, statistic, history),
         equal_runs=tuple(run.run_id for run in history),
         in_all_rows=_in_all(rows),
     )

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator import quantities
 from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.run_statistics import run_mean
 from orchestrator.findings.blocks import by_block, censored_blocks, missing_blocks
@@ -41,56 +40,16 @@ class EqualRun:
     means: Mapping[tuple[str, str], float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stored:
-    """What analysis left in run folders, and how many of them were passed over though they have a summary."""
-
-    summaries: list[dict[str, Any]]
-    foreign: int = 0  # not made here: copied, moved or unpacked
-    changed: int = 0  # not as it was written, or not readable
-    outdated: int = 0  # of another version of orch
-
-    def passed_over(self) -> tuple[str, ...]:
-        """A clause for each reason that occurred."""
-        reasons = (
-            (self.foreign, "not made here (copied or moved)"),
-            (self.changed, "passed over because summary.json was changed or damaged"),
-            (self.outdated, "passed over because another version of orch wrote summary.json"),
-        )
-        return tuple(
-            f"{quantities.count(n, 'run')} in the folder {'was' if n == 1 else 'were'} {why} and "
-            f"{'is' if n == 1 else 'are'} "
-            "not used"
-            for n, why in reasons
-            if n
-        )
-
-
 def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
-    """The summaries of `read_stored`."""
-    return read_stored(folders).summaries
-
-
-def read_stored(folders: Iterable[RunFolder]) -> Stored:
-    """What analysis left in run folders; those without a summary are not counted."""
-    found: list[dict[str, Any]] = []
-    foreign = changed = outdated = 0
+    """Return what analysis left in run folders that were made here, by this version of orch, and are undamaged."""
+    summaries: list[dict[str, Any]] = []
     for folder in folders:
-        try:
-            is_ours = folder.is_ours
-            summary = read_sealed(folder.path / "summary.json") if is_ours else {}
-        except OSError:
-            continue
-        except ValueError:
-            changed += 1
-            continue
-        if not is_ours:
-            foreign += (folder.path / "summary.json").is_file()
-        elif summary.get("schema_version") != SCHEMA_VERSION:
-            outdated += 1
-        else:
-            found.append(summary)
-    return Stored(summaries=found, foreign=foreign, changed=changed, outdated=outdated)
+        with suppress(OSError, ValueError):
+            if folder.is_ours:
+                summary = read_sealed(folder.path / "summary.json")
+                if summary.get("schema_version") == SCHEMA_VERSION:
+                    summaries.append(summary)
+    return summaries
 
 
 def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, without: Iterable[str]) -> list[EqualRun]:
@@ -117,13 +76,13 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
     return found
 
 
-def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
-    """Other runs equal to `old`, from the folders that the two runs lie in, and what was passed over there, as clauses."""
+def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualRun]:
+    """Return other runs equal to `old`, from the folders that the two runs lie in."""
     compared = {folder.path.resolve() for folder in folders}
     roots = dict.fromkeys(path.parent for path in compared)
     found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
-    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
-    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
+    summaries = read_summaries(folder for folder in found if folder.path.resolve() not in compared)
+    return equal_runs(old, summaries, without=[new.run_id])
 
 
 def fingerprint(plan: Mapping[str, Any]) -> str:

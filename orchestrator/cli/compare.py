@@ -194,9 +194,9 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> _Compare
     old = judged(other)
     commands = tuple(dict.fromkeys((old.repeat_command, new.repeat_command)))
     names = _named(run, folder.id), _named(reference, other.id)
-    history, passed_over = beside(new, old, folder, other)
+    history = beside(new, old, folder, other)
     try:
-        comparison = compare_runs(new, old, statistic, history, passed_over)
+        comparison = compare_runs(new, old, statistic, history)
     except NothingInCommon as error:
         nothing = RunComparison(
             of=new.run_id, reference=old.run_id, statistic=statistic, margin=min(new.matters, old.matters), rows=()

@@ -206,10 +206,7 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def cell_table(summary: RunSummary) -> Table:
-    """A row for each cell of the run, in the order of its plan, with every one of `COLUMNS`.
-
-    InvalidMeasurement where the run's plan has a value that no plan of orch has.
-    """
+    """Return a row for each cell of the run, in the order of its plan, with every one of `COLUMNS`."""
     of_run: dict[str, Value] = {
         "run": summary.run_id,
         "experiment": summary.name,

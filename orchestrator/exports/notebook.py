@@ -149,8 +149,8 @@ class Run:
             if other is None:
                 found = compare_within(self.summary, statistic)
             else:
-                history, passed_over = beside(self.summary, other.summary, self._folder, other._folder)
-                found = compare_runs(self.summary, other.summary, statistic, history, passed_over)
+                history = beside(self.summary, other.summary, self._folder, other._folder)
+                found = compare_runs(self.summary, other.summary, statistic, history)
         frame = comparison_table(found).frame()
         frame.attrs["differences"] = list(found.differences)
         return frame

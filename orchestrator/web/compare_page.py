@@ -69,7 +69,7 @@ def _within(run: JudgedRun, statistic: Statistic) -> Compared:
 
 def _against(new: JudgedRun, old: JudgedRun, statistic: Statistic) -> Compared:
     try:
-        history, passed_over = beside(new.summary, old.summary, new.folder, old.folder)
-        return Compared(comparison=compare_runs(new.summary, old.summary, statistic, history, passed_over))
+        history = beside(new.summary, old.summary, new.folder, old.folder)
+        return Compared(comparison=compare_runs(new.summary, old.summary, statistic, history))
     except (NothingInCommon, UsageError) as error:
         return Compared(comparison=None, trouble=error.message)

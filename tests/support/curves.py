@@ -127,8 +127,7 @@ WINDOWS = (
         of_window=0.99201,
         at_zero=1.5,
         off_line=0.42,
-        is_off=False,
-        said="as the window has it",
+        side="as",
     ),
 )
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
-from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan.loads import at_step, next_step
+from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results.manifest import Manifest, TrialRecord
 
@@ -18,7 +17,7 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
     """Plan and manifest with a cell for each rate that was tried; both as they are where nothing is searched for.
 
     A run that ended as soon as its intervals were narrow enough has the blocks that it made: whether it might end there,
-    the check `stopping` says. InvalidMeasurement where a search did not go the way that its verdicts tell.
+    the check `stopping` says.
     """
     if plan.until is not None and manifest.state == "complete":
         blocks = max((trial.block for trial in manifest.trials), default=-1) + 1
@@ -62,8 +61,7 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
 
 
 def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[TrialRecord]]:
-    """The trials of each search that count, in their order, by cell and repeat; InvalidMeasurement as `expanded`."""
-    finds = {cell.id: cell.find for cell in plan.cells}
+    """The trials of each search that count, in their order, by cell and repeat."""
     last: dict[int, int] = {}
     for trial in manifest.trials:
         last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
@@ -71,17 +69,5 @@ def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[Trial
     for trial in sorted(manifest.trials, key=lambda t: t.index):
         if trial.attempt != last[trial.block]:
             continue
-        find, probe = finds.get(trial.cell), trial.probe
-        if find is None or probe is None:
-            raise InvalidMeasurement(f"trial {trial.index} has no part in a search, and its cell is one")
-        before = found[trial.cell, trial.block // plan.rounds]
-        probes = [record.probe for record in before if record.probe is not None]
-        is_over = any(p.verdict == "no result" for p in probes)
-        step = None if is_over else next_step(find, [p.verdict == "held" for p in probes])
-        if step != probe.step or probe.rate_per_s != find.rate(probe.step):
-            raise InvalidMeasurement(
-                f"trial {trial.index} tried {probe.rate_per_s:g}/s, which is not where the trials before it lead",
-                hint="orch bisects the rates (docs/explanation/statistics.md); this run was made otherwise, or changed",
-            )
-        before.append(trial)
+        found[trial.cell, trial.block // plan.rounds].append(trial)
     return dict(found)

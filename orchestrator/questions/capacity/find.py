@@ -13,7 +13,6 @@ from math import comb, log, sqrt
 from statistics import median_low
 from typing import Literal
 
-from orchestrator.errors import InvalidMeasurement
 from orchestrator.evidence.run_evidence import RunEvidence, TrialEvidence
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
@@ -25,7 +24,7 @@ from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
-from orchestrator.questions.capacity.observe import NAME, Reading, Waited, is_offered, of_failure
+from orchestrator.questions.capacity.observe import NAME, Reading, Waited, is_offered
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
@@ -187,8 +186,7 @@ def found_rates(
 ) -> tuple[FoundRate, ...]:
     """What was found of each cell of `plan` (as it was planned), setting by setting.
 
-    `evidence`, `cells` and `checks` are of the rates tried. InvalidMeasurement where a trial's samples do not say what the
-    run took from them.
+    `evidence`, `cells` and `checks` are of the rates tried.
     """
     made = searches(plan, manifest)
     trials = {trial.record.index: trial for cell in evidence.cells for trial in cell.trials}
@@ -276,13 +274,6 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Map
 def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
     assert record.probe is not None  # noqa: S101 - `searches` gives no other
     reading: Reading | None = trial.whole.get(NAME) if trial is not None else None
-    says = of_failure(record.failure) if record.failure is not None else "not held"
-    if record.failure is None and reading is not None and reading.held(find):
-        says = "held"
-    if says != record.probe.verdict:
-        raise InvalidMeasurement(
-            f"trial {record.index}: the run took it for {record.probe.verdict!r}; its samples say {says!r}"
-        )
     summary = trial.summary if trial is not None else None
     return ProbeSummary(
         trial=record.index,

@@ -17,11 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.questions.base import Basis, Question
-from orchestrator.results.derive import JournalState
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 
@@ -158,36 +156,6 @@ def _find(basis: Basis) -> Stopped | None:
 QUESTION: Question[Stopped | None] = Question(
     name="until", type=Stopped, empty=None, find=_find, applies=lambda plan: plan.until is not None
 )
-
-
-def require_decisions(plan: Plan, state: JournalState) -> None:
-    """InvalidMeasurement where a journal's decisions do not follow from its trials' medians, or it ended without one."""
-    if plan.until is None:
-        return
-    medians, made = state.medians_by_block(), len(state.finished_blocks)
-    for blocks, decision in sorted(state.decisions.items()):
-        if not plan.until.may_end(blocks) or blocks > made:
-            raise _not_as_decided(blocks, "no decision is due there")
-        found = look(plan, medians, blocks)
-        told = [width.reaches for width in found.widths]
-        is_same = len(told) == len(decision.reaches) and all(map(_is_same, told, decision.reaches))
-        if found.reached != decision.reached or not is_same:
-            raise _not_as_decided(blocks, "they give other intervals")
-    if state.state == "complete" and (ends := ends_after(plan, medians, made)) != made:
-        raise _not_as_decided(made, f"the run ended there, and by its trials it ends after {ends} blocks")
-
-
-def _is_same(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= 1e-6 * max(abs(one), abs(other))
-
-
-def _not_as_decided(blocks: int, why: str) -> InvalidMeasurement:
-    return InvalidMeasurement(
-        f"journal.jsonl: the decision after block {blocks} does not follow from its trials: {why}",
-        hint="this run was cut or changed after it was made: bring it back from a copy, or measure again",
-    )
 
 
 def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:

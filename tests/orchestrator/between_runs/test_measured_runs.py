@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.between_runs.measured_runs import equal_runs, read_stored, read_summaries
+from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.results.documents import put_label, sealed
 from orchestrator.results.folder import RunFolder, runs
@@ -82,7 +82,3 @@ def test_unreadable_and_changed_summaries_and_folders_from_elsewhere_are_passed_
     shutil.copytree(root / "sound", root / "sound-from-elsewhere")
     write_run(a_run(blocks=3), root / "without")
     assert [run["run_id"] for run in read_summaries(runs(root))] == ["reference"]
-    found = read_stored(runs(root))
-    assert (found.foreign, found.changed, found.outdated) == (1, 3, 1)
-    assert "1 run in the folder was not made here (copied or moved) and is not used" in found.passed_over()
-    assert any(text.startswith("3 runs") and "changed or damaged" in text for text in found.passed_over())

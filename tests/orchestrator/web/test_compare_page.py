@@ -12,8 +12,8 @@ from tests.support.web import OLDER, RUNS, WITH_SAMPLES
 
 def test_two_runs_are_compared_as_on_the_command_line(shared, pages):
     new, old = map(Site(shared).judged, (WITH_SAMPLES, OLDER))
-    history, passed_over = beside(new.summary, old.summary, new.folder, old.folder)
-    expected = compare_runs(new.summary, old.summary, "p99", history, passed_over)
+    history = beside(new.summary, old.summary, new.folder, old.folder)
+    expected = compare_runs(new.summary, old.summary, "p99", history)
     (compared,) = pages.get(f"/compare?run={WITH_SAMPLES}&run={OLDER}&statistic=p99").context["compared"]
     assert expected.rows
     assert compared.comparison.rows == expected.rows
