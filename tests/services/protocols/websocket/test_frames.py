@@ -37,7 +37,8 @@ def test_the_operation_is_the_path_and_a_full_decode_the_query() -> None:
 
 
 def test_sizes_are_bytes_not_characters() -> None:
-    assert frames.ConnectionBase().sizes({}, frames.exchange('{"document":"é"}', b"123", frames.decode_reply)) == (17, 3)
+    exchange = frames.exchange('{"document":"é"}', b"123", frames.decode_reply)
+    assert frames.ConnectionBase().sizes({}, exchange) == (17, 3)
     assert frames.exchange("{}", "{}", frames.decode_reply) == (2, 2, {})  # no frame is kept
 
 
