@@ -16,7 +16,8 @@ from typing import Any, get_args, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from services.python.contract import strict
+from services.python.contract.strict import Part
+from services.python.contract.strict import decode as decode_part
 
 
 def decode(kind: Any, raw: Any) -> Any:
@@ -56,7 +57,7 @@ def _forbid_unknown_keys(kind: Any) -> None:
     """Let a dataclass, and all that its fields hold, refuse keys it does not have: data of one schema version has none."""
     for part in get_args(kind):
         _forbid_unknown_keys(part)
-    if isinstance(kind, type) and issubclass(kind, strict.Part):
+    if isinstance(kind, type) and issubclass(kind, Part):
         kind.__get_pydantic_core_schema__ = classmethod(_strictly)  # type: ignore[attr-defined]
     elif is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
         kind.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
@@ -64,5 +65,5 @@ def _forbid_unknown_keys(kind: Any) -> None:
             _forbid_unknown_keys(hint)
 
 
-def _strictly(kind: type[strict.Part], *_handlers: Any) -> CoreSchema:
-    return core_schema.no_info_plain_validator_function(partial(strict.decode, kind))
+def _strictly(kind: type[Part], *_handlers: Any) -> CoreSchema:
+    return core_schema.no_info_plain_validator_function(partial(decode_part, kind))
