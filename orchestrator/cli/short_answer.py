@@ -35,7 +35,7 @@ def short_lines(summary: RunSummary, *, width: int = 100, has_table: bool = True
         along = tables(summary)
         yield from _along(along, width) if along else _first(summary, found.figures)
         yield ""
-        yield "everything else: the report, or `orch report latest --full`; each check: `orch check`"
+        yield "everything else: the report, or `orch runs show latest --full`; each check: `orch runs check`"
 
 
 def _first(summary: RunSummary, figures: Sequence[Figure]) -> Iterator[str]:

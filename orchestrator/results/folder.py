@@ -145,7 +145,7 @@ class RunFolder:
         if why is not None:
             raise UsageError(
                 f"cannot {what} run {self.id}: {why}",
-                hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
+                hint="`orch report` and `orch runs check` read it; start a new run of its experiment.yaml with `orch run FILE`",
             )
 
     def plan(self) -> Plan:

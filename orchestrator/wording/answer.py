@@ -60,7 +60,7 @@ def answer(summary: RunSummary) -> Answer:
     if CAPACITY.of(summary).rates:
         figures = other_questions.figures_of_rates(CAPACITY.of(summary).rates, CAPACITY.of(summary).comparisons)
     if failed and failed.is_everywhere:
-        cannot = _cannot(failed.text, "`orch check` says what each check found and what to do.", figures)
+        cannot = _cannot(failed.text, "`orch runs check` says what each check found and what to do.", figures)
         return replace(cannot, overloads=failed.overloads)
     loud = validity.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})
     ways = other_questions.own(summary)
@@ -77,7 +77,7 @@ def answer(summary: RunSummary) -> Answer:
     elif cut:
         advice = f"Continue it before you rely on it ({cut}): `orch run --resume`."
     elif failed and failed.is_checked and advice:
-        advice = f"See first why a check failed in part of the run: `orch check`. {advice}"
+        advice = f"See first why a check failed in part of the run: `orch runs check`. {advice}"
     return replace(
         found,
         sentence=f"{lead}{found.sentence}",

@@ -297,7 +297,7 @@ def _of_open(summary: RunSummary) -> str:
     compared = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     planned = max([len(c.by_block) for c in compared] + [cell.planned_trials for cell in summary.cells], default=0)
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
-        return "More repeats alone will not help: `orch check` says what to do."
+        return "More repeats alone will not help: `orch runs check` says what to do."
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
     margin = quantities.margin(summary.matters)

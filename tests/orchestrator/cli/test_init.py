@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.experiments import starter
+from orchestrator.cli.experiments.start import starter
 
 
 @pytest.fixture(autouse=True)

@@ -56,7 +56,7 @@ def test_many_settings_are_cut_and_counted() -> None:
     lines = list(short_lines(run))
     assert len(lines) <= 25
     assert any(line.startswith("... and ") and line.endswith(" more lines") for line in lines)
-    assert lines[-1].startswith("everything else: the report, or `orch report latest --full`")
+    assert lines[-1].startswith("everything else: the report, or `orch runs show latest --full`")
 
 
 def test_a_run_along_an_axis_has_a_table_for_its_operation() -> None:

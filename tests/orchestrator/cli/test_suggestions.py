@@ -24,7 +24,7 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
         (["compare", "x", "--Fail-If-Slower", "5%"], "Did you mean --fail-if-slower?"),
         (["compare", "x", "--statistic", "P99"], "Did you mean p99?"),
         (["doctor", "--for", "LAB"], "Did you mean lab?"),
-        (["build", "GO"], "Did you mean go?"),
+        (["setup", "build", "GO"], "Did you mean go?"),
         (["report", "x", "--theme", "purple"], "'--theme': 'purple' is not one of"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.cli import verify
+from orchestrator.cli.runs import verify
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.evidence.trial_median import differing, median_ns
 from orchestrator.experiment.plan import plan as p

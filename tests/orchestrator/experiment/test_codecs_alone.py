@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import against_reference, pairs
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan

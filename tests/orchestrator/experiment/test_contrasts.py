@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.plan import Contrast

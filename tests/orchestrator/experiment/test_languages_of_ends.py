@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.plan_text import plan_document, plan_lines, stack_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines, stack_lines
 from orchestrator.experiment.plan import contrasts, topology
 from orchestrator.experiment.plan.planning import make_plan
 

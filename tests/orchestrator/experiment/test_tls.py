@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.catalogue.read import protocols
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import export, report
+from orchestrator.cli.results import export, report
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.exports.cell_columns import COLUMNS
 from orchestrator.results.folder import RunFolder
@@ -43,7 +43,7 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
     path, _ = exported(root, SOUND, format="json", out=root / "sound.json")
     cells = json.loads(path.read_text())["cells"]
     with standing_in(root):
-        report.command([SOUND])
+        report.report([SOUND])
     stored = json.loads((root / "results" / SOUND / "summary.json").read_text())["cells"]
     assert len(cells) == len(stored) == 2
     for mine, its in zip(cells, stored, strict=True):
@@ -160,13 +160,13 @@ def test_markdown_of_foreign_text_keeps_its_table(root: Path) -> None:
 def test_html_of_one_run_is_its_report(root: Path) -> None:
     path, _ = exported(root, SOUND, format="html", out=root / "one.html")
     with standing_in(root):
-        report.command([SOUND], out=root / "report.html")
+        report.report([SOUND], out=root / "report.html")
     assert path.read_text() == (root / "report.html").read_text()
 
 
 def test_html_of_several_runs_is_one_page_with_links_to_reports_that_are_there(root: Path) -> None:
     with standing_in(root):
-        report.command([SOUND])
+        report.report([SOUND])
     path, _ = exported(root, SOUND, BROKEN, FORMULA, format="html", out=root / "pages" / "all.html")
     text = path.read_text(encoding="utf-8")
     assert "default-src &#39;none&#39;" in text or "default-src 'none'" in text
@@ -196,7 +196,7 @@ def test_without_out_it_lies_under_exports_and_the_same_run_gives_the_same_bytes
 
 def test_json_on_stdout_says_what_was_written(root: Path) -> None:
     with standing_in(root) as (out, _):
-        export.command([BROKEN], format="csv", out=Path("x.csv"), as_json=True)
+        export.export([BROKEN], format="csv", out=Path("x.csv"), as_json=True)
     document = json.loads(out.getvalue())
     assert (document["export"], document["format"], document["of"], document["rows"]) == ("x.csv", "csv", "cells", 2)
     assert "floor" in document["runs"][0]["failed_checks"]

@@ -1,4 +1,4 @@
-"""`orch publish --to`: what lies in a dataset, as other programs read it, and what orch never touches there."""
+"""`orch runs publish --to`: what lies in a dataset, as other programs read it, and what orch never touches there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import runs, teams
+from orchestrator.cli.runs import listing, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import dataset, dataset_place, noted
 from orchestrator.results.folder import RunFolder
@@ -126,7 +126,7 @@ def test_every_column_is_on_the_page_and_each_table_in_each_example() -> None:
 
 def test_what_leaves_is_the_run_with_its_notes(root: Path) -> None:
     with standing_in(root):
-        runs.note(SOUND, "by hand")
+        listing.note(SOUND, "by hand")
         annotations = noted.read(Path(".orch/notes"), SOUND)
         folder = RunFolder.open(SOUND, root=Path("results"))
         run = dataset.published_run(folder, summarise(folder), annotations)
@@ -217,7 +217,7 @@ def test_what_was_cut_is_finished_by_publishing_again(
 
 @pytest.mark.slow
 def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
-    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
+    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "runs", "publish"]
     environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[1])}
     calls = [
         subprocess.Popen(

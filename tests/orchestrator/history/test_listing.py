@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import listing, trends
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.history import index, noted
 from orchestrator.history import run_record as reading
@@ -41,7 +41,7 @@ def a_run_called(name, **knobs):
 
 def shown(**knobs):
     console.out = io.StringIO()
-    runs.command(**{"limit": 30, **knobs})
+    listing.list_runs(**{"limit": 30, **knobs})
     return console.out.getvalue()
 
 
@@ -96,7 +96,7 @@ def test_the_newest_run_stands_first_and_a_narrow_terminal_gets_the_sentence_bel
 def test_filters_must_all_hold_and_a_word_that_is_unknown_names_the_nearest():
     a_run_called("a", experiment="one")
     a_run_called("b", experiment="two", started="2026-11-23T10:00:00+00:00")
-    runs.tag("b", ["v1.2"])
+    listing.tag("b", ["v1.2"])
     for day in ("2026-11-21", "20261121", "2026-W47-6"):
         assert ids(until=day) == ["a"], "the day counts whole, however it is written"
     assert ids(tag="v1.2", experiment="one") == []
@@ -105,14 +105,14 @@ def test_filters_must_all_hold_and_a_word_that_is_unknown_names_the_nearest():
     assert "no tag 'v1'. Did you mean v1.2?" in shown(tag="v1")
     assert shown(tag="v1.2", experiment="ONE") == "no run matches\n", "each holds for some, both for none"
     with pytest.raises(UsageError, match="is no date"):
-        runs.command(since="yesterday", limit=30)
+        listing.list_runs(since="yesterday", limit=30)
     with pytest.raises(UsageError, match="is not known"):
-        runs.command(verdict="fine", limit=30)
+        listing.list_runs(verdict="fine", limit=30)
 
 
 def cells_of(**knobs):
     console.out = io.StringIO()
-    history.command(None, **knobs)
+    trends.trend(None, **knobs)
     return console.out.getvalue()
 
 
@@ -167,7 +167,7 @@ def test_a_file_that_is_no_index_is_named_and_made_anew_on_request(content):
         ids()
     assert str(INDEX) in refused.value.message
     assert INDEX.read_bytes() == content
-    history.command(None, rebuild=True)
+    trends.trend(None, rebuild=True)
     assert ids() == ["a"]
 
 
@@ -227,18 +227,18 @@ def test_an_index_that_another_program_writes_is_read_into_memory(monkeypatch):
 
 def test_a_rebuilt_index_keeps_notes_and_tags():
     a_run_called("a")
-    runs.note("a", "the first one after the update")
-    runs.tag("a", ["release", "v2"])
+    listing.note("a", "the first one after the update")
+    listing.tag("a", ["release", "v2"])
     before = listed()
     INDEX.unlink()
-    history.command(None, rebuild=True)
+    trends.trend(None, rebuild=True)
     assert listed() == before
     assert "[release] [v2]" in shown()
     assert "[release] [v2] (1 note) grpc (thin) answered" in shown()
     console.out = io.StringIO()
-    runs.note("a")
+    listing.note("a")
     assert "the first one after the update" in console.out.getvalue()
-    runs.tag("a", ["v2"], remove=True)
+    listing.tag("a", ["v2"], remove=True)
     assert listed()[0]["tags"] == ["release"]
 
 
@@ -246,20 +246,20 @@ def test_a_rebuilt_index_keeps_notes_and_tags():
 def test_a_tag_is_a_word(wrong):
     a_run_called("a", judged=False)
     with pytest.raises(UsageError, match="cannot be a tag"):
-        runs.tag("a", [wrong])
+        listing.tag("a", [wrong])
     with pytest.raises(UsageError, match="has no tag"):
-        runs.tag("a", ["absent"], remove=True)
+        listing.tag("a", ["absent"], remove=True)
     with pytest.raises(UsageError, match="between 1 and"):
-        runs.note("a", "  ")
+        listing.note("a", "  ")
 
 
 def test_notes_that_were_damaged_are_named_and_not_written_over():
     a_run_called("a", judged=False)
-    runs.note("a", "precious")
+    listing.note("a", "precious")
     file = Path(".orch/notes/a.json")
     file.write_text(file.read_text()[:-10])
     with pytest.raises(MissingError, match="cannot be read"):
-        runs.note("a", "another")
+        listing.note("a", "another")
     assert "precious" in file.read_text()
     ids()
     assert "a.json cannot be read" in console.err.getvalue()
@@ -267,7 +267,7 @@ def test_notes_that_were_damaged_are_named_and_not_written_over():
 
 def test_a_note_of_several_lines_is_shown_in_lines():
     a_run_called("a", judged=False)
-    runs.note("a", "one\r\ntwo\nthree")
+    listing.note("a", "one\r\ntwo\nthree")
     assert noted.read(Path(".orch/notes"), "a").notes[0].text == "one\ntwo\nthree"
     lines = console.out.getvalue().splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["one", "two", "three"]
@@ -355,24 +355,24 @@ def test_names_that_are_no_text_and_hidden_ones_are_passed_over():
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
     assert "there is no run here" in cells_of()
     with pytest.raises(UsageError) as refused:
-        history.command(["grpc"])
+        trends.trend(["grpc"])
     assert "there is no run here" in refused.value.hint
     a_run_called("a")
     with pytest.raises(UsageError) as refused:
-        history.command(["grpc (thn)"])
+        trends.trend(["grpc (thn)"])
     assert "Did you mean grpc (thin)" in refused.value.hint
 
 
 def test_what_a_change_is_stands_once_below_all_cells_and_one_run_alone_finds_none():
     a_run_called("a")
     console.out = io.StringIO()
-    history.command(["rest", "grpc-thin"])
+    trends.trend(["rest", "grpc-thin"])
     alone = console.out.getvalue()
     assert alone.count("One run alone") == 2
     assert "held against all" not in alone
     assert "No change found" not in alone
     a_run_called("b")
     console.out = io.StringIO()
-    history.command(["rest", "grpc-thin"])
+    trends.trend(["rest", "grpc-thin"])
     assert console.out.getvalue().count("No change found.") == 2
     assert console.out.getvalue().count("held against all earlier ones") == 1

@@ -1,4 +1,4 @@
-"""`orch history`: a cell over runs, where it changed, and which runs are not compared."""
+"""`orch runs trend`: a cell over runs, where it changed, and which runs are not compared."""
 
 import io
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import history
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import trends
 from orchestrator.errors import UsageError
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.history.record import Seen
@@ -40,14 +40,14 @@ WOBBLE = (0.0, 0.004, -0.003, 0.002, -0.004, 0.003, 0.001, -0.002, 0.004, 0.0)  
 
 def followed(*words, **knobs):
     console.out, console.as_json = io.StringIO(), False
-    history.command(list(words), as_json=True, **{"statistic": "median", **knobs})
+    trends.trend(list(words), as_json=True, **{"statistic": "median", **knobs})
     console.as_json = False
     return json.loads(console.out.getvalue())["trends"]
 
 
 def shown(*words, **knobs):
     console.out, console.as_json = io.StringIO(), False
-    history.command(list(words), **{"statistic": "median", **knobs})
+    trends.trend(list(words), **{"statistic": "median", **knobs})
     return console.out.getvalue()
 
 
@@ -80,12 +80,12 @@ def test_a_stack_or_the_beginning_of_a_cells_id_names_its_cells_and_without_one_
     assert by_id["points"][0]["why"] == "the first one"
     assert len(followed("grpc-thin", "rest-thin")) == 2
     console.out = io.StringIO()
-    history.command(None)
+    trends.trend(None)
     assert "grpc-thin__add__local__reuse__c1" in console.out.getvalue()
     with pytest.raises(UsageError, match="no run measured 'soap'"):
-        history.command(["soap"])
+        trends.trend(["soap"])
     with pytest.raises(UsageError, match="under these conditions"):
-        history.command(["grpc-thin"], since="2027-01-01")
+        trends.trend(["grpc-thin"], since="2027-01-01")
 
 
 def test_runs_under_other_conditions_are_shown_and_never_compared():

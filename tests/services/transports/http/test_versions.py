@@ -8,7 +8,7 @@ from typing import Any
 import pycurl
 import pytest
 
-from orchestrator.cli.plan_text import _matrix_lines
+from orchestrator.cli.experiments.plan_text import _matrix_lines
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.contrasts import has_version, in_use
 from orchestrator.experiment.plan.plan import Plan
