@@ -260,7 +260,7 @@ def test_a_verb_that_ctrl_c_ends_says_so_and_ends_with_130(folder: Path) -> None
     program = (
         "import sys; from orchestrator.cli import main; from orchestrator.cli.experiments import planning\n"
         "def ended(): raise KeyboardInterrupt\n"
-        "experiments.schema = ended; sys.argv = ['orch', 'schema']; main.main()"
+        "planning.plan = ended; sys.argv = ['orch', 'plan']; main.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -49,16 +49,16 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     found: list[RefereeRecord] = []
 
-    def start(plan: Any, *, share: bool, referee: RefereeRecord) -> None:
+    def start(*_: Any, referee: RefereeRecord, **__: Any) -> None:
         found.append(referee)
         raise _Started
 
-    monkeypatch.setattr(referee, "start", start)
+    monkeypatch.setattr("orchestrator.measure.run.start", start)
 
-    def settings(text: str = REST, **options: Any) -> RefereeRecord:
+    def settings(text: str = REST, referee: str = "any", **options: Any) -> RefereeRecord:
         (tmp_path / "x.yaml").write_text(text)
         with pytest.raises(_Started):
-            refereed.command("x.yaml", **options)
+            running.run("x.yaml", referee=referee, **options)
         return found[-1]
 
     return settings
@@ -98,7 +98,7 @@ def test_turns_that_do_not_fit_into_the_runs_limit_are_warned_of(
     assert any("for the load generators" in line for line in said)
     assert not any("limits.wall" in line for line in said)
     settings(overrides=["limits.wall=1s"])
-    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", said[-1])
+    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", "\n".join(said))
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:

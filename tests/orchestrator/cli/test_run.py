@@ -46,7 +46,7 @@ def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
     monkeypatch.setattr("orchestrator.experiment.plan.store.is_stale", lambda _: None)
     said = []
     monkeypatch.setattr(console, "progress", said.append)
-    running.plan_of(None, [])
+    running._plan_of(None, [])
     assert f"of x.yaml --set repeats=3 --set seed=2: {current.question}" in said[0]
 
 
