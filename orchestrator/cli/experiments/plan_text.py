@@ -174,7 +174,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if behind := behind_loopback(plan.stacks):
         yield "external", behind
     if document["congestion"]:
-        yield "congestion", document["congestion"]
+        yield "TCP", f"congestion control: {document['congestion']}"
     if any(cell.is_secured for cell in plan.cells):
         yield "floor", _PLAIN_FLOOR
     if document["terraform"]:

@@ -74,7 +74,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels)
+        return one_of(levels, {guess: level.value for level in factor.levels for guess in level.guesses})
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -363,6 +363,10 @@ def _placement(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _distance(value: Any) -> Any:
+    return {"rtt": value} if isinstance(value, str | list) else value
+
+
 def _one_line(text: str) -> str:
     """A question that was written over several lines, in one."""
     line = " ".join(text.split())
@@ -421,7 +425,7 @@ class Experiment(Strict):
         Field(description="Where the two ends stand."),
     ] = (PlacementSpec(name="local"),)
     distance: Annotated[
-        DistanceSpec | None,
+        Annotated[DistanceSpec, Shorthand(_distance, "A round trip, such as 80ms.", has_lists=True)] | None,
         Field(description="How far apart the two ends stand: each value of a list is a placement of its own."),
     ] = None
     stacks: Annotated[
