@@ -81,8 +81,9 @@ lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cg
 	command -v qemu-system-x86_64 >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86
 	$(BIN)/python -m pytest -q tests/infra/qemu
 
-schema: setup ## write the JSON Schemas of experiments and of published figures anew
+schema: setup ## write the JSON Schemas and the list of experiments anew
 	$(BIN)/orch init --schema > experiments/schema.json
+	$(BIN)/orch examples --markdown > experiments/README.md
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/checks.md (a quiet machine, some 15 minutes)

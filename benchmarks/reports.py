@@ -96,7 +96,7 @@ def _measured(folder: Path, page: Path, *, has_browser: bool) -> dict[str, Any]:
     calls = {
         "report": _call("report", str(folder), "--out", str(page)),
         "report again": _call("report", str(page), "--out", str(again)),
-        "verify": _call("verify", str(page)),
+        "verify": _call("runs", "verify", str(page)),
     }
     text = page.read_text()
     parts = {name: sum(len(of) for of in found.findall(text)) for name, found in _PARTS.items()}

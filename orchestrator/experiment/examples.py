@@ -13,6 +13,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.providers import PROVIDERS
 
+_BAR = r"\|"  # within a cell of Markdown
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 
 
@@ -35,7 +36,8 @@ def examples(folder: Path = FOLDER) -> tuple[Example, ...]:
 def markdown(rows: tuple[Example, ...]) -> str:
     """Return the rows as `experiments/README.md` has them."""
     lines = [
-        f"| {row.question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |" for row in rows
+        f"| {row.question.replace('|', _BAR)} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |"
+        for row in rows
     ]
     return "\n".join(
         [

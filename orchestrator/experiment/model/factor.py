@@ -198,9 +198,7 @@ def level(
     value: str, words: str, compared: str = "", shown: str = "", said: str = "", guesses: tuple[str, ...] = ()
 ) -> Level:
     """Return a level; unless given, it is compared by its words, and shown as its value."""
-    return Level(
-        value=value, words=words, compared=compared or words, shown=shown or value, said=said, guesses=guesses
-    )
+    return Level(value=value, words=words, compared=compared or words, shown=shown or value, said=said, guesses=guesses)
 
 
 def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:

@@ -169,7 +169,11 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "http",
         "HTTP",
-        levels=(level("1.1", "HTTP/1.1", guesses=("1",)), level("2", "HTTP/2", said="http2"), level("3", "HTTP/3", said="http3")),
+        levels=(
+            level("1.1", "HTTP/1.1", guesses=("1",)),
+            level("2", "HTTP/2", said="http2"),
+            level("3", "HTTP/3", said="http3"),
+        ),
         description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
     chosen(

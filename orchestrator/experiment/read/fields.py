@@ -113,7 +113,12 @@ class Shorthand:
     """Marks a model that may be written as a single text, which `expand` turns into the model's mapping."""
 
     def __init__(
-        self, expand: Callable[[Any], Any], description: str, values: list[str] | None = None, *, has_lists: bool = False
+        self,
+        expand: Callable[[Any], Any],
+        description: str,
+        values: list[str] | None = None,
+        *,
+        has_lists: bool = False,
     ) -> None:
         self._expand = expand
         text: dict[str, Any] = {"type": "string", "description": description}

@@ -256,15 +256,6 @@ def test_of_several_settings_one_with_a_winner_is_confirmed(tmp_path: Path) -> N
     assert {cell.connection for cell in plan.cells} == {"per-request"}
 
 
-def test_the_shipped_confirmation_is_two_stacks_on_real_hosts_with_the_prediction_that_it_tests() -> None:
-    path = MAP.with_name("confirm.yaml")
-    plan = make_plan(path, needs_programs=False)
-    assert (plan.provider, len(plan.cells), plan.limits.cost_usd) == ("gcp", 2, 1.0)
-    text = path.read_text()
-    assert "Written by `orch predict --confirm`." in text
-    assert text.count("in 90 of 100 cases") == 2
-
-
 @pytest.mark.usefixtures("once")
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     there = tmp_path / "gap.yaml"

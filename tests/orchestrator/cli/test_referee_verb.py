@@ -14,7 +14,6 @@ import pytest
 from orchestrator import errors
 from orchestrator.cli.console import console
 from orchestrator.cli.experiments import running
-from orchestrator.cli.experiments import running
 from orchestrator.cli.machine import doctor
 from orchestrator.referee.tools import GHZ, OHA, TOOLS, WRK, Found, Tool
 from orchestrator.results.manifest import RefereeRecord

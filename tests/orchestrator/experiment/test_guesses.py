@@ -40,5 +40,5 @@ def test_a_distance_may_be_its_round_trip_alone(write: Write, written: str, rtts
 
 
 def test_true_is_no_version_of_http(write: Write) -> None:
-    with pytest.raises(Exception, match="'true' is not one of 1.1, 2, 3"):
+    with pytest.raises(Exception, match=r"'true' is not one of 1\.1, 2, 3"):
         make_plan(write(f"{MINIMAL}http: true\n"))

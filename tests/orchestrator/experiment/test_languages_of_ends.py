@@ -29,7 +29,7 @@ def test_every_language_asks_and_answers_every_other() -> None:
 
 def test_the_plan_of_several_languages_names_them_and_another_does_not() -> None:
     several = list(stack_lines(make_plan(FILE, needs_programs=False)))
-    one = list(stack_lines(make_plan(FILE.with_name("clients.yaml"), needs_programs=False)))
+    one = list(stack_lines(make_plan(FILE.with_name("http_clients.yaml"), needs_programs=False)))
     assert ["languages" in lines[0] for lines in (several, one)] == [True, False]
     assert any(line.startswith("rest (hyper, undici) ") and "Rust ← Node.js" in line for line in several)
     assert not any("←" in line for line in one)

@@ -136,7 +136,7 @@ def test_two_streams_are_beside_each_other_and_calls_have_the_common_load(write:
 
 
 def test_the_shipped_experiment_of_a_table_plans() -> None:
-    plan = make_plan(Path(__file__).parents[3] / "experiments" / "activity.yaml")
+    plan = make_plan(Path(__file__).parents[3] / "experiments" / "stream_from_database.yaml")
     assert {cell.kind for cell in plan.cells} == {"stream"}
     assert {(cell.factors["store"], cell.load.concurrency) for cell in plan.cells} == {
         (store, clients) for store in ("none", "sqlite", "postgresql") for clients in (1, 10)

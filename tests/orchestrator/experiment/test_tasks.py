@@ -126,6 +126,6 @@ def test_the_plan_says_what_is_a_task(write, known):
 
 
 def test_chatty_asks_whether_three_calls_or_one():
-    plan = make_plan(EXPERIMENTS / "chatty.yaml")
+    plan = make_plan(EXPERIMENTS / "three_calls_or_one.yaml")
     assert [(pair.cell.calls, pair.reference.calls) for pair in pairs(plan)] == [(3, 1), (3, 1)]
     assert {cell.factors["protocol"] for cell in plan.cells} == {"rest", "grpc"}

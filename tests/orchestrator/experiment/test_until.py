@@ -9,7 +9,7 @@ from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.experiment.plan.planning import make_plan
 
 TEXT = "name: until\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\n"
-SHIPPED = Path(__file__).parents[3] / "experiments" / "until.yaml"
+SHIPPED = Path(__file__).parents[3] / "experiments" / "until_certain.yaml"
 
 
 def planned(folder: Path, more: str, text: str = TEXT) -> Plan:
