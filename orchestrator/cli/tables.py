@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.cli.console import console, plain
 
@@ -38,6 +38,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: int | No
     out = io.StringIO()
     Console(file=out, width=columns or width(), color_system=None, legacy_windows=False).print(drawn)
     return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def coloured(lines: Iterable[str], styles: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines with the word that they begin with in its style."""
+    for line in lines:
+        word = next((word for word in styles if line.startswith(word)), "")
+        yield (console.style(word, styles[word]) if word else "") + line.removeprefix(word)
 
 
 def confirmed(question: str) -> bool:

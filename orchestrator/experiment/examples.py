@@ -36,8 +36,9 @@ def examples(folder: Path = FOLDER) -> tuple[Example, ...]:
 def markdown(rows: tuple[Example, ...]) -> str:
     """Return the rows as `experiments/README.md` has them."""
     lines = [
-        f"| {row.question.replace('|', _BAR)} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |"
+        f"| {question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |"
         for row in rows
+        for question in (row.question.replace("|", _BAR),)
     ]
     return "\n".join(
         [

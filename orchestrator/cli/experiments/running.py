@@ -41,10 +41,6 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
-    only: Annotated[
-        str | None,
-        typer.Option("--plan", metavar="SHA256", help="Refuse unless the plan is the one of this digest."),
-    ] = None,
     opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
@@ -60,14 +56,12 @@ def run(
     The last lines are the answer, the run folder and the report; the exit code says what went wrong on the way.
     """
     console.as_json = as_json
-    if resume and only is not None:
-        raise UsageError("--plan belongs to a run that begins", hint="omit it: --resume continues the plan of the run")
     if resume and referee is not None:
         raise UsageError("--referee belongs to a run that begins", hint="omit it: a resumed run keeps its referee")
     if resume:
         result = _resume(what, overrides, keep=keep, share=share)
     else:
-        result = _start(what, overrides, keep=keep, share=share, only=only, referee=referee)
+        result = _start(what, overrides, keep=keep, share=share, referee=referee)
     tell(result, is_full=full)
     document = result.to_dict()
     if referee is not None:
@@ -89,18 +83,12 @@ def _start(
     *,
     keep: bool,
     share: bool,
-    only: str | None,
     referee: str | None,
 ) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 
     plan = _plan_of(file, overrides or [])
-    if only is not None and plan.digest() != only:
-        raise UsageError(
-            f"this is plan {plan.id}, with another digest than --plan names: nothing was started",
-            hint="its files have changed since: look at its plan again",
-        )
     beside = None if referee is None else referee_of(plan, referee)
     _refuse_full_disk(plan)
     _warn_of_this_machine(plan)

@@ -7,8 +7,9 @@ Runs without a cell in common end with 8, too (without it with 2); other runs th
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,12 +19,12 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Run, complete_runs
+from orchestrator.cli.tables import coloured, table
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import OrchError, Undecided, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.between_runs.across import NothingInCommon, Row, RunComparison
-    from orchestrator.between_runs.cost_changes import CostChange
     from orchestrator.findings.compare import Statistic
     from orchestrator.wording.gate import Judgement
 
@@ -35,8 +36,6 @@ _STYLES = {
     "faster": "green",
     "regressed": "red",
     "slower": "red",
-    "less": "green",
-    "more": "red",
     "unchanged": "dim",
     "tie": "dim",
     "not resolved": "yellow",
@@ -244,12 +243,11 @@ def _print(comparison: RunComparison) -> None:
     for text in comparison.in_all_rows:
         if text not in comparison.differences:
             console.result(f"  in every row: {text}")
-    group = None
-    for row in comparison.rows:
-        if row.group != group:
-            group = row.group
-            console.result(console.style(group, "bold"))
-        _print_row(row, comparison.margin, comparison.in_all_rows)
+    for group, rows in groupby(comparison.rows, key=lambda row: row.group):
+        console.result(console.style(group, "bold"))
+        lines = [line for row in rows for line in _rows(row, comparison.margin, comparison.in_all_rows)]
+        for line in coloured(table(("", "", "", ""), lines), _STYLES):
+            console.result(line)
     if any(row.value is not None for row in comparison.rows):
         console.result(
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
@@ -261,40 +259,30 @@ def _print(comparison: RunComparison) -> None:
         )
 
 
-def _print_row(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> None:
-    """The row, and below it what is particular to it."""
+def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield verdict, ratio, interval and words of a row; then what is particular to it."""
     from orchestrator import quantities
+    from orchestrator.findings.cost import COSTS
     from orchestrator.wording.reasons import why
 
-    ratio = "   -" if row.ratio is None else quantities.factor(row.ratio)
-    interval = "" if row.interval is None else " to ".join(quantities.bounds(row.interval, margin))
-    verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
-    console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {why(row)}")
-    indent = " " * 15
+    def figures(ratio: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
+        bounds = "" if interval is None else " to ".join(quantities.bounds(interval, margin))
+        return "-" if ratio is None else quantities.factor(ratio), bounds
+
+    yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{_values(row)}: {why(row)}"
     if row.overhead:
-        found = (
-            f"{quantities.factor(row.overhead.ratio):>6}  "
-            f"{' to '.join(quantities.bounds(row.overhead.interval, margin)):<16}"
-        )
-        console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
+        yield "", *figures(row.overhead.ratio, row.overhead.interval), f"above the tcp floor: {row.overhead.verdict}"
     for cost in row.costs:
-        console.result(indent + _cost(cost, margin))
+        before, after = (
+            "-" if value is None else quantities.cost(cost.quantity, value)
+            for value in (cost.reference_value, cost.value)
+        )
+        text = f"{COSTS[cost.quantity]} ({before} -> {after}): {cost.verdict}"
+        yield "", *figures(cost.ratio, cost.interval), text
     but = "but " if row.verdict == "cannot tell" else ""
     for text in (*(f"{but}{text}" for text in row.doubts if text not in in_all_rows), *row.notes):
         if text not in in_all_rows:
-            console.result(f"{indent}{text}")
-
-
-def _cost(cost: CostChange, margin: float) -> str:
-    """Ratio, interval, both values and the verdict, in the columns of a row."""
-    from orchestrator import quantities
-    from orchestrator.findings.cost import COSTS
-
-    ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
-    interval = "" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, margin))
-    values = ("-" if v is None else quantities.cost(cost.quantity, v) for v in (cost.reference_value, cost.value))
-    verdict = console.style(cost.verdict, _STYLES[cost.verdict])
-    return f"{ratio:>6}  {interval:<16}  {COSTS[cost.quantity]} ({' -> '.join(values)}): {verdict}"
+            yield "", "", "", text
 
 
 def _values(row: Row) -> str:

@@ -44,26 +44,16 @@ def predict(
             autocompletion=complete_measured("stack"),
         ),
     ] = None,
-    window: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Refuse unless this flow-control or TCP window was measured.")
-    ] = None,
-    congestion: Annotated[
-        str | None, typer.Option(help="Refuse unless this congestion control was measured: cubic, bbr.")
-    ] = None,
-    machine: Annotated[str | None, typer.Option(help="Refuse unless this machine type was measured.")] = None,
     matters: Annotated[
         str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
     ] = None,
     plan: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the experiment that measures what cannot be predicted.")
     ] = None,
-    confirm: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the cheapest cloud run that would refute the prediction.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print latencies with 90 % intervals, their causes, and who is ahead; exit status 2 where nothing can be said."""
-    from orchestrator.cli.results.drafts import would_fill
+    from orchestrator.cli.results.drafts import draft_of_gap, would_fill, write
     from orchestrator.cli.results.predict_text import lines
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
@@ -78,12 +68,9 @@ def predict(
         rtt=0.0 if rtt is None else _read("--rtt", units.parse_duration, rtt) * 1000,
         size=_read("--bytes", units.parse_size, size),
         rate_mbit=None if rate is None else _read("--rate", units.parse_bit_rate, rate),
-        window=None if window is None else _read("--window", units.parse_size, window),
         connection=connection,
         in_flight=concurrency,
         operation=operation,
-        congestion=congestion,
-        machine=machine,
     )
     folder = RunFolder.open(run, root=WORKSPACE.results)
     if to is not None:
@@ -93,14 +80,14 @@ def predict(
     model = _required_model(summary, asked)
     asked = replace(asked, stacks=_stacks(summary, stack or ()))
     found = answer(model, asked, summary.matters if share is None else share)
-    written = _write(summary, found, plan, confirm)
+    if plan is not None:
+        write(plan, draft_of_gap(summary, found))
     missing = would_fill(summary, found) if found.refused and plan is None else ""
     for line in lines(summary, found, missing if found.settings else ""):
         console.result(line)
-    for path in written:
-        console.result(f"wrote {path}; next: orch plan {path}")
-    wrote = [str(path) for path in written]
-    console.emit({"run": summary.run_id, **found.to_dict(), "missing": missing, "wrote": wrote})
+    if plan is not None:
+        console.result(f"wrote {plan}; next: orch plan {plan}")
+    console.emit({"run": summary.run_id, **found.to_dict(), "missing": missing, "wrote": plan and str(plan)})
     if not found.settings:
         _refuse(found, missing)
 
@@ -184,21 +171,6 @@ def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
             raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
         found += ids or [word]
     return tuple(dict.fromkeys(found))
-
-
-def _write(summary: RunSummary, found: Answer, plan: Path | None, confirm: Path | None) -> list[Path]:
-    """The experiments that were asked for, as new files; UsageError where one is there, or cannot be made.
-
-    Where nothing is predicted there is nothing to confirm: why that is so is said in its place.
-    """
-    from orchestrator.cli.results.drafts import draft_of_confirmation, draft_of_gap, write
-
-    written = []
-    if plan is not None:
-        written.append(write(plan, draft_of_gap(summary, found)))
-    if confirm is not None and found.settings:
-        written.append(write(confirm, draft_of_confirmation(summary, found)))
-    return written
 
 
 def _refuse(found: Answer, missing: str) -> None:

@@ -5,13 +5,11 @@ Where asked for, its pictures, a summary in Markdown or a line of it, too.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,14 +27,6 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 
 
-class Theme(StrEnum):
-    """In which colours pictures are written."""
-
-    light = "light"
-    dark = "dark"
-    both = "both"
-
-
 def report(
     runs: Annotated[
         list[str],
@@ -51,18 +41,11 @@ def report(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium."),
     ] = None,
-    theme: Annotated[
-        Theme, typer.Option(help="Colours of those charts; of `both` each dark one is a file that ends in -dark.")
-    ] = Theme.light,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
     ] = None,
     line: Annotated[bool, typer.Option("--line", help="Print what was found in one line, for a chat.")] = False,
-    scorecard: Annotated[bool, typer.Option("--scorecard", help="Print the scorecard of each run, too.")] = False,
     opens: Open = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Print the answer of each run, every sentence and table.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew.
@@ -76,7 +59,7 @@ def report(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    _require_sense(runs, out, markdown, theme, has_pictures=pictures is not None)
+    _require_sense(runs, out, markdown)
     browser = _browser() if pictures is not None else ""
     for name in runs:
         if not is_page(name):
@@ -96,21 +79,16 @@ def report(
         shown = dataset.summary()
         if pictures is not None:
             of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(shown, of_run, theme, browser)]
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run, browser)]
         written.append(entry | _in_short(shown, markdown, line=line))
-        _print(summary, is_full=full, has_scorecard=scorecard)
     console.emit({"reports": written})
     if opens:
         for path in pages:
             show(path)
 
 
-def _require_sense(
-    runs: Sequence[str], out: Path | None, markdown: Path | None, theme: Theme, *, has_pictures: bool
-) -> None:
+def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None) -> None:
     """UsageError for options that contradict each other."""
-    if theme is not Theme.light and not has_pictures:
-        raise UsageError("--theme is of the charts that --pictures writes", hint="add --pictures FOLDER")
     for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
         if file is not None and len(runs) > 1:
             raise UsageError(
@@ -119,22 +97,6 @@ def _require_sense(
             )
     if out is not None and out == markdown:
         raise UsageError("--out and --markdown name the same file", hint="name two")
-
-
-def _print(summary: RunSummary, *, is_full: bool, has_scorecard: bool) -> None:
-    """The whole answer, and the scorecard, where they are wanted."""
-    from orchestrator.cli.answer import answer_lines
-    from orchestrator.cli.short_answer import short_lines
-    from orchestrator.cli.table_lines import tables_lines
-    from orchestrator.questions.scorecard.words import tables as scorecard_tables
-
-    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-    if is_full:
-        for each in (*short_lines(summary, width=width, has_table=False), "", *answer_lines(summary, width=width)):
-            console.result(each)
-    if has_scorecard:
-        for each in tables_lines(scorecard_tables(summary), width):
-            console.result(each)
 
 
 def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
@@ -162,14 +124,11 @@ def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
     return summary, dataset, out or default_path(summary, WORKSPACE.reports, dataset.digest()[:12])
 
 
-def _draw(summary: RunSummary, folder: Path, theme: Theme, browser: str) -> tuple[Path, ...]:
+def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.pictures import write_pictures
 
-    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-    if theme is not Theme.both:
-        themes = ("dark",) if theme is Theme.dark else ("light",)
-    written = write_pictures(summary, folder, partial(chromium.browse, browser), console.live, themes)
+    written = write_pictures(summary, folder, partial(chromium.browse, browser), console.live)
     console.progress(f"{folder}: {len(written.files)} pictures")
     if written.left_out:
         console.progress(f"{written.left_out}; the page has them, each with *Save picture*")

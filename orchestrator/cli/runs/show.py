@@ -12,7 +12,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 from orchestrator.cli.shared_options import AsJson, Run
-from orchestrator.cli.tables import table
+from orchestrator.cli.tables import coloured, table
 from orchestrator.quantities import count
 
 if TYPE_CHECKING:
@@ -73,9 +73,8 @@ def check(
         for name in dict.fromkeys(check.name for check in summary.checks)
         for row in _rows([check for check in summary.checks if check.name == name], names, everything=everything)
     ]
-    for line in table(("", "", ""), rows):
-        verdict = next((verdict for verdict in _STYLES if line.startswith(verdict)), "")
-        console.result((console.style(verdict, _STYLES[verdict]) if verdict else "") + line.removeprefix(verdict))
+    for line in coloured(table(("", "", ""), rows), _STYLES):
+        console.result(line)
     console.result(in_words(counts(summary.checks)))
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already

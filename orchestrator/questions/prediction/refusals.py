@@ -16,7 +16,7 @@ BEYOND = 2.0
 class Asked:
     """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
 
-    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
+    `stacks` are ids; none: each.
     """
 
     rtt: float
@@ -25,9 +25,6 @@ class Asked:
     connection: str | None = None
     in_flight: int = 1
     operation: str | None = None
-    window: int | None = None
-    congestion: str | None = None
-    machine: str | None = None
     stacks: tuple[str, ...] = ()
 
     def is_of(self, series: Series) -> bool:
@@ -43,7 +40,6 @@ def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
     return (
         *_beyond(fitted, asked),
-        *elsewhere(fitted.series, asked),
         *_missed(fitted, judged),
         *_missed_in_flight(fitted, asked),
     )
@@ -57,18 +53,6 @@ def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
     if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
         rates = quantities.listed([f"{rate:g} Mbit/s" for rate in known])
         yield f"{method} predicts, which knows links of {rates} alone"
-
-
-def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
-    """What was asked for that the series did not have."""
-    if asked.window is not None and asked.window != series.window:
-        had = "the library's own" if series.window is None else quantities.size(series.window)
-        yield f"measured with a window of {had}, not {quantities.size(asked.window)}"
-    if asked.congestion is not None and asked.congestion != series.congestion:
-        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
-        yield f"measured with {had}, not {asked.congestion}"
-    if asked.machine is not None and asked.machine != series.machine:
-        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
 
 
 def rate_of(fitted: Fit, asked: Asked) -> float | None:

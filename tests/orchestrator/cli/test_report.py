@@ -219,12 +219,12 @@ def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
     assert "interrupted" not in console.err.getvalue()
 
 
-def test_the_scorecard_and_all_of_the_answer_are_printed_where_they_are_asked_for(out):
-    report.report(["latest"])
+def test_a_run_is_shown_with_its_answer_and_in_full_with_its_scorecard(out):
+    show.show("latest")
     assert "Lowest latency" not in out.getvalue()
-    assert "answered" not in out.getvalue()
+    assert "answered" in out.getvalue()
 
-    report.report(["latest"], scorecard=True, full=True)
+    show.show("latest", full=True)
 
     lines = out.getvalue().splitlines()
     assert "  Lowest latency: grpc (thin)" in lines

@@ -25,7 +25,6 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
         (["compare", "x", "--statistic", "P99"], "Did you mean p99?"),
         (["doctor", "--for", "LAB"], "Did you mean lab?"),
         (["setup", "build", "GO"], "Did you mean go?"),
-        (["report", "x", "--theme", "purple"], "'--theme': 'purple' is not one of"),
     ],
 )
 def test_words_of_a_call(tmp_path: Path, words, meant):

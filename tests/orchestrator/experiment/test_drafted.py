@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.cli.results.drafts import Draft, to_fill_a_gap, to_refute
+from orchestrator.cli.results.drafts import Draft, to_fill_a_gap
 from orchestrator.experiment.plan.plan import Plan
 from tests.support.modelled_runs import a_map
 
@@ -52,15 +52,6 @@ def test_no_word_becomes_a_key(evil: str, provider: str) -> None:
     assert {name: found[name] for name in ("limits", "seed", "repeats")} == {
         name: expected[name] for name in ("limits", "seed", "repeats")
     }
-
-
-@pytest.mark.parametrize("evil", EVIL)
-def test_what_is_said_of_a_prediction_stays_a_comment(evil: str) -> None:
-    plan, hostile = a_map(), forged(evil)
-    expected = yaml.safe_load(to_refute(plan, plan.cells, WANTED, ["  rest: 7 ms"]))
-    text = to_refute(hostile, hostile.cells, WANTED, [f"  {evil}: 7 ms"])
-    assert yaml.safe_load(text).keys() == expected.keys()
-    assert text.splitlines()[1].startswith("#   ")
 
 
 def test_a_plan_without_a_round_trip_has_the_one_that_is_asked_for() -> None:
