@@ -1,8 +1,4 @@
-"""Build the programs of languages that need it, and write down what was built: `build/built.json` in each one's folder.
-
-Without a LANGUAGE all are built whose toolchain is here, and what the others lack is told. What is up to date is not built
-again.
-"""
+"""The verb `setup build`: programs of languages that need building."""
 
 from __future__ import annotations
 
@@ -38,7 +34,11 @@ def build(
     lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build, and say in a line each what was made or what is missing; exit 9 when a build or a linter fails."""
+    """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
+
+    Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to date
+    is not built again. `build/built.json` in a language's folder records what was built.
+    """
     from orchestrator.catalogue import building
     from orchestrator.catalogue.read import catalogue
 

@@ -1,7 +1,4 @@
-"""Show what this machine can do, and what each provider still needs. Changes nothing.
-
-With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
-"""
+"""The verb `doctor`: what this machine can do, and what it lacks."""
 
 from __future__ import annotations
 
@@ -13,9 +10,11 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, complete_providers
+from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 REFEREE = "referee"
+_MARKS = {True: "yes", False: "no"}
 
 
 def doctor(
@@ -30,7 +29,10 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look, and print what was found."""
+    """Show what this machine can do, and what each provider still needs. Changes nothing.
+
+    With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
+    """
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.probes import lacking, survey
 
@@ -41,14 +43,13 @@ def doctor(
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
     findings = survey(WORKSPACE.plans, provider)
-    width = max(len(finding.name) for finding in findings)
+    rows = []
     for finding in findings:
-        needed = ", ".join(finding.needed_for)
-        mark = console.style("yes", "green") if finding.is_there else console.style("no ", "yellow")
-        console.result(f"{mark}  {finding.name.ljust(width)}  {finding.detail}")
+        rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
         if not finding.is_there:
-            reason = f"needed for {needed}: " if needed else ""
-            console.result(f"     {' ' * width}  {console.style(reason + finding.hint, 'dim')}")
+            needed = ", ".join(finding.needed_for)
+            rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
+    _print(rows)
     console.result()
     asked = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
     usable = {name: not lacking(findings, name) for name in asked}
@@ -70,14 +71,13 @@ def _referee() -> None:
     from orchestrator.hosts.load_generators import look_for_all
 
     looked = look_for_all()
+    rows = []
     for found in looked:
-        mark = console.style("yes", "green") if found.is_usable else console.style("no ", "yellow")
-        console.result(
-            f"{mark}  {found.tool.name}  {f'{found.version}, {found.path}' if found.is_usable else found.why}"
-        )
-        console.result(f"          {console.style(f'asks {found.tool.speaks}', 'dim')}")
+        detail = f"{found.version}, {found.path}" if found.is_usable else found.why
+        rows.append((_MARKS[found.is_usable], found.tool.name, f"{detail}; measures {found.tool.speaks}"))
         if not found.is_usable:
-            console.result(f"          {console.style(f'to get it: {found.tool.install}', 'dim')}")
+            rows.append(("", "", f"to get it: {found.tool.install}"))
+    _print(rows)
     findings = [
         {
             "name": found.tool.name,
@@ -94,3 +94,8 @@ def _referee() -> None:
     if not any(found.is_usable for found in looked):
         console.as_json = False  # stdout holds its one document already
         raise MissingError("no independent load generator is here", hint="make referee")
+
+
+def _print(rows: list[tuple[str, str, str]]) -> None:
+    for line in coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}):
+        console.result(line)

@@ -1,4 +1,4 @@
-"""Seed a database with the accounts and transactions that a service over one answers from, or verify that it is seeded."""
+"""The verb `setup seed`: the accounts and transactions of a database."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import typer
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.cli.shared_options import AsJson
+from orchestrator.cli.tables import progress_bar
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
 
 _ADDRESS = re.compile(r"postgres(ql)?:/|(\S+=.*)?\b(host|hostaddr|dbname|user|password)\s*=", re.IGNORECASE)
-_WIDTH = 40
 
 
 def seed(
@@ -30,7 +30,10 @@ def seed(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Seed what is not there, verify what is, by counts and digest; nothing that is not orch's is altered."""
+    """Seed a database with accounts and transactions, or verify that it is seeded.
+
+    What is missing is seeded, what is there is verified by counts and digest; nothing that is not orch's is altered.
+    """
     console.as_json = as_json
     settings = store_of(file)
     found = seeded(settings)
@@ -60,13 +63,13 @@ def seeded(settings: Mapping[str, str]) -> dict[str, Any]:
         program.stdin.write(json.dumps(settings) + "\n")
         program.stdin.close()
         found: dict[str, Any] = {}
-        for text in program.stdout:
-            line = json.loads(text)
-            if "done" in line:
-                console.live(_bar(line["done"], line["of"]))
-            else:
-                found = line
-        console.live("")
+        with progress_bar("seeding, rows") as draw:
+            for text in program.stdout:
+                line = json.loads(text)
+                if "done" in line:
+                    draw(line["done"], line["of"])
+                else:
+                    found = line
         words = program.stderr.read().strip()
     if program.returncode != 0:
         raise MissingError(
@@ -74,11 +77,6 @@ def seeded(settings: Mapping[str, str]) -> dict[str, Any]:
             hint="name another database; what is there is left as it is",
         )
     return found
-
-
-def _bar(done: int, of: int) -> str:
-    full = _WIDTH * done // of
-    return f"seeding [{'#' * full}{' ' * (_WIDTH - full)}] {done:,} of {of:,} rows"
 
 
 class _Here:

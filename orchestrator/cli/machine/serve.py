@@ -1,4 +1,4 @@
-"""Show runs, comparisons, trends and runs in progress in a browser: pages that change nothing. Ctrl-C ends it."""
+"""The verb `serve`: a web page with runs, comparisons and trends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
     opens: Open = False,
 ) -> None:
-    """Print the address of the page, and show the page until Ctrl-C."""
+    """Show runs, comparisons, trends and runs in progress in a browser; the pages change nothing. Ctrl-C ends it."""
     from orchestrator.web.app import LOOPBACK, create_app
 
     with listen(host, port) as bound:

@@ -1,4 +1,4 @@
-"""Examine published figures: what is supported, contradicted, impossible, or undetermined."""
+"""The verb `audit`: published figures against what is possible and what is measured here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def audit(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print claim by claim what the publication's own figures say of it."""
+    """Examine published figures, claim by claim: supported, contradicted, impossible, or undetermined."""
     from orchestrator.audit import examine
     from orchestrator.audit.assessment import SEVERITY
     from orchestrator.audit.model import json_schema_text, read

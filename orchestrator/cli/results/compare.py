@@ -1,8 +1,4 @@
-"""Compare two runs, or the stacks of one: ratios with intervals, and what they show.
-
-Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said (0 with --allow-undetermined).
-Runs without a cell in common end with 8, too (without it with 2); other runs that cannot be compared with 2.
-"""
+"""The verb `compare`: two runs, or the stacks of one; with `--fail-if-slower` a gate."""
 
 from __future__ import annotations
 
@@ -78,7 +74,12 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a row per cell; above 1 is slower."""
+    """Compare two runs, or the stacks of one: ratios with intervals, a row per cell; above 1 is slower.
+
+    Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said (0 with
+    --allow-undetermined). Runs without a cell in common end with 8, too (without it with 2); other runs that cannot be
+    compared with 2.
+    """
     console.as_json = as_json
     limit = None if fail_if_slower is None else _limit(fail_if_slower)
     is_closed = limit is not None

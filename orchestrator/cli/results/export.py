@@ -1,4 +1,4 @@
-"""Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people."""
+"""The verb `export`: runs as files of other programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write one file for all runs and print where it is; docs/exports.md lists its columns."""
+    """Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown: one file for all of them; docs/exports.md lists its columns."""
     from orchestrator.errors import UsageError
     from orchestrator.exports.findings import file_name
     from orchestrator.exports.targets import require_free

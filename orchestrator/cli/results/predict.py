@@ -1,4 +1,4 @@
-"""Predict the latency of every stack at your own distance, payload and link, from a run and its cost model."""
+"""The verb `predict`: latencies at a distance, payload and link of your own."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def predict(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print latencies with 90 % intervals, their causes, and who is ahead; exit status 2 where nothing can be said."""
+    """Predict the latency of every stack at your own distance, payload and link, from a run and its cost model.
+
+    Printed are latencies with 90 % intervals, their causes, and the fastest; exit status 2 where nothing can be predicted.
+    """
     from orchestrator.cli.results.drafts import draft_of_gap, would_fill, write
     from orchestrator.cli.results.predict_text import lines
     from orchestrator.experiment.read import units

@@ -1,7 +1,4 @@
-"""Write a run's report again, from its stored data alone, or from what an earlier report of it carries.
-
-Where asked for, its pictures, a summary in Markdown or a line of it, too.
-"""
+"""The verb `report`: a run as one HTML file, as pictures, in Markdown or in a line."""
 
 from __future__ import annotations
 
@@ -48,9 +45,10 @@ def report(
     opens: Open = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew.
+    """Write a run's report again, from its stored data, or from what an earlier report of it carries.
 
-    What was asked for with `--line` or `--markdown -` is the result alone; where the page is then stands on stderr.
+    What analysis finds is stored in the run folder anew. With `--line` or `--markdown -` that alone is on stdout; where the
+    page is then stands on stderr.
     """
     from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
     from orchestrator.report.dataset.block import is_page

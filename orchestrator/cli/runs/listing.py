@@ -1,7 +1,4 @@
-"""List the runs that are here, newest first: state, stacks, checks, and the first sentence of the answer.
-
-Beside it: the verbs that change what is known of a run (`note`, `tag`), and which runs are here (`delete`, `import`).
-"""
+"""The verbs that list runs (`runs list`), change what is known of one (`note`, `tag`), and which are here (`delete`, `import`)."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ from orchestrator.cli.shared_options import (
     nothing_here,
     update_index,
 )
-from orchestrator.cli.tables import table
+from orchestrator.cli.tables import confirmed, table
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
@@ -61,7 +58,7 @@ def list_runs(
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print a row for each run; filters that are given must all hold."""
+    """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
     console.as_json = as_json
     wanted = filters(
         experiment=experiment,
@@ -212,8 +209,7 @@ def confirm(count: int, verb: str) -> None:
 
     if not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
-    console.progress(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not confirmed(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good?"):
         raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")
 
 

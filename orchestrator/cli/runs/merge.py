@@ -1,4 +1,4 @@
-"""Lay several machines' runs of one experiment side by side, and show whether they agree."""
+"""The verb `runs merge`: one experiment on several machines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def merge(
     out: Annotated[Path | None, typer.Option(help="Write the page to this file instead.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print medians and ratios of each machine, and write one page with them; no samples of two machines are pooled."""
+    """Compare runs of one experiment on several machines: medians, ratios, and whether they agree.
+
+    One page is written with them; no samples of two machines are pooled.
+    """
     from orchestrator.report.groups import anchor
     from orchestrator.report.verb_pages import write_merge_page
     from orchestrator.wording.merged import merge

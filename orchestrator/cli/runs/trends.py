@@ -1,4 +1,4 @@
-"""Show a cell over runs, and mark where it changed; without a cell, list the cells that runs measured."""
+"""The verb `runs trend`: a cell over runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def trend(
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print a row for each run of each cell, oldest first."""
+    """Show a cell over runs, oldest first, and mark where it changed; without a cell, list the cells that runs measured."""
     console.as_json = as_json
     wanted = filters(
         experiment=experiment,

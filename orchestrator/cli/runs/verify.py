@@ -1,4 +1,4 @@
-"""Compare a stored run's files with their digests, and the figures of a run or a report with those that its samples give."""
+"""The verb `runs verify`: files against their digests, figures against their samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def verify(
     run: RunOrReport = "latest",
     as_json: AsJson = False,
 ) -> None:
-    """Print what was verified; exit status 5 when a file or a figure is missing or not as it was written."""
+    """Recompute what was recorded: a run's files by their digests, the figures of a run or a report from their samples.
+
+    Exit status 5 when a file or a figure is missing or not as it was written.
+    """
     from orchestrator.report.dataset.block import is_page
     from orchestrator.results.folder import RunFolder
 
