@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.experiment import make_plan
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.providers import PROVIDERS
 

@@ -36,8 +36,8 @@ def build(
 ) -> None:
     """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
 
-    Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to date
-    is not built again. `build/built.json` in a language's folder records what was built.
+    Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
+    date is not built again. `build/built.json` in a language's folder records what was built.
     """
     from orchestrator.catalogue import building
     from orchestrator.catalogue.read import catalogue

@@ -33,7 +33,10 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown: one file for all of them; docs/exports.md lists its columns."""
+    """Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown.
+
+    All runs go into one file; docs/exports.md lists its columns.
+    """
     from orchestrator.errors import UsageError
     from orchestrator.exports.findings import file_name
     from orchestrator.exports.targets import require_free

@@ -1,4 +1,4 @@
-"""The verbs that list runs (`runs list`), change what is known of one (`note`, `tag`), and which are here (`delete`, `import`)."""
+"""The verbs that list runs, change what is known of one, and change which are here."""
 
 from __future__ import annotations
 

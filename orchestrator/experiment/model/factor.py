@@ -21,7 +21,7 @@ class Level:
 
     `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
     connection") and stand where two levels are compared; `shown` stands in a column of the plan, `said` in ids and names
-    (the value itself, unless that says too little there). `guesses`: what else people write for it in YAML.
+    (the value itself, unless that says too little there).
     """
 
     value: str
@@ -29,7 +29,6 @@ class Level:
     compared: str
     shown: str
     said: str = ""
-    guesses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,11 +193,9 @@ _REACHED_BY: Mapping[BelongsTo, Reach] = {
 }
 
 
-def level(
-    value: str, words: str, compared: str = "", shown: str = "", said: str = "", guesses: tuple[str, ...] = ()
-) -> Level:
+def level(value: str, words: str, compared: str = "", shown: str = "", said: str = "") -> Level:
     """Return a level; unless given, it is compared by its words, and shown as its value."""
-    return Level(value=value, words=words, compared=compared or words, shown=shown or value, said=said, guesses=guesses)
+    return Level(value=value, words=words, compared=compared or words, shown=shown or value, said=said)
 
 
 def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:

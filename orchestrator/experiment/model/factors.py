@@ -136,19 +136,12 @@ FACTORS: tuple[Factor, ...] = (
         "connection",
         reaches="connection",
         levels=(
-            level(
-                "reuse",
-                "connections kept open",
-                compared="a kept connection",
-                shown="kept open (reuse)",
-                guesses=("keep-alive", "kept"),
-            ),
+            level("reuse", "connections kept open", compared="a kept connection", shown="kept open (reuse)"),
             level(
                 "per-request",
                 "a new connection for each request",
                 compared="a connection per request",
                 shown="new for each request (per-request)",
-                guesses=("new", "close"),
             ),
         ),
         description="Keep connections (reuse), or open one per request (per-request)",
@@ -169,11 +162,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "http",
         "HTTP",
-        levels=(
-            level("1.1", "HTTP/1.1", guesses=("1",)),
-            level("2", "HTTP/2", said="http2"),
-            level("3", "HTTP/3", said="http3"),
-        ),
+        levels=(level("1.1", "HTTP/1.1"), level("2", "HTTP/2", said="http2"), level("3", "HTTP/3", said="http3")),
         description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
     chosen(
@@ -199,10 +188,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "tls",
         "encryption",
-        levels=(
-            level("none", "no TLS", guesses=("false",)),
-            level("tls1.3", "TLS 1.3", shown="TLS 1.3 (tls1.3)", guesses=("true", "1.3")),
-        ),
+        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3", shown="TLS 1.3 (tls1.3)")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
         has_streams=True,

@@ -13,6 +13,12 @@ from orchestrator.experiment.read import units
 
 T = TypeVar("T")
 
+# What people write for a value without looking it up, by key of an experiment, as YAML has it.
+GUESSES = {
+    "tls": {"true": "tls1.3", "1.3": "tls1.3", "false": "none"},
+    "http": {"1": "1.1"},
+    "connection": {"new": "per-request", "close": "per-request", "keep-alive": "reuse", "kept": "reuse"},
+}
 MOST_ITEMS = 1000  # of a list; more than any question has
 
 
