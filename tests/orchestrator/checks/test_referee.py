@@ -85,7 +85,7 @@ def default_clients(run: RunEvidence) -> RunEvidence:
 def test_a_run_without_a_referee_says_so_once(sound: RunEvidence) -> None:
     (only,) = found(sound)
     assert (only.verdict, only.cell) == ("not applicable", None)
-    assert "orch run --referee" in only.action
+    assert "--referee" in only.action
 
 
 def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
