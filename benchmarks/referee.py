@@ -1,6 +1,6 @@
 """`python -m benchmarks.referee`: how small a fault the check *referee* finds nine times in ten, and its false alarms.
 
-Rounds of a run of `orch run --referee` are drawn anew (`--run`, a cell each, at the tolerance of who asked), or made up: latencies
+Rounds of a run of `orch run --referee` are drawn anew (`--run`, a cell each, at its tool's tolerance), or made up: latencies
 whose trials scatter as such runs' do (`--scatter`, the standard deviation of a round's ratio). Into each drawn run one fault
 of our requester is put, of growing size; the smallest that the check finds in nine of ten is told, and in how many runs
 without a fault it fails.

@@ -2,8 +2,8 @@
 
 For each number of measured samples (60 thousand, 1 million and 10 million; `--sizes 60000,1000000` names others) it makes a
 run whose latencies and pauses spread as measured ones do, and calls `orch report`, `orch report FILE.html` and
-`orch runs verify FILE.html` as a person does, imports and all. It says what of the page is what, what a sample takes, and the CPU
-time, wall time and peak memory of each call. With `--browser` chromium opens each page, as it is and with a processor
+`orch runs verify FILE.html` as a person does, imports and all. It says what a page consists of, what a sample takes, and the
+CPU time, wall time and peak memory of each call. With `--browser` chromium opens each page, as it is and with a processor
 four times as slow: when the first text is painted, and when the first chart can be used. `--run FOLDER` measures a run that
 was made instead. Raw output goes to `benchmarks/results/reports.json` (of `--run`: `reports_of_a_run.json`), beside the
 machine's load.

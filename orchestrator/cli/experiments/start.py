@@ -70,7 +70,7 @@ def starter(file: Path) -> str:
 def _copy(example: str, file: Path) -> str:
     """A shipped experiment under the name of its new file; UsageError for an unknown one.
 
-    Files that it reads (`json: orders.json`) are named by their path from the new file.
+    Documents that it reads (`json: orders.json`) are copied beside it where they are not there.
     """
     from orchestrator.experiment.examples import FOLDER
 
@@ -79,14 +79,14 @@ def _copy(example: str, file: Path) -> str:
         raise UsageError(f"there is no shipped experiment {example!r}", hint=did_you_mean(example, known))
     text = (FOLDER / f"{example}.yaml").read_text(encoding="utf-8")
     text = re.sub(r"^name: .*$", f"name: {_name(file)}", text, count=1, flags=re.MULTILINE)
-    text = re.sub(r"\bjson: ([\w-]+\.json)", lambda match: f"json: {_path(FOLDER / match[1], file)}", text)
+    for document in re.findall(r"\bjson: ([\w-]+\.json)", text):
+        beside = file.parent / document
+        if not beside.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes((FOLDER / document).read_bytes())
     schema = schema_from(file)
     rest = text.partition("\n")[2]
     return rest.removeprefix("#\n") if schema is None else f"{_SCHEMA_LINE}{schema}\n{rest}"
-
-
-def _path(read: Path, file: Path) -> str:
-    return os.path.relpath(read, file.absolute().parent)
 
 
 def _name(file: Path) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from orchestrator.checks import run_checks
 from orchestrator.checks.ends import referee
-from orchestrator.checks.ends.referee import compare, judge, turns_of
+from orchestrator.checks.ends.referee import agreement as agreement_of
+from orchestrator.checks.ends.referee import compare, turns_of
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.check_result import CheckResult
@@ -147,7 +148,7 @@ def test_two_rounds_are_too_few() -> None:
     ],
 )
 def test_the_limits_are_as_far_below_as_above(interval: tuple[float, float] | None, agreement: str) -> None:
-    assert judge(interval, WITHIN) == agreement
+    assert agreement_of(interval, WITHIN) == agreement
 
 
 def test_only_blocks_with_both_are_rounds(sound: RunEvidence) -> None:
