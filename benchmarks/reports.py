@@ -2,8 +2,8 @@
 
 For each number of measured samples (60 thousand, 1 million and 10 million; `--sizes 60000,1000000` names others) it makes a
 run whose latencies and pauses spread as measured ones do, and calls `orch report`, `orch report FILE.html` and
-`orch verify FILE.html` as a person does, imports and all. It says what of the page is what, what a sample takes, and the CPU
-time, wall time and peak memory of each call. With `--browser` chromium opens each page, as it is and with a processor
+`orch runs verify FILE.html` as a person does, imports and all. It says what a page consists of, what a sample takes, and the
+CPU time, wall time and peak memory of each call. With `--browser` chromium opens each page, as it is and with a processor
 four times as slow: when the first text is painted, and when the first chart can be used. `--run FOLDER` measures a run that
 was made instead. Raw output goes to `benchmarks/results/reports.json` (of `--run`: `reports_of_a_run.json`), beside the
 machine's load.
@@ -96,7 +96,7 @@ def _measured(folder: Path, page: Path, *, has_browser: bool) -> dict[str, Any]:
     calls = {
         "report": _call("report", str(folder), "--out", str(page)),
         "report again": _call("report", str(page), "--out", str(again)),
-        "verify": _call("verify", str(page)),
+        "verify": _call("runs", "verify", str(page)),
     }
     text = page.read_text()
     parts = {name: sum(len(of) for of in found.findall(text)) for name, found in _PARTS.items()}

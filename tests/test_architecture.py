@@ -382,7 +382,7 @@ FLOORS = {
         {"trial"},
         {"programs"},
     ),
-    "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
+    "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}, {"examples"}),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},

@@ -1,4 +1,4 @@
-"""Load generators that others wrote, found, asked and read as `orch referee` does it; here for one request over and over.
+"""Load generators that others wrote, found, asked and read as `orch run --referee` does it; here for one request.
 
 Each takes its turn on the CPU of this process, with a connection for each request in flight.
 """

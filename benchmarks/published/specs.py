@@ -119,7 +119,7 @@ SPECS: Final[Sequence[Spec]] = (
         name="keep_alive_node",
         experiment="experiments/keep_alive_node.yaml",
         minutes=6,
-        needs="Node.js 20 or newer, and npm (`orch build node`)",
+        needs="Node.js 20 or newer, and npm (`orch setup build node`)",
     ),
     Spec(
         name="streams",

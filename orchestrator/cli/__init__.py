@@ -1,1 +1,1 @@
-"""The command line: one file per verb, each thin; heavy imports happen inside the verb."""
+"""The command line: `main.py` has the table of verbs, a folder each group of them; heavy imports happen inside a verb."""

@@ -7,8 +7,10 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, cast
@@ -23,52 +25,88 @@ from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
-# In the order in which a person meets them. A verb is the function `command` of the module of its name, or the function of
-# its name in a module of `SHARED`; it is imported when it is called: `orch --help` pays for none of them.
-VERBS: dict[str, str] = {
-    "init": "Start an experiment: write a commented YAML file to change.",
-    "doctor": "Show what this machine can do, and what each provider still needs.",
-    "services": "List protocols, operations, implementations and clients.",
-    "build": "Build the programs of languages that need it.",
-    "seed": "Seed a database with accounts and transactions, or verify that it is seeded.",
-    "validate": "Check experiment files without starting anything.",
-    "schema": "Print the JSON Schema of experiment files, for editors.",
-    "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
-    "report": "Write a run's report again, from its stored data or from a report alone.",
-    "export": "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown, for other programs and other people.",
-    "predict": "Predict latencies at your own distance, payload and link, from a run.",
-    "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
-    "verify": "Compare a stored run with what was recorded when it was made, or a report with the samples in it.",
-    "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
-    "runs": "List the runs that are here, newest first, with their checks and answers.",
-    "history": "Show a cell over runs, and mark where it changed.",
-    "note": "Write a note on a run, or show its notes.",
-    "tag": "Tag a run, or remove its tags.",
-    "delete": "Delete runs: their folders, their reports, and what was noted of them.",
-    "import": "Take in runs that were made elsewhere.",
-    "publish": "Put runs into a team's index (a database) and its dataset of samples (folder, S3, Google Cloud Storage).",
-    "unpublish": "Take runs out of a team's index and dataset.",
-    "merge": "Lay several machines' runs of one experiment side by side, and show whether they agree.",
-    "serve": "Show runs, comparisons and trends in a browser: a web page on this machine.",
-    "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
-    "referee": "Run an experiment beside independent load generators, and show whether they measure what we do.",
-    "teardown": "Take down what is running: every run's hosts or, on this machine, its processes.",
-    "status": "Show which hosts are up and which runs are in progress, since when, and until when.",
-    "ssh": "Open a shell on a host that is up, or run one command there.",
-    "audit": "Examine published figures: supported, contradicted, impossible, or undetermined.",
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb: where it stands in the help, the module and the function behind it, and one line on it.
+
+    A group has `verbs` in place of a function; `default` is the one that runs where none is named.
+    """
+
+    panel: str
+    place: str  # module:function below `orchestrator.cli`, imported when the verb is called
+    summary: str
+    verbs: Mapping[str, Verb] | None = None
+    default: str | None = None
+
+
+_FIND, _KEEP = "Find", "Keep"
+RUNS = {
+    "list": Verb(_FIND, "runs.listing:list_runs", "List the runs that are here, newest first (the default)."),
+    "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer, its figures and its notes."),
+    "check": Verb(_FIND, "runs.show:check", "Show whether a run is valid: each check, and what to do."),
+    "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
+    "merge": Verb(_FIND, "runs.merge:merge", "Compare runs of one experiment on several machines."),
+    "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
+    "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
+    "tag": Verb(_KEEP, "runs.listing:tag", "Tag a run, or remove its tags."),
+    "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
+    "import": Verb(_KEEP, "runs.listing:import_", "Import runs that were made elsewhere."),
+    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs to a team's index and dataset."),
+    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index and dataset."),
 }
-SHARED = {
-    "experiments": ("init", "validate", "schema", "plan"),
-    "runs": ("note", "tag", "delete", "import"),
-    "teams": ("publish", "unpublish"),
-    "hosts": ("teardown", "status", "ssh"),
+_STATUS = Verb("Hosts", "machine.hosts:status", "Show hosts that are up and runs in progress.")
+_TEARDOWN = Verb("Hosts", "machine.hosts:teardown", "Take down every host and process that is up.")
+HOSTS = {
+    "status": _STATUS,
+    "ssh": Verb("Hosts", "machine.hosts:ssh", "Open a shell on a host, or run one command there."),
+    "teardown": _TEARDOWN,
+}
+SETUP = {
+    "build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it."),
+    "seed": Verb("Setup", "machine.seed:seed", "Seed a database, or verify that it is seeded."),
+}
+_MEASURE, _READ, _MACHINE = "Measure", "Read results", "Machine and hosts"
+VERBS = {
+    "run": Verb(
+        _MEASURE, "experiments.running:run", "Run an experiment: make hosts, measure, check, report, tear down."
+    ),
+    "plan": Verb(
+        _MEASURE, "experiments.planning:plan", "Show what an experiment measures, how long it takes, what it needs."
+    ),
+    "init": Verb(_MEASURE, "experiments.start:init", "Write an experiment file to change."),
+    "examples": Verb(_MEASURE, "experiments.start:examples", "List the shipped experiments by question."),
+    "report": Verb(_READ, "results.report:report", "Write a run's report again, from its stored data."),
+    "compare": Verb(_READ, "results.compare:compare", "Compare two runs, or the stacks of one; a gate for CI."),
+    "predict": Verb(_READ, "results.predict:predict", "Predict latencies at your own distance, payload and link."),
+    "runs": Verb(_READ, "", "List, show, check, tag, delete and share runs.", RUNS, "list"),
+    "serve": Verb(_READ, "machine.serve:serve", "Show runs, comparisons and trends in a browser."),
+    "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown."),
+    "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),
+    "doctor": Verb(_MACHINE, "machine.doctor:doctor", "Show what this machine can do, and what it lacks."),
+    "services": Verb(_MACHINE, "machine.services:services", "List protocols, servers and clients."),
+    "setup": Verb(_MACHINE, "", "Build programs, seed databases.", SETUP),
+    "hosts": Verb(_MACHINE, "", "Show, enter and take down hosts.", HOSTS, "status"),
+    "status": replace(_STATUS, panel=_MACHINE),
+    "teardown": replace(_TEARDOWN, panel=_MACHINE),
 }
 
 
 class Verbs(TyperGroup):
-    """The verbs of `VERBS`, each imported when it is called."""
+    """The verbs of a table, each imported when it is called: `orch --help` pays for none of them."""
 
     _are_names = False  # whether verbs are wanted for their names alone
+
+    def __init__(self, *, verbs: Mapping[str, Verb] = VERBS, default: str | None = None, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.verbs = verbs
+        self.default = default
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """The words of a call; the group's default verb stands before options where no verb is named."""
+        if self.default and (not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """The verbs and options that begin so; no verb is imported for it."""
@@ -77,34 +115,36 @@ class Verbs(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         """Every verb, in the order of the table."""
-        return list(VERBS)
+        return list(self.verbs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The verb of that name, made from its module; a usage error that names the nearest one otherwise."""
-        if cmd_name not in VERBS:
-            near = nearest(cmd_name, VERBS)
-            ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
+        """The verb of that name; a usage error that names the nearest one otherwise."""
+        if cmd_name not in self.verbs:
+            ctx.fail(f"unknown command {cmd_name!r}.{_meant(cmd_name, self.verbs)}")
+        verb = self.verbs[cmd_name]
+        if verb.verbs is not None:
+            return Verbs(
+                name=cmd_name, verbs=verb.verbs, default=verb.default, help=verb.summary, rich_markup_mode=None
+            )
         if self._are_names:
-            return TyperCommand(cmd_name, help=VERBS[cmd_name])
-        function, text = _verb(cmd_name)
+            return TyperCommand(cmd_name, help=verb.summary)
+        module, function = verb.place.split(":")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        single.command(cmd_name, help=text)(function)
+        single.command(cmd_name)(getattr(importlib.import_module(f"orchestrator.cli.{module}"), function))
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the framework's signature
-        """The list of verbs in `orch --help`, from the table alone."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        """The verbs in their panels, from the table alone."""
+        for panel, names in groupby(self.verbs, key=lambda name: self.verbs[name].panel):
+            with formatter.section(panel):
+                formatter.write_dl([(name, self.verbs[name].summary) for name in names])
 
 
-def _verb(name: str) -> tuple[Callable[..., None], str | None]:
-    """The function of a verb, and the text of its help."""
-    for shared, names in SHARED.items():
-        if name in names:
-            function = getattr(importlib.import_module(f"orchestrator.cli.{shared}"), name.replace("import", "import_"))
-            return function, function.__doc__
-    module = importlib.import_module(f"orchestrator.cli.{name}")
-    return module.command, module.__doc__
+def _meant(word: str, verbs: Mapping[str, Verb]) -> str:
+    """Which verb an unknown word may stand for, as a question; empty where none is near."""
+    inside = [f"orch {group} {word}" for group, verb in VERBS.items() if verb.verbs and word in verb.verbs]
+    near = inside if verbs is VERBS and inside else nearest(word, verbs)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 _CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
@@ -184,7 +224,9 @@ def _with_meant(error: Any, words: str) -> str:
     words = words.replace(": Value error, ", ": ")  # pydantic's, whose sentence stands behind it
     context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
     if unknown is not None and context is not None:
-        near = nearest(unknown, [name for of in context.command.params for name in (*of.opts, *of.secondary_opts)])
+        near = nearest(
+            unknown, [name for param in context.command.params for name in (*param.opts, *param.secondary_opts)]
+        )
         return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
     if param is not None and (quoted := _CHOICE.search(error.message)):
         given, *known = _QUOTED.findall(quoted.group())

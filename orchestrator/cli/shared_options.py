@@ -48,6 +48,12 @@ def complete_experiments(incomplete: str) -> list[str]:
     return plain_names(f"{before}{slash}{name}" for name in names if name.endswith(("/", *_EXPERIMENT)))
 
 
+def complete_examples() -> list[str]:
+    """Names of the shipped experiments."""
+    folder = Path(__file__).resolve().parents[2] / "experiments"
+    return plain_names(sorted(path.stem for path in folder.glob("*.yaml")))
+
+
 def complete_experiments_or_runs(ctx: typer.Context, incomplete: str) -> list[str]:
     """Experiment files; of a run that is to be resumed, its id."""
     return complete_runs() if ctx.params.get("resume") else complete_experiments(incomplete)
@@ -58,6 +64,13 @@ def complete_languages() -> list[str]:
     from orchestrator.catalogue.read import catalogue
 
     return sorted(catalogue().languages)
+
+
+def complete_protocols() -> list[str]:
+    """The protocols of the catalogue."""
+    from orchestrator.catalogue.read import protocols
+
+    return list(protocols())
 
 
 def complete_providers() -> list[str]:
@@ -213,7 +226,7 @@ def an_index(at: str | None, *, of_team: bool, rebuild: bool = False) -> Iterato
         return
     if rebuild:
         raise UsageError(
-            "a team's index is not made from folders here", hint="`orch publish RUN --replace` writes a run anew"
+            "a team's index is not made from folders here", hint="`orch runs publish RUN --replace` writes a run anew"
         )
     with shared.shared(url) as index:
         yield index, Update()

@@ -31,4 +31,4 @@ def short_lines(summary: RunSummary, *, width: int = 100, has_table: bool = True
             yield f"... and {quantities.count(len(result.tables) - len(shown), 'more table')}"
         yield ""
         yield from wrapped(result.checks, width)
-        yield "Everything else: `orch report latest --full`"
+        yield "Everything else: `orch runs show latest --full`"

@@ -79,7 +79,7 @@ def in_words(of: Mapping[CheckVerdict, int]) -> str:
 
 
 def checks_document(results: Iterable[CheckResult]) -> dict[str, Any]:
-    """What `orch check --json` prints and `checks.json` holds."""
+    """What `orch runs check --json` prints and `checks.json` holds."""
     results = tuple(results)
     return {
         "schema_version": SCHEMA_VERSION,

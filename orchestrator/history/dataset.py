@@ -182,7 +182,7 @@ def publish(place: Place, run: PublishedRun, scratch: Path, *, replace: bool = F
 def withdraw(place: Place, run: str) -> bool:
     """Take a run out; whether it was there."""
     if require_dataset(place):
-        raise UsageError(f"{place.address} holds no dataset", hint="name it as it was named to `orch publish`")
+        raise UsageError(f"{place.address} holds no dataset", hint="name it as it was named to `orch runs publish`")
     paths = _files_of(place, run)
     for path in paths:
         place.delete(path)

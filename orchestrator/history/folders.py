@@ -54,7 +54,7 @@ def folder_of(workspace: Workspace, named: str) -> Path:
     if not absolute.name or not is_below or not os.path.lexists(workspace.results / absolute.name):
         raise UsageError(
             f"{path} does not lie in {workspace.results}/",
-            hint=f"`orch import {path}` copies it there; this leaves it alone",
+            hint=f"`orch runs import {path}` copies it there; this leaves it alone",
         )
     return workspace.results / absolute.name
 
@@ -76,13 +76,13 @@ def find_deletable(workspace: Workspace, named: str, *, standing: Iterable[str] 
     if not folder.is_ours and "/" not in named:
         raise UsageError(
             f"run {path.name} was not made here",
-            hint=f"to delete it all the same, name it by its path: orch delete {workspace.results / path.name}",
+            hint=f"to delete it all the same, name it by its path: orch runs delete {workspace.results / path.name}",
         )
     return folder
 
 
 def delete(workspace: Workspace, folder: RunFolder, reports: Iterable[Path] = ()) -> None:
-    """Delete a run, its `reports` and its notes, and what a killed `orch delete` left.
+    """Delete a run, its `reports` and its notes, and what a killed `orch runs delete` left.
 
     MissingError for what the disk refuses; UsageError where a process has begun to write the run meanwhile.
     """
@@ -125,7 +125,7 @@ def import_run(workspace: Workspace, source: Path) -> Imported:
         if target.is_symlink() or RunFolder(target).manifest_bytes() != folder.manifest_bytes():
             raise UsageError(
                 f"{source} and {target} have the same id and are not the same run",
-                hint=f"two runs cannot have one id: `orch delete {target}` makes room",
+                hint=f"two runs cannot have one id: `orch runs delete {target}` makes room",
             )
         return Imported(run=run, path=target, files=len(files), is_new=False)
     with writing(workspace.results, "try again"):
@@ -147,7 +147,7 @@ def _no_run(source: Path) -> UsageError:
         if inner := run_folders(source):
             return UsageError(
                 f"{source} is no run folder, but holds {quantities.count(len(inner), 'run')}",
-                hint=f"name each: orch import {inner[-1]}",
+                hint=f"name each: orch runs import {inner[-1]}",
             )
     return UsageError(
         f"{source} is no run folder: there is neither a journal nor a manifest", hint="name a folder below results/"

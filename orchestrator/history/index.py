@@ -379,7 +379,7 @@ def open_file(path: Path) -> Index:
     try:
         state, _ = index.state()
         if state == "no index":
-            raise UsageError(f"{path} is no index of runs", hint="move it away, or: orch history --rebuild")
+            raise UsageError(f"{path} is no index of runs", hint="move it away, or: orch runs trend --rebuild")
     except BaseException:
         index.close()
         raise

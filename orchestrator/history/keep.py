@@ -68,7 +68,9 @@ def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> t
         return _of(index.in_memory(f"{path} cannot be kept: {why}"), workspace, tell)
     except SQLAlchemyError as error:
         why = str(getattr(error, "orig", error))
-        raise MissingError(f"{path} is damaged, or no index of runs: {why}", hint="orch history --rebuild") from error
+        raise MissingError(
+            f"{path} is damaged, or no index of runs: {why}", hint="orch runs trend --rebuild"
+        ) from error
 
 
 def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]:

@@ -64,7 +64,7 @@ def add_note(folder: Path, run: str, text: str, *, at: str) -> Annotations:
     if not text or len(text) > _MOST_CHARACTERS:
         raise UsageError(
             f"a note has between 1 and {_MOST_CHARACTERS:,} characters; this one has {len(text):,}",
-            hint="shorten it" if text else "write one: orch note RUN TEXT; without TEXT, its notes are shown",
+            hint="shorten it" if text else "write one: orch runs note RUN TEXT; without TEXT, its notes are shown",
         )
     return _change(folder, run, lambda before: replace(before, notes=(*before.notes, Note(at=at, text=text))))
 

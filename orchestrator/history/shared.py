@@ -77,7 +77,7 @@ def _require_tables(index: Index, where: str, *, makes: bool) -> None:
             if index.state()[0] != "current":
                 raise
     elif state == "empty":
-        raise MissingError(f"{where}: nothing was published there", hint="`orch publish RUN` does")
+        raise MissingError(f"{where}: nothing was published there", hint="`orch runs publish RUN` does")
     elif state == "no index":
         raise UsageError(f"{where} holds other tables", hint="name an empty database")
     elif state == "other version":

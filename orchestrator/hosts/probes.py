@@ -226,7 +226,7 @@ def _programs_of(language: Language, services: Path) -> ProbeResult:
     versions = {one.tool.program: one.version for one in (*toolchain, *needs) if one.version}
     here = ", ".join(f"{program} {version}" for program, version in versions.items())
     no_toolchain, no_runtime = tools.lacking(toolchain), tools.lacking(needs)
-    build = f": `orch build {language.name}`" if state.why and not no_toolchain else ""
+    build = f": `orch setup build {language.name}`" if state.why and not no_toolchain else ""
     return ProbeResult(
         name=f"build {language.name}",
         is_there=not state.why and not no_runtime,

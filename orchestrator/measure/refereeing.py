@@ -67,7 +67,7 @@ class Refereeing:
             tool=tool.name,
             came_first=before,
             started_wall_ns=self.context.clock.wall_ns(),
-            told_s=window_of(cell, settings),
+            told_s=window_of(cell),
         )
         turn = self._made(turn, tool, trial, cell)
         if turn.failure:
@@ -215,11 +215,7 @@ def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
 
 def expected_s(plan: Plan, settings: RefereeRecord) -> float:
     """How long the turns of a run take, in seconds: each has a warm-up and a window, and two starts."""
-    each = {
-        cell.id: _warm_s(cell) + window_of(cell, settings) + 2 * _START_S
-        for cell in plan.cells
-        if cell.id in settings.cells
-    }
+    each = {cell.id: _warm_s(cell) + window_of(cell) + 2 * _START_S for cell in plan.cells if cell.id in settings.cells}
     return sum(each.get(trial.cell, 0.0) for trial in plan.trials)
 
 
@@ -227,10 +223,8 @@ def _warm_s(cell: Cell) -> int:
     return max(1, ceil(cell.warmup.at_least_s))
 
 
-def window_of(cell: Cell, settings: RefereeRecord) -> int:
+def window_of(cell: Cell) -> int:
     """For how many seconds a load generator asks: as long as the cell, in whole seconds."""
-    if settings.window_s is not None:
-        return settings.window_s
     return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
 
 
@@ -241,7 +235,7 @@ def require_same(settings: RefereeRecord | None, found: dict[str, Found]) -> Non
             here = f"{name} {found[name].version}, another program" if name in found else f"no {name} that can be used"
             raise UsageError(
                 f"the run cannot be resumed: it was begun beside {name} {tool.version}, and here is {here}",
-                hint="install that one, or start a new run: orch referee FILE",
+                hint="install that one, or start a new run: orch run FILE --referee any",
             )
 
 

@@ -100,7 +100,7 @@ class Result:
         if self.failed_checks:
             return InvalidMeasurement(
                 f"checks failed: {', '.join(self.failed_checks)}. {self.invalid or 'The numbers are invalid.'}",
-                hint=f"orch check {self.folder.name}",
+                hint=f"orch runs check {self.folder.name}",
             )
         if self.failed_trials:
             return TrialsFailed(

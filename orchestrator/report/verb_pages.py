@@ -1,4 +1,4 @@
-"""The pages of `orch audit --html` and `orch merge`, in the report's own style, readable without JavaScript."""
+"""The pages of `orch audit --html` and `orch runs merge`, in the report's own style, readable without JavaScript."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-LABEL = "made-by-orch.json"  # on a folder that was made here; `orch import` does not copy it
+LABEL = "made-by-orch.json"  # on a folder that was made here; `orch runs import` does not copy it
 ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 
 

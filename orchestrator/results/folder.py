@@ -144,7 +144,7 @@ class RunFolder:
         if why is not None:
             raise UsageError(
                 f"cannot {what} run {self.id}: {why}",
-                hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
+                hint="`orch runs show` reads it; `orch run FILE` starts a new run of its experiment.yaml",
             )
 
     def plan(self) -> Plan:

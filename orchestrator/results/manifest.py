@@ -6,7 +6,7 @@ results/<run-id>/
   manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
   samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
   baselines/{ping,tcp}/*.parquet     the floors, same columns
-  referee/*.txt                      what independent load generators printed, a file for each turn (`orch referee`)
+  referee/*.txt                      what independent load generators printed, a file for each turn (`orch run --referee`)
   payloads/                          the files that operations carried
   logs/                              last words of what failed, and orch's own log
   checks.json  summary.json          what analysis found; made again by `orch report`
@@ -180,7 +180,6 @@ class RefereeRecord:
     tools: dict[str, RefereeTool]
     cells: dict[str, str]
     refused: dict[str, str] = field(default_factory=dict)
-    window_s: int | None = None  # how long they ask where a cell has no duration; None: as long as it is by default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +261,7 @@ class Manifest:
     journal: str = ""  # the journal's chain where this was derived from it
     warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
     programs: dict[str, ProgramsRecord] = field(default_factory=dict)  # that were built, by language
-    referee: RefereeRecord | None = None  # of a run that `orch referee` made
+    referee: RefereeRecord | None = None  # of a run that `orch run --referee` made
     turns: tuple[TurnRecord, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()  # of a run that measures until intervals are narrow enough
     schema_version: int = SCHEMA_VERSION

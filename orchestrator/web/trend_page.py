@@ -1,4 +1,4 @@
-"""The page `/trends`: the cells that runs measured, and cells over their runs, as `orch history` shows them."""
+"""The page `/trends`: the cells that runs measured, and cells over their runs, as `orch runs trend` shows them."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _why_not(
 ) -> tuple[str, str] | None:
     """Why the run has no result, and the next command; None where it has one."""
     if failed and failed.is_everywhere:
-        return failed.text, "See what each check found: `orch check`."
+        return failed.text, "See what each check found: `orch runs check`."
     every = [ranking for rankings_of in factors for ranking in rankings_of]
     if not other_questions.own(summary) and (noise := left_out.noise(every, loud)):
         return noise, f"Repeat it on a quiet machine: `{summary.repeat_command}`."

@@ -93,7 +93,7 @@ def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Re
             "a larger limit is easier to rule out",
         )
     if not rows:
-        return Undecided("nothing was compared", hint="`orch check` shows what is stored of a run")
+        return Undecided("nothing was compared", hint="`orch runs check` shows what is stored of a run")
     return None
 
 

@@ -244,7 +244,7 @@ def more(summary: RunSummary) -> str:
     compared = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     planned = max([len(c.by_block) for c in compared] + [cell.planned_trials for cell in summary.cells], default=0)
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
-        return "more repeats alone do not help: see `orch check`"
+        return "more repeats alone do not help: see `orch runs check`"
     sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
     share = quantities.margin(summary.matters)

@@ -93,7 +93,7 @@ class RatioRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """What `orch merge` prints. `answer`: sentences; `notes`: what a reader must know besides."""
+    """What `orch runs merge` prints. `answer`: sentences; `notes`: what a reader must know besides."""
 
     name: str
     question: str

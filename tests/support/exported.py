@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from orchestrator.cli import export
 from orchestrator.cli.console import console
+from orchestrator.cli.results import export
 from orchestrator.experiment.plan import plan as p
 from tests.support.drafts import Draft
 from tests.support.event_runs import FAR
@@ -59,7 +59,7 @@ def standing_in(folder: Path) -> Iterator[tuple[io.StringIO, io.StringIO]]:
 def exported(root: Path, *runs: str, **options: Any) -> tuple[Path, str]:
     """Where `orch export` in this workspace wrote, and what it said on stderr."""
     with standing_in(root) as (out, err):
-        export.command(list(runs), **options)
+        export.export(list(runs), **options)
     return root / out.getvalue().strip(), err.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Runs on disk as `orch runs` and `orch history` read them: journal, plan, manifest and summary, without samples.
+"""Runs on disk as `orch runs` and `orch runs trend` read them: journal, plan, manifest and summary, without samples.
 
 One small run is made and judged once, and written under other names, times and figures from there on.
 """

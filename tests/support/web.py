@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from starlette.testclient import TestClient
 
-from orchestrator.cli.serve import listen
+from orchestrator.cli.machine.serve import listen
 from orchestrator.web.app import create_app
 from orchestrator.workspace import Workspace
 from tests.support.past import a_past_run, slower, with_samples

@@ -34,7 +34,7 @@ def judge_run(run: RunEvidence) -> Finding | None:
     return Finding(
         verdict="not applicable",
         explanation="No independent load generator measured beside this run.",
-        action="`orch referee FILE` makes a run beside one.",
+        action="`orch run FILE --referee any` makes a run beside one.",
     )
 
 

@@ -47,6 +47,7 @@ from orchestrator.experiment.model.options import (
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
+    GUESSES,
     Duration,
     Margin,
     Money,
@@ -74,7 +75,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels)
+        return one_of(levels, GUESSES.get(factor.name))
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -352,6 +353,10 @@ def _placement(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _distance(value: Any) -> Any:
+    return {"rtt": value} if isinstance(value, str | list) else value
+
+
 def _one_line(text: str) -> str:
     """A question that was written over several lines, in one."""
     line = " ".join(text.split())
@@ -398,8 +403,8 @@ class Experiment(Strict):
             Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
         ]
     ] = Field((PlacementSpec(name="local"),), description="Where the two ends stand.")
-    distance: DistanceSpec | None = Field(
-        None, description="How far apart the two ends stand: each value of a list is a placement of its own."
+    distance: Annotated[DistanceSpec, Shorthand(_distance, "A round trip, such as 80ms.", has_lists=True)] | None = (
+        Field(None, description="How far apart the two ends stand: each value of a list is a placement of its own.")
     )
     stacks: OneOrMany[
         Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]

@@ -278,6 +278,11 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
     return built_by_name
 
 
+def missing_programs(plan: Plan) -> list[str]:
+    """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
+    return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider)[0])]
+
+
 def programs_in_words(plan: Plan) -> list[str]:
     """What the programs of a plan were built with, of what, and which packages of its stacks are in them.
 
@@ -319,7 +324,7 @@ def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
     state = builds.look(language, folder, wanted)
     if state.why:
         is_elsewhere = state.kind == "foreign" and wanted != platforms.here()
-        way = f"build them on {wanted}" if is_elsewhere else f"run `orch build {language.name}`, or `make native`"
+        way = f"build them on {wanted}" if is_elsewhere else f"run `orch setup build {language.name}`, or `make native`"
         return f"the programs of {language.title} cannot be used: {state.why}; {way}", None
     maker = PROVIDERS[provider]
     is_here = not maker.makes_hosts or maker.hosts_are_this_machine

@@ -13,6 +13,12 @@ from orchestrator.experiment.read import units
 
 T = TypeVar("T")
 
+# What people write for a value without looking it up, by key of an experiment, as YAML has it.
+GUESSES = {
+    "tls": {"true": "tls1.3", "1.3": "tls1.3", "false": "none"},
+    "http": {"1": "1.1"},
+    "connection": {"new": "per-request", "close": "per-request", "keep-alive": "reuse", "kept": "reuse"},
+}
 MOST_ITEMS = 1000  # of a list; more than any question has
 
 
@@ -112,29 +118,56 @@ OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]
 class Shorthand:
     """Marks a model that may be written as a single text, which `expand` turns into the model's mapping."""
 
-    def __init__(self, expand: Callable[[Any], Any], description: str, values: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        expand: Callable[[Any], Any],
+        description: str,
+        values: list[str] | None = None,
+        *,
+        has_lists: bool = False,
+    ) -> None:
         self._expand = expand
-        self._schema: dict[str, Any] = {"type": "string", "description": description}
+        text: dict[str, Any] = {"type": "string", "description": description}
         if values:
-            self._schema["enum"] = values
+            text["enum"] = values
+        self._schemas = [text, {"type": "array", "items": text}] if has_lists else [text]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._expand, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [self._schema, handler(schema)]}
+        return {"anyOf": [*self._schemas, handler(schema)]}
 
 
-def one_of(texts: Sequence[str]) -> Any:
-    """The type of one of these; a text that looks like a number may be written as one: nobody quotes the 2 of `http: 2`."""
+def one_of(texts: Sequence[str], guesses: Mapping[str, str] | None = None) -> Any:
+    """The type of one of these texts, or of what else is written for one: `guesses`, as YAML has them (`true`, `1`, `new`).
+
+    A text that looks like a number may be written as one: nobody quotes the 2 of `http: 2`.
+    """
     one: Any = Literal.__getitem__(tuple(texts))
-    numbers = {float(text): text for text in texts if text.replace(".", "", 1).isdigit()}
-    if not numbers:
+    meant = {text: text for text in texts} | dict(guesses or {})
+    others = [value for text in meant if not isinstance(value := _as_yaml(text), str)]
+    if not guesses and not others:
         return one
-    shown = [*texts, *(int(number) if number.is_integer() else number for number in numbers)]
-    return Annotated[one, BeforeValidator(lambda value: _as_text(value, numbers)), WithJsonSchema({"enum": shown})]
+    return Annotated[
+        one,
+        BeforeValidator(lambda value: meant.get(_written(value), value)),
+        WithJsonSchema({"enum": [*meant, *others]}),
+    ]
 
 
-def _as_text(value: Any, numbers: Mapping[float, str]) -> Any:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return numbers.get(value, value) if is_number else value
+def _as_yaml(text: str) -> str | bool | float:
+    """What YAML reads where the text is not quoted: a number, true or false, or itself."""
+    if text in ("true", "false"):
+        return text == "true"
+    if not text.replace(".", "", 1).isdigit():
+        return text
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def _written(value: Any) -> str:
+    """A value of YAML as it was written; 2.0 as 2."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -317,7 +317,7 @@ class RemoteHost:
         free = f"; {int(rows[1].split()[3]) / 1024:.0f} MB are free there" if len(rows) == 2 else ""
         return ProvisionError(
             f"{self.name} cannot store {remote}: {error}{free}",
-            hint="a larger disk or a smaller payload is needed; `orch ssh` shows what fills it",
+            hint="a larger disk or a smaller payload is needed; `orch hosts ssh` shows what fills it",
         )
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import audit
 from orchestrator.cli.console import console
+from orchestrator.cli.results import audit
 from orchestrator.errors import UsageError
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
@@ -25,7 +25,7 @@ def out(monkeypatch):
 
 
 def test_the_document_has_what_scripts_need(out):
-    audit.command(AUDITS / "grpc-rest-database.yaml", as_json=True)
+    audit.audit(AUDITS / "grpc-rest-database.yaml", as_json=True)
     document = json.loads(out.getvalue())
     assert document["schema_version"] == 2
     assert all({"claim", "verdict", "rule", "arithmetic"} <= claim.keys() for claim in document["claims"])
@@ -34,14 +34,14 @@ def test_the_document_has_what_scripts_need(out):
 
 
 def test_a_page_is_written_beside_what_is_printed(tmp_path, out):
-    audit.command(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
+    audit.audit(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
     assert (tmp_path / "audit.html").read_text().startswith("<!DOCTYPE html>")
     assert "undetermined" in out.getvalue()
 
 
 def test_a_file_is_needed():
     with pytest.raises(UsageError, match="name a file"):
-        audit.command()
+        audit.audit()
 
 
 HOSTILE = "\\e[2J\\e]0;owned\\a\\u202egnp\\x9b31m"
@@ -52,7 +52,7 @@ def test_control_sequences_in_a_file_are_refused_where_they_stand(tmp_path):
     row = f'{{name: "{HOSTILE}", mean: 5, max: 1, missing: "{HOSTILE}"}}'
     file.write_text(f'title: "{HOSTILE}"\nresults: [{row}]\nclaims: [{{text: "{HOSTILE}"}}]\n')
     with pytest.raises(UsageError, match=r"(?s)1:8: .* U\+001B.*2:18: .*2:81: .*3:17: ") as error:
-        audit.command(file, figures=True)
+        audit.audit(file, figures=True)
     assert [c for c in error.value.message if not c.isprintable() and c != "\n"] == []
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import browser, report
+from orchestrator.cli import browser
 from orchestrator.cli.console import console
+from orchestrator.cli.results import report
 from tests.support.runs import a_run, write_run
 
 
@@ -35,7 +36,7 @@ def opened(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_report_is_opened_and_its_path_printed(opened):
     write_run(a_run(), Path("results/one"))
-    report.command(["one"], opens=True)
+    report.report(["one"], opens=True)
     (address,) = opened
     printed = console.out.getvalue().splitlines()[0]
     assert address == Path(printed).resolve().as_uri()
@@ -44,7 +45,7 @@ def test_the_report_is_opened_and_its_path_printed(opened):
 @pytest.mark.slow
 def test_nothing_is_opened_unless_asked(opened):
     write_run(a_run(), Path("results/one"))
-    report.command(["one"])
+    report.report(["one"])
     assert opened == []
 
 

@@ -1,4 +1,4 @@
-"""`orch build`, and what `services`, `doctor`, `plan` and `validate` say of programs that are built."""
+"""`orch setup build`, and what `services`, `doctor`, `plan` and `validate` say of programs that are built."""
 
 from __future__ import annotations
 
@@ -37,9 +37,13 @@ class Folder:
             check=False,
         )
 
+    def document(self, *words: str) -> dict[str, Any]:
+        done = self.orch(*words, "--json")
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
+
     def language(self, *words: str) -> dict[str, Any]:
-        document = json.loads(self.orch(*words, "--json").stdout)
-        return next(of for of in document["languages"] if "tiny" in (of.get("name"), of.get("language")))
+        return next(of for of in self.document(*words)["languages"] if "tiny" in (of.get("name"), of.get("language")))
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def folder(tmp_path: Path) -> Folder:
 
 def test_build_says_in_a_line_each_what_was_made(folder: Folder) -> None:
     made = write_tiny(folder.services)
-    done = folder.orch("build")
+    done = folder.orch("setup", "build")
     assert (done.returncode, done.stderr) == (0, "")
     written = json.loads((made / "build" / "built.json").read_text())["artifacts"]["build/respond"]
     respond, request = done.stdout.splitlines()
@@ -60,11 +64,11 @@ def test_build_says_in_a_line_each_what_was_made(folder: Folder) -> None:
 @pytest.mark.slow
 def test_a_second_build_has_nothing_to_do_and_twice_compares(folder: Folder) -> None:
     write_tiny(folder.services)
-    folder.orch("build")
-    assert folder.orch("build").stdout.count("(up to date)") == 2
-    done = folder.orch("build", "tiny", "--twice", "--again")
+    folder.orch("setup", "build")
+    assert folder.orch("setup", "build").stdout.count("(up to date)") == 2
+    done = folder.orch("setup", "build", "tiny", "--twice", "--again")
     assert (done.returncode, done.stdout.count("(twice the same)")) == (0, 2)
-    document = folder.language("build", "tiny")
+    document = folder.language("setup", "build", "tiny")
     assert (document["result"], document["toolchain"]) == ("up to date", {"sh": "7.1"})
 
 
@@ -84,7 +88,7 @@ def test_a_build_that_fails_ends_with_9_and_the_compilers_words_and_the_others_g
         end["name"] = "other"
     raw["protocols"][0] |= {"sequential": "other", "concurrent": "other"}
     (other / "manifest.json").write_text(json.dumps(raw))
-    done = folder.orch("build")
+    done = folder.orch("setup", "build")
     assert done.returncode == 9
     assert (
         "Other: sh -c 'echo main.x:3: oh no; exit 2' (in services/other): it ended with 2\n    main.x:3: oh no"
@@ -93,40 +97,40 @@ def test_a_build_that_fails_ends_with_9_and_the_compilers_words_and_the_others_g
     assert "error: building Other failed" in done.stderr
     assert "all that was said is in services/other/build/failed.log" in done.stderr
     assert done.stdout.count("Tiny: build/") == 2
-    document = json.loads(folder.orch("build", "--json").stdout)
+    document = json.loads(folder.orch("setup", "build", "--json").stdout)
     assert (document["error"]["exit_code"], document["languages"][0]["words"]) == (9, ["main.x:3: oh no"])
 
 
 @pytest.mark.slow
 def test_a_missing_toolchain_is_told_and_is_no_failure_unless_its_language_was_named(folder: Folder) -> None:
     write_tiny(folder.services, toolchain=[{**TOOL, "program": "tinyc", "version": ["tinyc", "-v"]}])
-    done = folder.orch("build")
+    done = folder.orch("setup", "build")
     assert done.returncode == 0
     assert done.stdout == "Tiny: left out: there is no tinyc on the PATH (it is in every image)\n"
-    named = folder.orch("build", "tiny")
+    named = folder.orch("setup", "build", "tiny")
     assert (named.returncode, "there is no tinyc on the PATH" in named.stderr) == (3, True)
 
 
 @pytest.mark.slow
 def test_a_language_that_is_not_there_is_a_wrong_call(folder: Folder) -> None:
     write_tiny(folder.services)
-    done = folder.orch("build", "tin")
+    done = folder.orch("setup", "build", "tin")
     assert (done.returncode, "Did you mean tiny?" in done.stderr) == (2, True)
-    assert folder.orch("build", "python").stdout == "Python: nothing to do\n"
+    assert folder.orch("setup", "build", "python").stdout == "Python: nothing to do\n"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["--again", "--twice"])
 def test_linters_build_nothing_so_options_of_a_build_are_refused(folder: Folder, option: str) -> None:
     write_tiny(folder.services, lint=[["true"]])
-    done = folder.orch("build", "--lint", option)
+    done = folder.orch("setup", "build", "--lint", option)
     assert done.returncode == 2
     assert "--lint builds nothing" in done.stderr
 
 
 def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
     write_tiny(folder.services, lint=[["sh", "-c", "echo too long; exit 1"]])
-    done = folder.orch("build", "--lint")
+    done = folder.orch("setup", "build", "--lint")
     assert (done.returncode, "    too long" in done.stderr) == (9, True)
     assert "error: the linters of Tiny failed" in done.stderr
 
@@ -134,30 +138,30 @@ def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
 @pytest.mark.slow
 def test_services_and_doctor_say_whether_programs_are_built_and_what_to_call(folder: Folder) -> None:
     made = write_tiny(folder.services)
-    line = "Tiny (services/tiny): not built; `orch build tiny` makes them (sh -e make.sh)"
+    line = "Tiny      services/tiny    not built; `orch setup build tiny` makes them (sh -e make.sh)"
     assert line in folder.orch("services").stdout
     doctor = folder.orch("doctor").stdout
     assert "build tiny" in doctor
-    assert "only experiments that name Tiny need it: `orch build tiny`" in doctor
-    folder.orch("build")
-    assert "Tiny (services/tiny): built with sh 7.1, of source " in folder.orch("services").stdout
+    assert "only experiments that name Tiny need it: `orch setup build tiny`" in doctor
+    folder.orch("setup", "build")
+    assert "Tiny      services/tiny    built with sh 7.1, of source " in folder.orch("services").stdout
     (made / "make.sh").write_text(f"# new\n{MAKE}")
     told = folder.language("services")
     assert (told["state"], told["why"]) == ("stale", "their source has changed since they were built")
 
 
 @pytest.mark.slow
-def test_plan_and_run_refuse_what_is_not_built_and_validate_does_not(folder: Folder) -> None:
+def test_a_plan_shows_what_is_not_built_and_run_refuses_it(folder: Folder) -> None:
     made = write_tiny(folder.services)
-    for verb in ("plan", "run"):
-        done = folder.orch(verb, "x.yaml")
+    missing = "the programs of Tiny cannot be used: they are not built; run `orch setup build tiny`, or `make native`"
+    assert folder.document("plan", "x.yaml")["missing"] == [missing]
+    for words in (["run", "x.yaml"], ["run"]):
+        done = folder.orch(*words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert (
-            "x.yaml:4:32: the programs of Tiny cannot be used: they are not built; run `orch build tiny`" in done.stderr
-        )
+        assert missing in done.stderr
     assert not (folder.work / "results").exists()
-    assert folder.orch("validate", "x.yaml").returncode == 0
-    folder.orch("build")
+    assert folder.orch("plan", "--check", "x.yaml").returncode == 0
+    folder.orch("setup", "build")
     done = folder.orch("plan", "x.yaml")
     assert (done.returncode, "programs in Tiny: built with sh 7.1, of source " in done.stdout) == (0, True), done.stderr
     (made / "build" / "request").write_bytes(b"#!/bin/sh\n")
@@ -189,17 +193,16 @@ ALTERED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ALTERED)
-def test_plan_run_and_services_refuse_what_was_altered_and_a_build_mends_it(folder: Folder, case: str) -> None:
+def test_run_refuses_what_was_altered_plan_shows_it_and_a_build_mends_it(folder: Folder, case: str) -> None:
     made = write_tiny(folder.services)
-    folder.orch("build")
+    folder.orch("setup", "build")
     alter, why = ALTERED[case]
     alter(made / "build")
-    for verb in ("plan", "run"):
-        done = folder.orch(verb, "x.yaml")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "the programs of Tiny cannot be used: " in done.stderr
-        assert why in done.stderr
-        assert "run `orch build tiny`" in done.stderr
+    (missing,) = folder.document("plan", "x.yaml")["missing"]
+    assert why in missing
+    done = folder.orch("run", "x.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert missing in done.stderr
     assert why in folder.language("services")["why"]
-    assert folder.orch("build").returncode == 0
+    assert folder.orch("setup", "build").returncode == 0
     assert folder.orch("plan", "x.yaml").returncode == 0

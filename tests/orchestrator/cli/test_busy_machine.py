@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import doctor, experiments, run
 from orchestrator.cli.console import console
+from orchestrator.cli.experiments import planning, running
+from orchestrator.cli.machine import doctor
 from orchestrator.hosts.busy import MachineNow
 
 BUSY = MachineNow(cpus=2, used=1.5, steal=0.5, waiting=0.8, load=4.0)
@@ -36,7 +37,7 @@ def now(request, monkeypatch):
 
 
 def test_doctor_warns_and_does_not_fail(now, streams):
-    doctor.command("local")
+    doctor.doctor("local")
     shown = streams.out.getvalue()
     assert (SIGN in shown) == (now is BUSY)
     assert ("the answer may be `not resolved`" in shown) == (now is BUSY)
@@ -44,12 +45,12 @@ def test_doctor_warns_and_does_not_fail(now, streams):
 
 
 def test_plan_warns_in_text_and_json(now, streams):
-    experiments.plan(Path("example.yaml"))
+    planning.plan([Path("example.yaml")])
     assert (f"warning: this machine is busy right now: the hypervisor took 0.50 of 2 CPUs away, and {SIGN}"
             in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
     streams.out.truncate(0)
     streams.out.seek(0)
-    experiments.plan(Path("example.yaml"), as_json=True)
+    planning.plan([Path("example.yaml")], as_json=True)
     told = json.loads(streams.out.getvalue())["machine_now"]
     assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)
 
@@ -57,7 +58,7 @@ def test_plan_warns_in_text_and_json(now, streams):
 def test_run_warns_before_it_measures(now, streams, monkeypatch):
     began = []
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: began.append(streams.err.getvalue()))
-    run._start("example.yaml", [], keep=False, share=False)
+    running._start("example.yaml", [], keep=False, share=False, referee=None)
     (said_before,) = began
     assert (SIGN in said_before) == (now is BUSY)
 
@@ -67,10 +68,10 @@ def test_plan_and_run_say_what_this_machines_kernel_lacks(streams, monkeypatch):
     monkeypatch.setattr(
         "orchestrator.hosts.plan_warnings.kernel_lacks", lambda plan: [f"{plan.name} needs what is not here"]
     )
-    experiments.plan(Path("example.yaml"))
+    planning.plan([Path("example.yaml")])
     assert "warning: example needs what is not here" in streams.out.getvalue()
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
-    run._start("example.yaml", [], keep=False, share=False)
+    running._start("example.yaml", [], keep=False, share=False, referee=None)
     assert "example needs what is not here" in streams.err.getvalue()
 
 
@@ -81,5 +82,5 @@ def test_hosts_elsewhere_are_not_this_machine(streams, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", never)
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
     Path("example.yaml").write_text(EXPERIMENT + "provider: gcp\nmachine: e2-micro\n")
-    run._start("example.yaml", [], keep=False, share=False)
+    running._start("example.yaml", [], keep=False, share=False, referee=None)
     assert streams.err.getvalue() == ""

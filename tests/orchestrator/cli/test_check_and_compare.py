@@ -1,4 +1,4 @@
-"""`orch check` and `orch compare`: what they print, and how they end."""
+"""`orch runs check` and `orch compare`: what they print, and how they end."""
 
 import io
 import json
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
+from orchestrator.cli.results import compare
+from orchestrator.cli.runs import show
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
 from orchestrator.findings.check_result import CheckResult
 from tests.support.runs import a_run, write_run
@@ -34,7 +35,7 @@ def impossible(draft):
 def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
     a_run_called("broken", spoil=impossible)
     with pytest.raises(InvalidMeasurement, match="floor") as failed:
-        check.command("latest")
+        show.check("latest")
     assert failed.value.exit_code == 5
     assert "Impossible: the fastest call took" in out.getvalue()
     assert "-> Do not publish this cell." in out.getvalue()
@@ -43,7 +44,7 @@ def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
 def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):
     a_run_called("broken", spoil=impossible)
     with pytest.raises(InvalidMeasurement):
-        check.command("broken", as_json=True)
+        show.check("broken", as_json=True)
     document = json.loads(out.getvalue())
     assert set(document) == {"schema_version", "counts", "checks"}
     assert document["counts"]["not applicable"] == 7
@@ -55,20 +56,20 @@ def test_what_is_checked_again_is_stored_again(out):
     a_run_called("sound")
     stored = Path("results/sound/checks.json")
     stored.write_text("of an older orch")
-    check.command("sound", as_json=True)
+    show.check("sound", as_json=True)
     assert json.loads(stored.read_text()) == json.loads(out.getvalue())
 
 
 def compared(new, old, limit):
     with pytest.raises((Regression, Undecided)) as found:
-        compare.command(new, old, fail_if_slower=limit)
+        compare.compare(new, old, fail_if_slower=limit)
     return found.value.exit_code
 
 
 def test_compare_fails_a_build_only_when_surely_beyond_the_limit(out):
     a_run_called("old")
     a_run_called("new", seed=2, base_us={"rest": 450.0, "grpc": 300.0})
-    compare.command("new", "old", fail_if_slower="100%")
+    compare.compare("new", "old", fail_if_slower="100%")
     assert compared("new", "old", "5%") == 1
     assert compared("new", "old", "50%") == 8  # the interval reaches beyond, and does not lie beyond
 
@@ -83,15 +84,15 @@ def test_compare_abstains_where_nothing_can_be_said(out):
 def test_compare_takes_the_spread_from_equal_runs_beside_the_two(out):
     for number in range(7):
         a_run_called(f"run{number}", seed=number)
-        check.command(f"run{number}")  # leaves the summary
+        show.check(f"run{number}")  # leaves the summary
     out.truncate(0)
-    compare.command("run6", "run0")
+    compare.compare("run6", "run0")
     assert "the spread between runs is estimated from 5 other runs" in out.getvalue()
 
 
 def test_compare_of_one_run_has_its_stacks_as_rows_in_json_too(out):
     a_run_called("one")
-    compare.command("one", statistic="p99", as_json=True)
+    compare.compare("one", statistic="p99", as_json=True)
     document = json.loads(out.getvalue())
     assert document["schema_version"] == 2
     assert document["rows"][0]["verdict"] == "faster"
@@ -101,7 +102,7 @@ def test_compare_of_one_run_has_its_stacks_as_rows_in_json_too(out):
 def test_the_json_of_two_runs_says_where_the_spread_is_from(out):
     a_run_called("old")
     a_run_called("new", seed=2)
-    compare.command("new", "old", as_json=True)
+    compare.compare("new", "old", as_json=True)
     document = json.loads(out.getvalue())
     assert document["rows"][0]["spread"] == {"source": "assumption", "sd": pytest.approx(0.03, abs=0.01), "runs": 0}
     assert document["equal_runs"] == []
@@ -111,13 +112,13 @@ def test_the_json_of_two_runs_says_where_the_spread_is_from(out):
 @pytest.mark.parametrize("margin", ["much", "-3%", "nan"])
 def test_a_margin_that_is_no_share_is_refused_before_anything_is_read(margin):
     with pytest.raises(UsageError, match="is not a share"):
-        compare.command("no such run", fail_if_slower=margin)
+        compare.compare("no such run", fail_if_slower=margin)
 
 
 @pytest.mark.parametrize("share", ["1", "5", "5.0", "20"])
 def test_a_bare_number_from_1_on_is_refused_with_the_percent_sign_it_lacks(share):
     with pytest.raises(UsageError, match="percent sign") as refused:
-        compare.command("new", "old", fail_if_slower=share)
+        compare.compare("new", "old", fail_if_slower=share)
     assert refused.value.hint == f"write {share}%"
 
 
@@ -128,7 +129,7 @@ def test_a_cell_of_which_every_trial_failed_ends_with_5(out):
     ]
     write_run(replace(run, stored=replace(run.stored, trials=trials)), Path("results") / "half")
     with pytest.raises(InvalidMeasurement, match="completeness"):
-        check.command("half")
+        show.check("half")
     assert "No trial of this cell gave a sample" in out.getvalue()
 
 
@@ -143,4 +144,4 @@ def test_a_cell_of_which_every_trial_failed_ends_with_5(out):
 def test_what_a_check_says_of_the_whole_run_is_no_cell(cells, said):
     judged = {"name": "x", "verdict": "pass", "severity": "note", "evidence": {}, "explanation": "", "action": ""}
     found = [CheckResult(cell=cell, **judged) for cell in cells]
-    assert check._tally({"pass": found}) == said
+    assert show._tally({"pass": found}) == said

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import compare
 from orchestrator.cli.console import console
+from orchestrator.cli.results import compare
 from orchestrator.errors import InvalidMeasurement, MissingError, OrchError, Regression, Undecided, UsageError
 from orchestrator.results.folder import RunFolder
 from tests.support.compared import xml
@@ -37,7 +37,7 @@ def tags():
 
 
 def both(limit=None, **more):
-    compare.command("new", "old", fail_if_slower=limit, junit=JUNIT, markdown=SUMMARY, **more)
+    compare.compare("new", "old", fail_if_slower=limit, junit=JUNIT, markdown=SUMMARY, **more)
 
 
 def test_both_files_are_written_when_the_gate_fails(out):
@@ -69,7 +69,7 @@ def test_what_is_undetermined_may_be_allowed_and_then_is_no_error(out):
 
 def test_what_matters_to_the_experiment_can_be_the_limit(out):
     a_run_called("one")
-    compare.command("one", fail_if_slower="matters", as_json=True)  # grpc is faster than rest there
+    compare.compare("one", fail_if_slower="matters", as_json=True)  # grpc is faster than rest there
     document = json.loads(out.getvalue())
     assert document["gate"]["limit"] == document["margin"]
     assert document["gate"]["overall"] == "not slower"
@@ -78,11 +78,11 @@ def test_what_matters_to_the_experiment_can_be_the_limit(out):
 
 def test_one_file_may_be_stdout_which_then_holds_nothing_else(out):
     a_run_called("one")
-    compare.command("one", junit=Path("-"), markdown=SUMMARY)
+    compare.compare("one", junit=Path("-"), markdown=SUMMARY)
     assert xml(out.getvalue()).tag == "testsuites"
     out.truncate(0)
     out.seek(0)
-    compare.command("one", markdown=Path("-"))
+    compare.compare("one", markdown=Path("-"))
     assert out.getvalue() == SUMMARY.read_text()
 
 
@@ -102,7 +102,7 @@ def test_runs_without_a_cell_in_common_cannot_be_told_apart_by_a_gate(out):
 def test_a_run_is_not_compared_with_itself():
     a_run_called("one")
     with pytest.raises(UsageError, match="given twice"):
-        compare.command("one", "one", fail_if_slower="5%", junit=JUNIT)
+        compare.compare("one", "one", fail_if_slower="5%", junit=JUNIT)
     assert not JUNIT.exists()
 
 
@@ -110,7 +110,7 @@ def test_a_run_is_not_compared_with_itself():
 def test_a_run_that_is_none_is_refused_and_no_file_is_written(run):
     a_run_called("one")
     with pytest.raises(UsageError, match="no run"):
-        compare.command(run, junit=JUNIT)
+        compare.compare(run, junit=JUNIT)
     assert not JUNIT.exists()
 
 
@@ -119,7 +119,7 @@ def test_a_run_of_which_nothing_is_stored_yet_is_refused_without_a_fault_of_ours
     begun = RunFolder.create(plan("rest", repeats=3), command=["orch", "run"], root=Path("results"))
     begun.release()
     with pytest.raises((UsageError, InvalidMeasurement, Undecided)):
-        compare.command(begun.id, "old", fail_if_slower="5%", junit=JUNIT)
+        compare.compare(begun.id, "old", fail_if_slower="5%", junit=JUNIT)
 
 
 def test_a_half_written_run_cannot_tell():
@@ -134,18 +134,18 @@ def test_a_half_written_run_cannot_tell():
 
 def test_a_folder_that_is_missing_is_made_and_a_place_that_cannot_be_is_named():
     a_run_called("one")
-    compare.command("one", junit=Path("made/for/it/junit.xml"))
+    compare.compare("one", junit=Path("made/for/it/junit.xml"))
     assert xml(Path("made/for/it/junit.xml").read_text()).tag == "testsuites"
     Path("file").write_text("x")
     with pytest.raises(MissingError, match=r"file/junit\.xml cannot be used"):
-        compare.command("one", junit=Path("file/junit.xml"))
+        compare.compare("one", junit=Path("file/junit.xml"))
 
 
 def test_a_file_that_lies_there_as_a_link_is_replaced_and_not_written_through():
     a_run_called("one")
     Path("precious").write_text("mine")
     JUNIT.symlink_to("precious")
-    compare.command("one", junit=JUNIT)
+    compare.compare("one", junit=JUNIT)
     assert Path("precious").read_text() == "mine"
     assert xml(JUNIT.read_text()).tag == "testsuites"
 
@@ -163,7 +163,7 @@ def test_a_file_that_lies_there_as_a_link_is_replaced_and_not_written_through():
 )
 def test_a_call_that_cannot_be_meant_is_refused_before_anything_is_read(options, words):
     with pytest.raises(UsageError, match=words):
-        compare.command("no such run", **options)
+        compare.compare("no such run", **options)
 
 
 def test_names_with_escapes_and_markup_reach_no_file_as_such():
@@ -179,7 +179,7 @@ def test_names_with_escapes_and_markup_reach_no_file_as_such():
     )
     try:
         write_run(replace(run, stored=plan_of), Path("results") / "new")
-        compare.command("new", junit=JUNIT, markdown=SUMMARY)
+        compare.compare("new", junit=JUNIT, markdown=SUMMARY)
     except OrchError:
         return  # refused where it is read: as good
     assert "\x1b" not in JUNIT.read_text() + SUMMARY.read_text() + console.out.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.cli import plan_text
+from orchestrator.cli.experiments import plan_text
 from orchestrator.clock import Clock
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan

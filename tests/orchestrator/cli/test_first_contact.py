@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator import quantities
-from orchestrator.cli import hosts
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.console import console
+from orchestrator.cli.machine import hosts
 from orchestrator.errors import did_you_mean
 from orchestrator.report.markup import prose
 from orchestrator.results.folder import RunFolder

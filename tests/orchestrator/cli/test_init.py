@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.experiments import starter
+from orchestrator.cli.experiments.start import init, starter
+from orchestrator.errors import UsageError
+from orchestrator.experiment.examples import FOLDER
+from orchestrator.experiment.plan.planning import make_plan
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +51,16 @@ def test_the_schema_that_is_named_lies_there_as_seen_from_the_file(file, schema)
     assert named(file) == schema
     Path(file).parent.mkdir(parents=True, exist_ok=True)
     assert (Path(file).parent / schema).is_file()
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(FOLDER.glob("*.yaml"))])
+def test_a_shipped_experiment_can_be_copied_and_is_valid_under_its_new_name(name):
+    init(Path("questions/Mine.yaml"), example=name)
+    assert make_plan(Path("questions/Mine.yaml"), needs_programs=False).name == "mine"
+
+
+def test_an_unknown_example_is_refused_with_the_nearest():
+    with pytest.raises(UsageError) as refused:
+        init(Path("mine.yaml"), example="quickstrt")
+    assert "quickstart" in (refused.value.hint or "")
+    assert not Path("mine.yaml").exists()

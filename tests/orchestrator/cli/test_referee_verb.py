@@ -1,4 +1,4 @@
-"""`orch referee` before anything is started, and `orch doctor --for referee`."""
+"""`orch run --referee` before anything is started, and `orch doctor --for referee`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.cli import doctor, referee
 from orchestrator.cli.console import console
+from orchestrator.cli.experiments import running
+from orchestrator.cli.machine import doctor
 from orchestrator.referee.tools import GHZ, OHA, TOOLS, WRK, Found, Tool
 from orchestrator.results.manifest import RefereeRecord
 
@@ -47,16 +48,16 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     found: list[RefereeRecord] = []
 
-    def start(plan: Any, *, share: bool, referee: RefereeRecord) -> None:
+    def start(*_: Any, referee: RefereeRecord, **__: Any) -> None:
         found.append(referee)
         raise _Started
 
-    monkeypatch.setattr(referee, "start", start)
+    monkeypatch.setattr("orchestrator.measure.run.start", start)
 
-    def settings(text: str = REST, **options: Any) -> RefereeRecord:
+    def settings(text: str = REST, referee: str = "any", **options: Any) -> RefereeRecord:
         (tmp_path / "x.yaml").write_text(text)
         with pytest.raises(_Started):
-            referee.command("x.yaml", **options)
+            running.run("x.yaml", referee=referee, **options)
         return found[-1]
 
     return settings
@@ -80,9 +81,8 @@ def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) ->
     assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
     assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
     has(OHA)
-    for within, window in (("15", "2"), ("15 %", "2s"), ("15.0%", "2000 ms")):
-        found = settings(within=within, window=window)
-        assert (by_protocol(found.cells), found.tools["oha"].within, found.window_s) == ({"rest": "oha"}, 0.15, 2)
+    found = settings()
+    assert (by_protocol(found.cells), found.tools["oha"].within) == ({"rest": "oha"}, 0.35)
     assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
 
 
@@ -94,24 +94,24 @@ def test_turns_that_do_not_fit_into_the_runs_limit_are_warned_of(
     monkeypatch.setattr(console, "progress", said.append)
     monkeypatch.setattr(console, "warning", said.append)
     settings(overrides=["limits.wall=3h"])
-    assert any("are the load generators'" in line for line in said)
+    assert any("for the load generators" in line for line in said)
     assert not any("limits.wall" in line for line in said)
     settings(overrides=["limits.wall=1s"])
-    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", said[-1])
+    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", "\n".join(said))
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:
     has(WRK, OHA, GHZ)
-    found = settings(tool="oha")
+    found = settings(referee="oha")
     assert by_protocol(found.cells) == {"rest": "oha"}
-    assert by_protocol(found.refused) == {"grpc": "oha cannot ask it (ghz can)"}
+    assert by_protocol(found.refused) == {"grpc": "oha cannot measure it (ghz can)"}
 
 
 def test_without_a_program_that_could_ask_it_says_how_to_get_one(settings: Any, has: Any, tmp_path: Path) -> None:
     has()
     (tmp_path / "x.yaml").write_text(REST)
     with pytest.raises(errors.MissingError, match="there is no wrk") as missing:
-        referee.command("x.yaml")
+        running.run("x.yaml", referee="any")
     assert "make referee" in (missing.value.hint or "")
     assert not (tmp_path / "results").exists()
 
@@ -119,50 +119,23 @@ def test_without_a_program_that_could_ask_it_says_how_to_get_one(settings: Any, 
 def test_an_experiment_that_none_can_ask_is_refused_with_the_reason(settings: Any, has: Any, tmp_path: Path) -> None:
     has(WRK, OHA, GHZ)
     (tmp_path / "x.yaml").write_text(REST + "load: {rate: 50/s, duration: 1s}\n")
-    with pytest.raises(errors.UsageError, match="no cell of x can be asked by an independent load generator: its load"):
-        referee.command("x.yaml")
+    with pytest.raises(
+        errors.UsageError, match="no cell of x can be measured by an independent load generator: its load"
+    ):
+        running.run("x.yaml", referee="any")
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"tool": "ab"}, "no load generator is called 'ab'"),
-        ({"within": "0"}, "--within 0"),
-        ({"within": "nan"}, "--within nan"),
-        ({"within": "little"}, "--within little"),
-        ({"within": "5 s"}, "--within 5 s"),
-        ({"window": "0"}, "--window 0"),
-        ({"window": "1.5s"}, "--window 1.5s"),
-        ({"window": "2h"}, "--window 2h"),
-        ({"window": "inf"}, "--window inf"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(
-    options: dict[str, Any], said: str, settings: Any, has: Any, tmp_path: Path
-) -> None:
+def test_an_unknown_load_generator_is_refused(settings: Any, has: Any, tmp_path: Path) -> None:
     has(WRK)
     (tmp_path / "x.yaml").write_text(REST)
-    with pytest.raises(errors.UsageError, match=said):
-        referee.command("x.yaml", **options)
-
-
-def test_a_plan_is_taken_in_place_of_an_experiment_until_that_changes(settings: Any, has: Any, tmp_path: Path) -> None:
-    has(WRK)
-    settings()
-    (plan,) = (tmp_path / ".orch" / "plans").glob("*.json")
-    with pytest.raises(_Started):
-        referee.command(str(plan))
-    with pytest.raises(errors.UsageError, match="--set changes an experiment"):
-        referee.command(str(plan), overrides=["repeats=3"])
-    (tmp_path / "x.yaml").write_text(REST + "seed: 3\n")
-    with pytest.raises(errors.UsageError, match="has changed since"):
-        referee.command(str(plan))
+    with pytest.raises(errors.UsageError, match="no load generator is called 'ab'"):
+        running.run("x.yaml", referee="ab")
 
 
 def told(out: io.StringIO, tools: Sequence[Tool], has: Any) -> str:
     has(*tools)
-    doctor.command("referee")
+    doctor.doctor("referee")
     return out.getvalue()
 
 
@@ -176,6 +149,6 @@ def test_doctor_says_what_is_here_and_how_to_get_the_rest(out: io.StringIO, has:
 def test_doctor_ends_with_3_where_there_is_none(out: io.StringIO, has: Any) -> None:
     has()
     with pytest.raises(errors.MissingError) as missing:
-        doctor.command("referee", as_json=True)
+        doctor.doctor("referee", as_json=True)
     assert missing.value.exit_code == 3
     assert [found["is_there"] for found in json.loads(out.getvalue())["findings"]] == [False] * 3

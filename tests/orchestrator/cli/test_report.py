@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import check, compare, report, verify
 from orchestrator.cli.console import console
+from orchestrator.cli.results import compare, report
+from orchestrator.cli.runs import show, verify
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
@@ -28,7 +29,7 @@ def out(tmp_path, monkeypatch):
 
 
 def test_a_report_lies_under_reports_and_its_path_is_the_answer(out):
-    report.command(["20261121-025500"])
+    report.report(["20261121-025500"])
 
     path = Path(out.getvalue().strip())
     assert path.parent == Path("reports")
@@ -37,7 +38,7 @@ def test_a_report_lies_under_reports_and_its_path_is_the_answer(out):
 
 
 def test_each_run_gets_a_report_of_its_own_and_json_says_whose_it_is_and_its_scorecard(out):
-    report.command(["results/20261121-025500-one-aaaa", "latest"], as_json=True)
+    report.report(["results/20261121-025500-one-aaaa", "latest"], as_json=True)
 
     entries = json.loads(out.getvalue())["reports"]
     assert [entry["run"] for entry in entries] == ["20261121-025500-one-aaaa", "20261121-030000-two-bbbb"]
@@ -50,7 +51,7 @@ def test_each_run_gets_a_report_of_its_own_and_json_says_whose_it_is_and_its_sco
 
 
 def test_a_line_is_the_only_result(out):
-    report.command(["latest"], line=True)
+    report.report(["latest"], line=True)
 
     (said,) = out.getvalue().splitlines()
     assert said.startswith("synthetic: ")
@@ -58,34 +59,34 @@ def test_a_line_is_the_only_result(out):
 
 
 def test_a_summary_in_markdown_is_printed_or_written(out):
-    report.command(["latest"], markdown=Path("-"))
+    report.report(["latest"], markdown=Path("-"))
     printed = out.getvalue()
     assert printed.startswith("# Which one is quicker?\n")
 
-    report.command(["latest"], markdown=Path("deep/x.md"))
+    report.report(["latest"], markdown=Path("deep/x.md"))
     assert Path("deep/x.md").read_text(encoding="utf-8").splitlines()[0] == "# Which one is quicker?"
 
 
 def test_pictures_without_chromium_are_refused_before_anything_is_written(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingError, match="chromium"):
-        report.command(["latest"], pictures=Path("drawn"))
+        report.report(["latest"], pictures=Path("drawn"))
     assert not Path("reports").exists()
 
 
 def test_several_runs_do_not_share_a_file():
     for wrong in ({"markdown": Path("x.md")}, {"out": Path("x.html")}):
         with pytest.raises(UsageError, match="names one file, and 2 runs"):
-            report.command(["20261121-025500", "latest"], **wrong)
+            report.report(["20261121-025500", "latest"], **wrong)
     with pytest.raises(UsageError, match="the same file"):
-        report.command(["latest"], out=Path("x"), markdown=Path("x"))
+        report.report(["latest"], out=Path("x"), markdown=Path("x"))
 
 
 def test_what_analysis_found_is_stored_anew():
     folder = Path("results/20261121-030000-two-bbbb")
     (folder / "summary.json").write_text("{}")
 
-    report.command(["latest"])
+    report.report(["latest"])
 
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["name"] == "synthetic"
@@ -99,7 +100,7 @@ def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypa
     monkeypatch.setattr(console, "err", io.StringIO())
     monkeypatch.setattr(RunFolder, "write_json", refused)
 
-    report.command(["latest"])
+    report.report(["latest"])
 
     assert Path(out.getvalue().strip()).is_file()
     assert "Permission denied" in console.err.getvalue()
@@ -107,13 +108,13 @@ def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypa
 
 def test_one_file_cannot_hold_two_reports():
     with pytest.raises(UsageError, match="2 runs were asked for"):
-        report.command(["20261121-025500", "latest"], out=Path("x.html"))
+        report.report(["20261121-025500", "latest"], out=Path("x.html"))
     assert not Path("x.html").exists()
 
 
 def test_an_unknown_run_is_named_before_any_report_is_written():
     with pytest.raises(UsageError, match="nowhere"):
-        report.command(["latest", "nowhere"])
+        report.report(["latest", "nowhere"])
     assert not Path("reports").exists()
 
 
@@ -122,13 +123,13 @@ def test_an_altered_file_is_named_and_no_report_is_left():
     samples.write_bytes(samples.read_bytes()[:-7])
 
     with pytest.raises(InvalidMeasurement, match=samples.name):
-        report.command(["latest"])
+        report.report(["latest"])
     assert not Path("reports").exists()
 
 
 def test_out_names_the_file_and_the_same_stored_data_gives_the_same_report(out):
-    report.command(["latest"], out=Path("deep/a.html"))
-    report.command(["latest"], out=Path("b.html"))
+    report.report(["latest"], out=Path("deep/a.html"))
+    report.report(["latest"], out=Path("b.html"))
 
     assert out.getvalue() == "deep/a.html\nb.html\n"
     assert Path("deep/a.html").read_bytes() == Path("b.html").read_bytes()
@@ -148,17 +149,17 @@ def test_the_report_of_a_folder_from_elsewhere_replaces_no_report_of_ours_nor_on
     out, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(console, "err", io.StringIO())
-    report.command(["latest"])
+    report.report(["latest"])
     mine = Path(out.getvalue().strip())
     before = mine.read_bytes()
     folders = [sent(tmp_path / "a"), sent(tmp_path / "b")]
-    report.command([str(folder) for folder in folders])
+    report.report([str(folder) for folder in folders])
     _, *paths = (Path(line) for line in out.getvalue().splitlines())
     assert len(set(paths)) == 2
     assert all(path.parent == Path("reports/elsewhere") and path.is_file() for path in paths)
     assert mine.read_bytes() == before
     assert "was not made here" in console.err.getvalue()
-    report.command([str(folders[0])])
+    report.report([str(folders[0])])
     assert len(list(Path("reports/elsewhere").iterdir())) == 2, "the same folder's report has the same name"
 
 
@@ -166,19 +167,19 @@ def test_the_report_of_a_folder_from_elsewhere_replaces_no_report_of_ours_nor_on
 def test_every_verb_names_the_manifest_that_is_missing_from_a_run_that_has_ended(verb):
     (Path("results") / MINE / "manifest.json").unlink()
     calls = {
-        "report": lambda: report.command([MINE]),
-        "check": lambda: check.command(MINE),
-        "compare": lambda: compare.command(MINE),
-        "verify": lambda: verify.command(MINE),
+        "report": lambda: report.report([MINE]),
+        "check": lambda: show.check(MINE),
+        "compare": lambda: compare.compare(MINE),
+        "verify": lambda: verify.verify(MINE),
     }
     with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
         calls[verb]()
 
 
 VERBS = {
-    "report": lambda: report.command(["latest"]),
-    "check": check.command,
-    "compare": lambda: compare.command("latest"),
+    "report": lambda: report.report(["latest"]),
+    "check": show.check,
+    "compare": lambda: compare.compare("latest"),
 }
 
 
@@ -218,12 +219,12 @@ def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
     assert "interrupted" not in console.err.getvalue()
 
 
-def test_the_scorecard_and_all_of_the_answer_are_printed_where_they_are_asked_for(out):
-    report.command(["latest"])
+def test_a_run_is_shown_with_its_answer_and_in_full_with_its_scorecard(out):
+    show.show("latest")
     assert "Lowest latency" not in out.getvalue()
-    assert "answered" not in out.getvalue()
+    assert "answered" in out.getvalue()
 
-    report.command(["latest"], scorecard=True, full=True)
+    show.show("latest", full=True)
 
     lines = out.getvalue().splitlines()
     assert "  Lowest latency: grpc (thin)" in lines

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import merge, report, verify
 from orchestrator.cli.console import console
+from orchestrator.cli.results import report
+from orchestrator.cli.runs import merge, verify
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.report.dataset import figures
 from orchestrator.results.documents import sealed
@@ -53,20 +54,20 @@ def printed(out) -> dict:
 
 
 def made(printer, /, **options) -> Path:
-    report.command(["latest"], as_json=True, **options)
+    report.report(["latest"], as_json=True, **options)
     return Path(printed(printer)["reports"][0]["report"])
 
 
 def test_a_report_is_written_verified_and_written_again(here, out):
     path = made(out)
     assert path.parent == Path("reports")
-    verify.command(str(path), as_json=True)
+    verify.verify(str(path), as_json=True)
     document = printed(out)
     assert document["samples"] == {"inside": 7_620, "of": 7_620}
     assert (document["differences"], document["page_as_written"]) == ([], True)
     assert document["figures"] > 100
     shutil.rmtree(here / "results")
-    report.command([str(path)], as_json=True)
+    report.report([str(path)], as_json=True)
     again = Path(printed(out)["reports"][0]["report"])
     assert again.parent == Path("reports/elsewhere")
     assert again.read_text() == path.read_text()
@@ -79,7 +80,7 @@ def test_a_changed_figure_ends_with_5_and_is_named(here, out):
     changed = re.sub(rf'("{re.escape(cell[1])}":{{[^{{}}]*{{[^}}]*}}.*?"median":)[0-9.]+', r"\g<1>0.5", text, count=1)
     path.write_text(changed)
     with pytest.raises(InvalidMeasurement) as refused:
-        verify.command(str(path), as_json=True)
+        verify.verify(str(path), as_json=True)
     (difference,) = refused.value.details["differences"]
     assert (difference["figure"], difference["stated"]) == (cell, 0.5)
     assert refused.value.exit_code == 5
@@ -89,26 +90,26 @@ def test_a_changed_text_ends_with_5(here, out):
     path = made(out)
     path.write_text(path.read_text().replace("</main>", "1</main>"))
     with pytest.raises(InvalidMeasurement) as refused:
-        verify.command(str(path), as_json=True)
+        verify.verify(str(path), as_json=True)
     assert (refused.value.details["differences"], refused.value.details["page_as_written"]) == ([], False)
 
 
 def test_the_figures_that_analysis_left_in_a_run_are_recomputed(here, out):
     run = Path("results/20231114-221320-one-0000")
-    verify.command(run.name, as_json=True)
+    verify.verify(run.name, as_json=True)
     assert printed(out)["figures"] == 0
     made(out)
-    verify.command(run.name, as_json=True)
+    verify.verify(run.name, as_json=True)
     assert printed(out)["figures"] > 100
     document = json.loads((run / "summary.json").read_text())
     document["cells"][0]["distribution"]["median"] *= 2
     (run / "summary.json").write_text(json.dumps(document))
     with pytest.raises(InvalidMeasurement, match="not as it was written"):
-        verify.command(run.name)
+        verify.verify(run.name)
     document.pop("seal")
     (run / "summary.json").write_text(json.dumps(sealed(document)))
     with pytest.raises(InvalidMeasurement) as refused:
-        verify.command(run.name)
+        verify.verify(run.name)
     (difference,) = refused.value.details["differences"]
     assert difference["figure"] == ("cells", document["cells"][0]["id"], "median")
 
@@ -117,21 +118,21 @@ def test_two_machines_are_merged_from_their_reports(here, out):
     first = made(out, out=Path("a.html"))
     a_folder(here, "20231115-000000-two-0000", 2)
     second = made(out, out=Path("b.html"))
-    merge.command([str(first), str(second)], as_json=True)
+    merge.merge([str(first), str(second)], as_json=True)
     found = printed(out)
     assert [machine["run_id"][-8:] for machine in found["machines"]] == ["one-0000", "two-0000"]
     assert found["ratios"][0]["agreement"] == "agree"
     assert Path(found["page"]).read_text().startswith("<!DOCTYPE html>")
-    merge.command([str(first), "20231115-000000-two-0000"], out=Path("m.html"))
+    merge.merge([str(first), "20231115-000000-two-0000"], out=Path("m.html"))
     text = said(out)
     assert "faster on all 2" in text
     assert "page  m.html" in text
     with pytest.raises(UsageError, match="given twice"):
-        merge.command([str(first), "20231114-221320-one-0000"])
+        merge.merge([str(first), "20231114-221320-one-0000"])
 
 
 def test_a_report_that_is_not_there_is_a_usage_error(here):
-    for call in (lambda: verify.command("no.html"), lambda: report.command(["no.html"])):
+    for call in (lambda: verify.verify("no.html"), lambda: report.report(["no.html"])):
         with pytest.raises(UsageError, match="there is no file"):
             call()
 

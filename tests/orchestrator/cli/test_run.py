@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator import errors
-from orchestrator.cli import hosts, run
 from orchestrator.cli.console import console
+from orchestrator.cli.experiments import running
+from orchestrator.cli.machine import hosts
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision.infra import Infra, Swept
 from orchestrator.measure.run import Result
@@ -36,7 +37,7 @@ def a_run() -> RunFolder:
 
 def test_without_a_plan_the_user_is_told_to_make_one():
     with pytest.raises(errors.UsageError, match="no current plan"):
-        run.command(None)
+        running.run(None)
 
 
 def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
@@ -45,19 +46,19 @@ def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
     monkeypatch.setattr("orchestrator.experiment.plan.store.is_stale", lambda _: None)
     said = []
     monkeypatch.setattr(console, "progress", said.append)
-    run.plan_of(None, [])
+    running._plan_of(None, [])
     assert f"of x.yaml --set repeats=3 --set seed=2: {current.question}" in said[0]
 
 
 def test_resume_without_a_run_is_refused():
     with pytest.raises(errors.UsageError, match="there is none under results/"):
-        run.command(None, resume=True)
+        running.run(None, resume=True)
 
 
 def test_set_cannot_change_a_run_that_has_begun():
     a_run()
     with pytest.raises(errors.UsageError, match="--set cannot change a run"):
-        run.command(None, ["repeats=2"], resume=True)
+        running.run(None, ["repeats=2"], resume=True)
 
 
 def test_a_run_whose_plan_was_changed_is_not_resumed():
@@ -65,21 +66,21 @@ def test_a_run_whose_plan_was_changed_is_not_resumed():
     path = folder.path / "plan.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "seed": 99}))
     with pytest.raises(errors.InvalidMeasurement, match=r"plan\.json: not as it was written when the run began"):
-        run.command(folder.id, resume=True)
+        running.run(folder.id, resume=True)
 
 
 def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
     folder = a_run()
     monkeypatch.setattr("orchestrator.measure.run.__version__", "99")
     with pytest.raises(errors.UsageError, match=r"begun with orch .*; this is 99"):
-        run.command(folder.id, resume=True)
+        running.run(folder.id, resume=True)
 
 
 def test_too_little_room_on_the_disk_is_said_before_anything_starts(monkeypatch):
     folder = a_run()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000))
     with pytest.raises(errors.MissingError, match="not enough disk space"):
-        run.command(folder.id, resume=True)
+        running.run(folder.id, resume=True)
     assert [e["event"] for e in folder.events()] == ["begin"]
 
 
@@ -103,10 +104,10 @@ def test_the_exit_code_says_the_worst_that_happened(result, exit_code):
 
 def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), trials=2, failed_trials=1, receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
+    monkeypatch.setattr(running, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
     with pytest.raises(errors.TrialsFailed) as caught:
-        run.command("x.yaml", as_json=True)
+        running.run("x.yaml", as_json=True)
     console.error(caught.value)
     document = json.loads(capsys.readouterr().out)
     assert (document["run"], document["error"]["exit_code"]) == ("x", 7)
@@ -114,9 +115,9 @@ def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeyp
 
 def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), report=Path("reports/x.html"), receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
+    monkeypatch.setattr(running, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
-    run.command("x.yaml")
+    running.run("x.yaml")
     assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
 
 

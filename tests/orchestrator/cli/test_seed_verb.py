@@ -1,4 +1,4 @@
-"""`orch seed`: a file of SQLite made, verified, or refused; an address on the command line is not taken."""
+"""`orch setup seed`: a file of SQLite made, verified, or refused; an address on the command line is not taken."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import seed
 from orchestrator.cli.console import console
+from orchestrator.cli.machine import seed
 from orchestrator.errors import MissingError, UsageError
 
 
@@ -26,7 +26,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, said: io.StringIO) -> None:
     path = tmp_path / "store.sqlite3"
     for is_new in (True, False):
-        seed.command(path, as_json=True)
+        seed.seed(path, as_json=True)
         told = json.loads(said.getvalue())
         said.seek(0)
         said.truncate()
@@ -37,7 +37,7 @@ def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, said: io.String
             100_000,
         )
         assert len(told["digest"]) == 64
-    seed.command(path)
+    seed.seed(path)
     assert "110,000 rows, was seeded before" in said.getvalue()
 
 
@@ -45,7 +45,7 @@ def test_what_is_something_else_is_refused_and_left(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("my own notes, of more than sixteen bytes")
     with pytest.raises(MissingError, match="file is not a database"):
-        seed.command(path)
+        seed.seed(path)
     assert path.read_text() == "my own notes, of more than sixteen bytes"
 
 

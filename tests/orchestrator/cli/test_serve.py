@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.serve import listen
+from orchestrator.cli.machine.serve import listen
 from orchestrator.errors import MissingError
 from tests.support.past import a_past_run
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import runs, shared_options
+from orchestrator.cli import shared_options
+from orchestrator.cli.runs import listing
 from tests.support.past import a_past_run
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
@@ -56,7 +57,7 @@ def test_a_word_goes_on_as_what_is_here_does(words: list[str], offered: list[str
 
 def test_what_was_measured_is_offered_where_runs_are_chosen(folder: Path) -> None:
     a_past_run(folder / "results" / "past", experiment="mine")
-    runs.command(limit=30)  # which writes the index
+    listing.list_runs(limit=30)  # which writes the index
     assert shared_options.complete_measured("experiment")() == ["mine"]
     assert "grpc-thin" in shared_options.complete_measured("stack")(), "its label has spaces, and is left out"
     assert shared_options.complete_cells("grpc-thin_")[0].startswith("grpc-thin__")

@@ -34,7 +34,7 @@ def write(folder: Path, duration: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
-    [["plan", "piped.yaml"], ["plan", "piped.yaml", "--json"], ["services"], ["--help"], ["schema"]],
+    [["plan", "piped.yaml"], ["plan", "piped.yaml", "--json"], ["services"], ["--help"], ["init", "--schema"]],
     ids=" ".join,
 )
 def test_a_reader_that_is_gone_is_no_regression_and_no_traceback(tmp_path, words):
@@ -122,9 +122,9 @@ def _own_terminal() -> None:
 
 def test_sigterm_ends_a_verb_with_the_status_of_an_interrupt(tmp_path):
     program = (
-        "import os, signal, sys; from orchestrator.cli import main; from orchestrator.cli import experiments\n"
+        "import os, signal, sys; from orchestrator.cli import main; from orchestrator.cli.experiments import planning\n"
         "def command(): os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
-        "experiments.plan = command; sys.argv = ['orch', 'plan']; main.main()"
+        "planning.plan = command; sys.argv = ['orch', 'plan']; main.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False

@@ -46,19 +46,19 @@ RUNS: dict[str, dict[str, Any]] = {
     "busy-new": {"spoil": overloaded, "seed": 2},
 }
 CALLS = [
-    "check old",
-    "check broken",
-    "check loud",
-    "check loud --all",
+    "runs check old",
+    "runs check broken",
+    "runs check loud",
+    "runs check loud --all",
     "compare old",
     "compare new old",
     "compare new old --statistic throughput",
     "compare new old --fail-if-slower 5%",
     "compare busy-new busy-old",
     "runs",
-    "history",
-    "history grpc-thin",
-    "verify old",
+    "runs trend",
+    "runs trend grpc-thin",
+    "runs verify old",
     *(f"audit {path.name} --figures" for path in sorted(AUDITS.glob("*.yaml"))),
 ]
 
@@ -69,7 +69,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("terminal")
     for name, knobs in RUNS.items():
         write_run(a_run(**knobs), root / "results" / name)
-        orch("check", name, "--json", cwd=root)  # which leaves the summary
+        orch("runs", "check", name, "--json", cwd=root)  # which leaves the summary
     for path in AUDITS.glob("*.yaml"):
         (root / path.name).write_bytes(path.read_bytes())
     return root

@@ -1,6 +1,6 @@
 """What `compare_by` and `reference` ask for, and what is refused with its place and a way out."""
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.planning import make_plan

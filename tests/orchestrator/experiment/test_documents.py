@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan import documents

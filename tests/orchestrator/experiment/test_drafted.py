@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.cli.predict_drafts import Draft, to_fill_a_gap
+from orchestrator.cli.results.drafts import Draft, to_fill_a_gap
 from orchestrator.experiment.plan.plan import Plan
 from tests.support.modelled_runs import a_map
 

@@ -15,7 +15,7 @@ SHIPPED = sorted(EXPERIMENTS.glob("*.yaml"))
 
 def test_the_schema_in_the_repository_is_current() -> None:
     assert json.loads((EXPERIMENTS / "schema.json").read_text()) == json_schema(), (
-        "make it again: orch schema > experiments/schema.json"
+        "make it again: orch init --schema > experiments/schema.json"
     )
 
 

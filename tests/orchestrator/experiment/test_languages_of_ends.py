@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.planning import make_plan
 

@@ -138,7 +138,7 @@ def others(services: Path) -> None:
 
 def test_where_none_is_built_the_command_is_told_at_its_place(services: Path, tmp_path: Path) -> None:
     others(services)
-    with pytest.raises(ExperimentError, match="run `orch build tiny`, or `make native`") as error:
+    with pytest.raises(ExperimentError, match="run `orch setup build tiny`, or `make native`") as error:
         of_tcp(tmp_path)
     (problem,) = error.value.problems
     assert (problem.mark.line, problem.mark.column) == (3, 34)

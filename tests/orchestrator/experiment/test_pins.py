@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import planner

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue import building, builds, read
-from orchestrator.cli.plan_text import plan_document
+from orchestrator.cli.experiments.plan_text import plan_document
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.plan import Plan
@@ -81,7 +81,7 @@ def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Pa
     (first,) = error.problems
     assert (first.mark.line, first.mark.column) == (5, 32), error.message
     assert first.message == (
-        "the programs of Tiny cannot be used: they are not built; run `orch build tiny`, or `make native`."
+        "the programs of Tiny cannot be used: they are not built; run `orch setup build tiny`, or `make native`."
     )
 
 
@@ -125,7 +125,7 @@ def test_what_is_not_what_was_built_is_refused_before_anything_starts(
     with pytest.raises(UsageError, match="the programs of Tiny cannot be used: ") as error:
         topology.require_programs(plan)  # as `orch run` does with a plan that was made before
     assert why in error.value.message
-    assert "`orch build tiny`, or `make native`" in error.value.message
+    assert "`orch setup build tiny`, or `make native`" in error.value.message
 
 
 def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(

@@ -66,7 +66,7 @@ def orch(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_folder_is_all_that_the_schema_needs_to_know_a_provider(checkout: Path) -> None:
-    schema = json.loads(orch(checkout, "schema").stdout)
+    schema = json.loads(orch(checkout, "init", "--schema").stdout)
     assert "moon" in schema["properties"]["provider"]["enum"]
     assert "hosts on the moon (moon)" in schema["properties"]["provider"]["description"]
 
@@ -104,7 +104,7 @@ def test_a_declaration_of_another_shape_is_refused(checkout: Path, change: dict[
     before = path.read_text()
     path.write_text(json.dumps({**MOON, **change}))
     try:
-        done = orch(checkout, "schema")
+        done = orch(checkout, "init", "--schema")
     finally:
         path.write_text(before)
     assert done.returncode != 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
 from orchestrator.experiment.plan.estimate import estimate, short_of_room
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import report
+from orchestrator.cli.results import report
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.exports.cell_columns import COLUMNS
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, exported, sheets, standing_in, workspace
@@ -32,7 +32,7 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
     path, _ = exported(root, SOUND, format="json", out=root / "sound.json")
     cells = json.loads(path.read_text())["cells"]
     with standing_in(root):
-        report.command([SOUND])
+        report.report([SOUND])
     stored = json.loads((root / "results" / SOUND / "summary.json").read_text())["cells"]
     assert len(cells) == len(stored) == 2
     for mine, its in zip(cells, stored, strict=True):
@@ -110,7 +110,7 @@ def test_markdown_has_answer_and_checks_above_one_table(root: Path) -> None:
 
 def test_html_of_several_runs_is_one_page_with_links_to_reports_that_are_there(root: Path) -> None:
     with standing_in(root):
-        report.command([SOUND])
+        report.report([SOUND])
     path, _ = exported(root, SOUND, BROKEN, FORMULA, format="html", out=root / "pages" / "all.html")
     text = path.read_text(encoding="utf-8")
     assert "default-src &#39;none&#39;" in text or "default-src 'none'" in text

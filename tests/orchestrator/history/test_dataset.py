@@ -1,4 +1,4 @@
-"""`orch publish --to`: what lies in a dataset, as other programs read it, and what orch never touches there."""
+"""`orch runs publish --to`: what lies in a dataset, as other programs read it, and what orch never touches there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.cli import teams
+from orchestrator.cli.runs import teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import dataset
 from tests.support.exported import BROKEN, FORMULA, SOUND, standing_in, workspace

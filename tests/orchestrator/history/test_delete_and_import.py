@@ -1,4 +1,4 @@
-"""`orch delete` and `orch import`: what goes, what comes, and what is refused."""
+"""`orch runs delete` and `orch runs import`: what goes, what comes, and what is refused."""
 
 import io
 import json
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import runs
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import listing
 from orchestrator.errors import UsageError
 from orchestrator.history import folders
 from orchestrator.report import path_of
@@ -34,7 +34,7 @@ def here(tmp_path, monkeypatch):
 
 def listed():
     console.out, console.as_json = io.StringIO(), False
-    runs.command(limit=30, as_json=True)
+    listing.list_runs(limit=30, as_json=True)
     console.as_json = False
     return {run["id"]: run for run in json.loads(console.out.getvalue())["runs"]}
 
@@ -45,13 +45,13 @@ def listed():
 def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
     a_past_run(RESULTS / "old")
     a_past_run(RESULTS / "very-old")
-    runs.note("old", "never mind")
+    listing.note("old", "never mind")
     pages = [path_of("synthetic", STARTED, run, Path("reports")) for run in ("old", "very-old")]
     for page in pages:
         page.parent.mkdir(exist_ok=True)
         page.write_text("a page")
     assert listed().keys() == {"old", "very-old"}
-    runs.delete(["old"], yes=True)
+    listing.delete(["old"], yes=True)
     assert [path.name for path in RESULTS.iterdir()] == ["very-old"]
     assert [page.exists() for page in pages] == [False, True]
     assert not Path(".orch/notes/old.json").exists()
@@ -62,7 +62,7 @@ def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
 def test_nothing_is_deleted_without_a_yes(monkeypatch):
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="nobody can be asked"):
-        runs.delete(["a"])
+        listing.delete(["a"])
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -70,10 +70,10 @@ def test_nothing_is_deleted_without_a_yes(monkeypatch):
 
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     with pytest.raises(UsageError, match="nothing was deleted"):
-        runs.delete(["a"])
+        listing.delete(["a"])
     assert (RESULTS / "a").is_dir()
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
-    runs.delete(["a"])
+    listing.delete(["a"])
     assert not (RESULTS / "a").exists()
 
 
@@ -81,9 +81,9 @@ def test_a_run_that_was_not_made_here_is_deleted_by_its_path_alone():
     a_past_run(RESULTS / "a", judged=False)
     shutil.copytree(RESULTS / "a", RESULTS / "sent")
     with pytest.raises(UsageError, match="was not made here") as refused:
-        runs.delete(["sent"], yes=True)
-    assert "orch delete results/sent" in refused.value.hint
-    runs.delete(["results/sent"], yes=True)
+        listing.delete(["sent"], yes=True)
+    assert "orch runs delete results/sent" in refused.value.hint
+    listing.delete(["results/sent"], yes=True)
     assert [path.name for path in RESULTS.iterdir()] == ["a"]
 
 
@@ -95,13 +95,13 @@ def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path)
     (RESULTS / "a" / "outside").symlink_to(elsewhere)
     for named in (str(elsewhere), "../elsewhere/b", "results/../../elsewhere/b"):
         with pytest.raises(UsageError, match="does not lie in"):
-            runs.delete([named], yes=True)
+            listing.delete([named], yes=True)
     for named in ("results/link", "link"):
         with pytest.raises(UsageError, match="is a link"):
-            runs.delete([named], yes=True)
+            listing.delete([named], yes=True)
     with pytest.raises(UsageError):
-        runs.delete(["results/a/samples"], yes=True)
-    runs.delete(["a"], yes=True)
+        listing.delete(["results/a/samples"], yes=True)
+    listing.delete(["a"], yes=True)
     assert (elsewhere / "journal.jsonl").is_file()
     assert (RESULTS / "link").is_symlink()
 
@@ -116,7 +116,7 @@ def test_what_a_killed_delete_left_goes_with_the_next_one():
     a_past_run(RESULTS / "a", judged=False)
     shutil.copytree(RESULTS / "a", RESULTS / ".deleted-0123")
     assert listed().keys() == {"a"}
-    runs.delete(["a"], yes=True)
+    listing.delete(["a"], yes=True)
     assert list(RESULTS.iterdir()) == []
 
 
@@ -135,7 +135,7 @@ def sent(tmp_path):
 def test_an_imported_run_is_shown_judged_and_never_ours(sent):
     (sent / "summary.json").write_text("their own words")
     (sent / "notes.txt").write_text("not part of it")
-    runs.import_([sent])
+    listing.import_([sent])
     assert "files as they were written" in console.out.getvalue()
     (run,) = listed().values()
     assert run["id"] == sent.name
@@ -147,7 +147,7 @@ def test_an_imported_run_is_shown_judged_and_never_ours(sent):
     assert "their own words" not in (target / "summary.json").read_text()
     with pytest.raises(UsageError, match="none is the latest"):
         RunFolder.open("latest", root=RESULTS)
-    runs.import_([sent])
+    listing.import_([sent])
     assert "it is here already" in console.out.getvalue()
     assert [path.name for path in RESULTS.iterdir()] == [sent.name]
 
@@ -159,16 +159,16 @@ def test_two_runs_with_one_id_are_refused_unless_they_are_the_same(sent):
     )
     before = (RESULTS / sent.name / "manifest.json").read_bytes()
     with pytest.raises(UsageError, match="have the same id and are not the same run"):
-        runs.import_([sent])
+        listing.import_([sent])
     assert (RESULTS / sent.name / "manifest.json").read_bytes() == before
 
 
 def test_a_folder_of_runs_and_a_file_are_refused(sent, tmp_path):
     with pytest.raises(UsageError) as refused:
-        runs.import_([sent.parent])
-    assert refused.value.hint == f"name each: orch import {sent}"
+        listing.import_([sent.parent])
+    assert refused.value.hint == f"name each: orch runs import {sent}"
     (tmp_path / "page.html").write_text("<html></html>")
     for path in (tmp_path / "page.html", tmp_path / "absent"):
         with pytest.raises(UsageError):
-            runs.import_([path])
+            listing.import_([path])
     assert not RESULTS.exists() or list(RESULTS.iterdir()) == []

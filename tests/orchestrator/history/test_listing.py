@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import listing, trends
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.results.documents import read_sealed, sealed, write_json
 from tests.support.folders import begun, killed
@@ -37,7 +37,7 @@ def a_run_called(name, **knobs):
 
 def shown(**knobs):
     console.out = io.StringIO()
-    runs.command(**{"limit": 30, **knobs})
+    listing.list_runs(**{"limit": 30, **knobs})
     return console.out.getvalue()
 
 
@@ -76,7 +76,7 @@ def test_a_row_has_what_tells_a_run_from_others():
 def test_filters_must_all_hold_and_a_word_that_is_unknown_names_the_nearest():
     a_run_called("a", experiment="one")
     a_run_called("b", experiment="two", started="2026-11-23T10:00:00+00:00")
-    runs.tag("b", ["v1.2"])
+    listing.tag("b", ["v1.2"])
     for day in ("2026-11-21", "20261121", "2026-W47-6"):
         assert ids(until=day) == ["a"], "the day counts whole, however it is written"
     assert ids(tag="v1.2", experiment="one") == []
@@ -85,14 +85,14 @@ def test_filters_must_all_hold_and_a_word_that_is_unknown_names_the_nearest():
     assert "no tag 'v1'. Did you mean v1.2?" in shown(tag="v1")
     assert shown(tag="v1.2", experiment="ONE") == "no run matches\n", "each holds for some, both for none"
     with pytest.raises(UsageError, match="is no date"):
-        runs.command(since="yesterday", limit=30)
+        listing.list_runs(since="yesterday", limit=30)
     with pytest.raises(UsageError, match="is not known"):
-        runs.command(verdict="fine", limit=30)
+        listing.list_runs(verdict="fine", limit=30)
 
 
 def cells_of(**knobs):
     console.out = io.StringIO()
-    history.command(None, **knobs)
+    trends.trend(None, **knobs)
     return console.out.getvalue()
 
 
@@ -136,7 +136,7 @@ def test_a_file_that_is_no_index_is_named_and_made_anew_on_request(content):
         ids()
     assert str(INDEX) in refused.value.message
     assert INDEX.read_bytes() == content
-    history.command(None, rebuild=True)
+    trends.trend(None, rebuild=True)
     assert ids() == ["a"]
 
 
@@ -163,11 +163,11 @@ def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch
 def test_a_tag_is_a_word(wrong):
     a_run_called("a", judged=False)
     with pytest.raises(UsageError, match="cannot be a tag"):
-        runs.tag("a", [wrong])
+        listing.tag("a", [wrong])
     with pytest.raises(UsageError, match="has no tag"):
-        runs.tag("a", ["absent"], remove=True)
+        listing.tag("a", ["absent"], remove=True)
     with pytest.raises(UsageError, match="between 1 and"):
-        runs.note("a", "  ")
+        listing.note("a", "  ")
 
 
 # What a folder may hold that is no run as orch writes them.
@@ -186,9 +186,9 @@ def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatc
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
     assert "there is no run here" in cells_of()
     with pytest.raises(UsageError) as refused:
-        history.command(["grpc"])
+        trends.trend(["grpc"])
     assert "there is no run here" in refused.value.hint
     a_run_called("a")
     with pytest.raises(UsageError) as refused:
-        history.command(["grpc (thn)"])
+        trends.trend(["grpc (thn)"])
     assert "Did you mean grpc (thin)" in refused.value.hint

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as fs
 import pytest
 
-from orchestrator.cli import teams
+from orchestrator.cli.runs import teams
 from orchestrator.errors import MissingError
 from orchestrator.history import dataset
 from tests.orchestrator.history.test_dataset import DAY, ROWS, files, put, refused

@@ -1,4 +1,4 @@
-"""`orch runs` and `orch history` give the same rows from SQLite here and from a team's PostgreSQL."""
+"""`orch runs` and `orch runs trend` give the same rows from SQLite here and from a team's PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import history, runs
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import listing, trends
 from orchestrator.errors import UsageError
 from tests.support.past import a_past_run, slower
 from tests.support.team_index import a_server, empty, push
@@ -38,8 +38,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
             )
         a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
-        runs.tag("r21", ["release", "v1.2"])
-        runs.note("r21", "after the update: 100 % \u2713")
+        listing.tag("r21", ["release", "v1.2"])
+        listing.note("r21", "after the update: 100 % \u2713")
     return root
 
 
@@ -68,12 +68,12 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
 
 
 def ids(ask: Ask, **knobs: Any) -> list[str]:
-    return [run["id"] for run in ask(runs.command, **{"limit": 30, **knobs})["runs"]]
+    return [run["id"] for run in ask(listing.list_runs, **{"limit": 30, **knobs})["runs"]]
 
 
 def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) -> None:
     assert ids(ask) == ["r23", "r22", "Ärger", "r21", "r20"]
-    assert ask(runs.command, limit=2)["of"] == 5
+    assert ask(listing.list_runs, limit=2)["of"] == 5
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,17 @@ def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], found: list[str]
 
 
 def test_cells_that_runs_measured_are_listed_alike(ask: Ask) -> None:
-    cells = ask(history.command, None)["cells"]
+    cells = ask(trends.trend, None)["cells"]
     assert {cell["stack"] for cell in cells} == {"rest-thin", "grpc-thin"}
     assert {cell["runs"] for cell in cells} == {4}
 
 
 def test_a_trend_is_the_same(ask: Ask) -> None:
-    for word in ("grpc-thin", "grpc (thin)", ask(history.command, ["grpc-thin"])["trends"][0]["cell"].upper()):
-        (trend,) = ask(history.command, [word])["trends"]
+    for word in ("grpc-thin", "grpc (thin)", ask(trends.trend, ["grpc-thin"])["trends"][0]["cell"].upper()):
+        (trend,) = ask(trends.trend, [word])["trends"]
         assert [point["run"] for point in trend["points"]] == ["r20", "r21", "r22", "r23"]
         assert [point["is_change"] for point in trend["points"]] == [False, False, False, True]
-    (p99,) = ask(history.command, ["grpc-thin"], statistic="p99", tag="v1.2")["trends"]
+    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", tag="v1.2")["trends"]
     assert len(p99["points"]) == 1
     with pytest.raises(UsageError, match="no run measured 'soap'"):
-        ask(history.command, ["soap"])
+        ask(trends.trend, ["soap"])

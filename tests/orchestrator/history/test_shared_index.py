@@ -13,8 +13,8 @@ import psycopg
 import pytest
 from sqlalchemy import URL, make_url
 
-from orchestrator.cli import runs, teams
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import listing, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import run_record, shared
 from orchestrator.history.filters import Filters
@@ -130,17 +130,17 @@ def test_what_is_no_address_is_refused_without_showing_the_password(
 ) -> None:
     monkeypatch.setenv("ORCH_INDEX", address)
     with pytest.raises(UsageError) as refused:
-        runs.command(team=True, limit=3)
+        listing.list_runs(team=True, limit=3)
     assert SECRET not in refused.value.message + str(refused.value.hint)
 
 
 def test_a_password_is_taken_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORCH_INDEX", raising=False)
     with pytest.raises(UsageError) as refused:
-        runs.command(index=f"postgresql://me:{SECRET}@127.0.0.1:1/x", limit=3)
+        listing.list_runs(index=f"postgresql://me:{SECRET}@127.0.0.1:1/x", limit=3)
     assert SECRET not in refused.value.message + str(refused.value.hint)
     with pytest.raises(UsageError, match="ORCH_INDEX"):
-        runs.command(team=True, limit=3)
+        listing.list_runs(team=True, limit=3)
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "sqlite"])
@@ -155,7 +155,7 @@ def test_a_run_is_published_listed_and_unpublished_by_verbs(
     with_samples(Path("results/one"))
     teams.publish(["one"], team=True)
     assert ids(url) == ["one"]
-    runs.command(team=True, limit=3)
+    listing.list_runs(team=True, limit=3)
     assert "one" in console.out.getvalue()
     teams.unpublish(["one"], team=True, yes=True)
     assert ids(url) == []

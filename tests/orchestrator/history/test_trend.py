@@ -1,4 +1,4 @@
-"""`orch history`: a cell over runs, where it changed, and which runs are not compared."""
+"""`orch runs trend`: a cell over runs, where it changed, and which runs are not compared."""
 
 import io
 import json
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import history
 from orchestrator.cli.console import console
+from orchestrator.cli.runs import trends
 from orchestrator.history.record import Seen
 from orchestrator.history.run_record import of_summary
 from orchestrator.history.trend import trend
@@ -37,14 +37,14 @@ WOBBLE = (0.0, 0.004, -0.003, 0.002, -0.004, 0.003, 0.001, -0.002, 0.004, 0.0)  
 
 def followed(*words, **knobs):
     console.out, console.as_json = io.StringIO(), False
-    history.command(list(words), as_json=True, **{"statistic": "median", **knobs})
+    trends.trend(list(words), as_json=True, **{"statistic": "median", **knobs})
     console.as_json = False
     return json.loads(console.out.getvalue())["trends"]
 
 
 def shown(*words, **knobs):
     console.out, console.as_json = io.StringIO(), False
-    history.command(list(words), **{"statistic": "median", **knobs})
+    trends.trend(list(words), **{"statistic": "median", **knobs})
     return console.out.getvalue()
 
 

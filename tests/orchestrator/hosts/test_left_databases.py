@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import hosts
+from orchestrator.cli.machine import hosts
 from orchestrator.errors import TeardownIncomplete
 from orchestrator.hosts import processes
 from orchestrator.hosts.local import postgresql

@@ -108,7 +108,7 @@ def test_a_run_of_built_programs_is_recorded_reported_compared_and_verified(serv
 
     source = services / "tiny" / "source" / "respond"
     source.write_text(f"{source.read_text()}# another\n")
-    assert orch(services, tmp_path, "build", "tiny").returncode == 0
+    assert orch(services, tmp_path, "setup", "build", "tiny").returncode == 0
     done = orch(services, tmp_path, "run", "tiny.yaml")
     assert done.returncode in COMPLETED, done.stderr
     one, two = sorted(path.name for path in (tmp_path / "results").iterdir())
@@ -125,7 +125,7 @@ def test_a_program_of_another_contract_is_refused_by_version_when_it_speaks(serv
     source = services / "tiny" / "source" / "respond"
     ready = '{"type":"ready","contract":1,"port":1,"implementation":"reference","identity":"x"}'
     source.write_text(f"#!/bin/sh\nread line\necho '{ready}'\nread line\n")
-    assert orch(services, tmp_path, "build").returncode == 0
+    assert orch(services, tmp_path, "setup", "build").returncode == 0
     done = orch(services, tmp_path, "run", "tiny.yaml")
     assert "this orchestrator speaks contract 2; the responder speaks 1" in done.stderr
     assert done.returncode in (5, 7)  # a check may fail as well

@@ -95,7 +95,7 @@ def test_one_started_by_hand_and_one_of_ours_are_measured_and_compared(folder):
     for check in ("completeness", "connections", "responder's core"):
         assert said[check] == "cannot tell", check
         assert verdicts(run, "json-asgi")[check] == "pass", check
-    for again in (orch("check", "--json"), orch("report", "latest")):
+    for again in (orch("runs", "check", "--json"), orch("report", "latest")):
         assert again.returncode in COMPLETED, again.stderr
     page = next((folder / "reports").rglob("*.html")).read_text()
     assert f"external:{ready['port']}, called itself" in page

@@ -23,7 +23,6 @@ from tests.support.wire import refusing_port
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 110.0
 COMPLETED = (0, 5)  # on a busy machine a check of the numbers may fail; what is tested here is the way to them
-WINDOW_S = 1
 
 REST = "stacks: [{protocol: rest, responder: starlette}]\n"
 TLS = "stacks: [{protocol: rest, responder: starlette-granian}]\ntls: tls1.3\n"
@@ -63,7 +62,7 @@ CASES = [
 @pytest.mark.parametrize(("tool", "stacks", "more"), CASES)
 def test_a_run_beside_it_has_its_figures_and_its_output(tool: Tool, stacks: str, more: str, tmp_path: Path) -> None:
     path = experiment(tmp_path, stacks, more=more)
-    done = orch(tmp_path, "referee", str(path), "--tool", tool.name, "--window", str(WINDOW_S), "--json")
+    done = orch(tmp_path, "run", str(path), "--referee", tool.name, "--json")
     assert done.returncode in COMPLETED, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     (cell,) = document["referee"]
@@ -83,7 +82,7 @@ def test_a_run_beside_it_has_its_figures_and_its_output(tool: Tool, stacks: str,
 @pytest.mark.skipif(not can_look(), reason="this system does not show the marks of processes")
 def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
     path = experiment(tmp_path, REST)
-    words = [*ORCH, "referee", str(path), "--tool", "wrk", "--window", "30"]
+    words = [*ORCH, "run", str(path), "--referee", "wrk"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + PATIENCE_S
         while not list((tmp_path / "results").glob("*/staging/host/wrk.lua")):  # written right before wrk is started

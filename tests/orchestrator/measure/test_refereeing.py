@@ -119,7 +119,7 @@ class Bench:
 
 def a_referee(planned: Plan) -> RefereeRecord:
     tools = {"wrk": RefereeTool(version="4.1.0", sha256="f" * 64, within=0.25)}
-    return RefereeRecord(tools=tools, cells={cell.id: "wrk" for cell in planned.cells}, window_s=WINDOW_S)
+    return RefereeRecord(tools=tools, cells={cell.id: "wrk" for cell in planned.cells})
 
 
 def vars_of(settings: RefereeRecord) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import compare
 from orchestrator.cli.console import console
+from orchestrator.cli.results import compare
 from orchestrator.experiment.plan.plan import External
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.writers import FORMATS
@@ -116,7 +116,7 @@ def test_nothing_published_has_it(folder: RunFolder):
 def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console, "out", io.StringIO())
     monkeypatch.setattr(console, "err", io.StringIO())
-    compare.command(str(folder.path), markdown=tmp_path / "x.md")
+    compare.compare(str(folder.path), markdown=tmp_path / "x.md")
     text = (tmp_path / "x.md").read_text()
     assert "orch run x.yaml" in text
     assert str(folder.path.parent) not in text

@@ -1,0 +1,1 @@
+"""The verbs of an experiment: start one, plan it, run it."""

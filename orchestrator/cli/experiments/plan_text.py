@@ -1,0 +1,406 @@
+"""A plan in words: what `orch plan` prints, as lines of text and as one document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from math import exp
+from pathlib import Path
+from typing import Any
+
+from orchestrator.between_runs.measured_runs import read_summaries
+from orchestrator.cli.tables import table
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
+from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan.contrasts import (
+    HTTP,
+    added_work,
+    against_reference,
+    all_pairs,
+    announcements,
+    behind_loopback,
+    compared,
+    differs_in,
+    externals_by_label,
+    has_version,
+    may_differ_in,
+    unread_fields,
+)
+from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
+from orchestrator.experiment.plan.loads import describe_load, describe_search
+from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.findings.power import describe
+from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
+from orchestrator.quantities import count, difference, listed, margin, percent, sample
+from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.questions.until.find import expected_blocks
+from orchestrator.results.documents import name_in_id
+from orchestrator.results.folder import runs
+
+_PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
+_CELLS_SHOWN = 40
+_ROUNDED = 0.06  # by which a share of few cells differs from what was asked for, as cells are whole
+_STACKS_SHOWN = 12  # of a row; the lines above name them all
+_PINNED = {"apart": "pinned to different CPUs", "together": "pinned to the same CPU", "off": "not pinned"}
+_RUNS_READ = 5
+
+
+def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
+    """The summaries of the newest runs of the experiment `name`, and of the newest of all, newest first.
+
+    They say how much trials vary here.
+    """
+    every = runs(results)
+    of_name = re.compile(rf"\d+-\d+-{re.escape(name_in_id(name))}-[0-9a-f]+")
+    same = [run for run in every if of_name.fullmatch(run.id)]
+    newest = {run.id: run for run in (*same[-_RUNS_READ:], *every[-_RUNS_READ:])}
+    return read_summaries(newest[run_id] for run_id in sorted(newest, reverse=True))
+
+
+def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
+    at_most = estimate(plan, costs_from(history))
+    until = _until(plan, history)
+    usual = plan if until is None else replace(plan, repeats=until["expected_blocks"], until=None)
+    expected = at_most if until is None else estimate(usual, costs_from(history))
+    hours = plan.limits.ttl_s / 3600
+    hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
+    cost = {
+        "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
+        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_at_most.usd,
+        "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
+        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
+    }
+    return {
+        "id": plan.id,
+        "path": str(path),
+        "name": plan.name,
+        "question": plan.question,
+        "cells": len(plan.cells),
+        "trials": len(plan.trials),
+        "blocks": plan.blocks,
+        "searches": plan.repeats * sum(cell.find is not None for cell in plan.cells),
+        "until": None if until is None else {**until, "duration_at_most_s": at_most.duration_s},
+        "estimate": asdict(expected),
+        "cost": cost,
+        "reference": plan.reference,
+        "compared": compared(plan),
+        "stability": _stability(plan),
+        "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
+        "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
+        "documents": documents.sentence(plan.to_dict()),
+        "matters": plan.matters,
+        "power": None if _is_search(plan) else describe(usual, history).to_dict(),
+        "external": announcements(plan),
+        "congestion": congestion_in_force(plan),
+        "warnings": warnings(plan, expected.duration_s),
+        "plan": plan.to_dict(),
+    }
+
+
+def stack_lines(plan: Plan) -> Iterator[str]:
+    """The stacks, with the language of each end where they are in several."""
+    ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
+    are_several = contrasts.are_several_languages(ends)
+    yield from table(
+        ("stack", "protocol", "responder", "client", *(["languages"] if are_several else []), "why this client"),
+        [
+            (
+                stack.label,
+                stack.protocol,
+                stack.responder,
+                stack.client,
+                *([contrasts.languages_in_words(ends[stack.id]) if stack.id in ends else "-"] if are_several else []),
+                plan.resolved[stack.id]["client_reason"],
+            )
+            for stack in plan.stacks
+        ],
+    )
+
+
+def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
+    """The plan for a person: question, stacks, matrix, schedule, and what the run will take."""
+    yield f"{plan.name}: {plan.question}"
+    yield ""
+    yield from stack_lines(plan)
+    for what, phrases in (
+        ("adds", added_work(plan.stacks, plan.resolved)),
+        ("unread", unread_fields(plan.stacks, plan.resolved)),
+    ):
+        yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
+    yield from _differences(plan)
+    if document["documents"]:
+        yield document["documents"]
+    built = document.get("programs", ())
+    if (versions := _versions(plan)) or not built:
+        yield f"versions here: {versions or 'the standard library alone'}"
+    yield from (f"programs in {text}" for text in built)
+    yield ""
+    yield from table(
+        ("placement", "requester", "responder", "distance"), [_placement_row(plan, p) for p in plan.placements]
+    )
+    yield ""
+    yield from _matrix_lines(plan)
+    yield ""
+    yield from table(("", ""), [(f"{label:<9}", text) for label, text in _facts(plan, document)])
+    yield ""
+    for warning in document["warnings"]:
+        yield f"warning: {warning}"
+    if document.get("machine_now") and document["machine_now"]["warning"]:
+        yield f"warning: {document['machine_now']['warning']}"
+    missing = document.get("missing", ())
+    yield from (f"missing: {reason}" for reason in missing)
+    yield f"plan {document['id']} is current: {document['path']}"
+    yield "next: get what is missing, then orch run" if missing else "next: orch run"
+
+
+def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the run does, compares and takes, each with its label."""
+    expected = document["estimate"]
+    yield "schedule", f"{_schedule(plan)}, in balanced random order (seed {plan.seed})"
+    if document["until"]:
+        yield "until", _until_words(document["until"])
+    yield "compared", compared(plan)
+    if document["stability"]:
+        yield "stability", document["stability"]
+    yield "matters", f"a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
+    yield from _sealed(plan)
+    yield "hosts", _hosts(plan, expected["hosts"])
+    yield from (("external", text) for text in document["external"])
+    if behind := behind_loopback(plan.stacks):
+        yield "external", behind
+    if document["congestion"]:
+        yield "TCP", f"congestion control: {document['congestion']}"
+    if any(cell.is_secured for cell in plan.cells):
+        yield "floor", _PLAIN_FLOOR
+    if document["terraform"]:
+        yield "terraform", document["terraform"]["sentence"]
+    yield (
+        "duration",
+        f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])}:"
+        f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
+        + _around(expected)
+        + f" (at most {format_duration(plan.limits.wall_s)})",
+    )
+    samples = sample((cell.kind for cell in plan.cells), "s")
+    yield "disk", f"about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
+    yield "cost", _cost(plan, document["cost"])
+    if PROVIDERS[plan.provider].costs_money:
+        yield "traffic", _traffic(expected, document["cost"])
+    if document["power"] is not None:
+        yield "power", document["power"]["sentence"]
+
+
+def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the cells that are held out of the cost model, a row for those of each payload and distance."""
+    if not plan.sealed:
+        return
+    share = len(plan.sealed) / len(plan.cells)
+    of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
+    if plan.hold_out - share > _ROUNDED:
+        of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
+    yield "sealed", f"{count(len(plan.sealed), 'cell')} ({of_share}), kept from the fit by seed {plan.seed}:"
+    operations = {operation.id: operation.label for operation in plan.operations}
+    places: dict[str, list[str]] = {}
+    for cell in plan.cells:
+        if cell.id in plan.sealed:
+            place = f"{operations[cell.operation]}, {cell.placement}"
+            places.setdefault(place, []).append(" ".join((_label(plan, cell.stack), *short(cell.factors))))
+    shown = list(places.items())
+    yield from (("", f"  {place}: {', '.join(cells)}") for place, cells in shown[:_CELLS_SHOWN])
+    if len(shown) > _CELLS_SHOWN:
+        more = count(len(shown) - _CELLS_SHOWN, "more place")
+        yield "", f"  ... and {more}; --json has all of them (plan.sealed)"
+
+
+def _is_search(plan: Plan) -> bool:
+    return any(cell.find is not None for cell in plan.cells)
+
+
+def _schedule(plan: Plan) -> str:
+    """How many blocks of trials; of searches how many they are, and how many trials at most."""
+    if not _is_search(plan):
+        most = "at most " if plan.until else ""
+        return f"{most}{count(plan.repeats, 'block')} of {count(len(plan.cells), 'trial')}"
+    searches = count(plan.repeats, "search", "searches")
+    return (
+        f"{searches} of {count(len(plan.cells), 'cell')}, at most {plan.rounds} probes each: at most"
+        f" {count(len(plan.trials), 'trial')} in {count(plan.blocks, 'block')}"
+    )
+
+
+def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """What to expect of a run that may end before its last block; None of a fixed number."""
+    if plan.until is None:
+        return None
+    power = describe(plan, history)
+    return {
+        **asdict(plan.until),
+        "expected_blocks": expected_blocks(plan, power.sd),
+        "sd": power.sd,
+        "sd_source": power.sd_source,
+    }
+
+
+def _until_words(until: dict[str, Any]) -> str:
+    spread = f"spread from block to block {difference(exp(until['sd']) - 1)}: {until['sd_source']}"
+    expected, most = until["expected_blocks"], until["at_most"]
+    usual = f"about {expected} blocks expected" if expected < most else f"all {most} blocks expected"
+    longest = format_duration(until["duration_at_most_s"])
+    return (
+        f"each interval reaches no further than ± {percent(until['within'])}, looked at after each block from"
+        f" {until['at_least']} on: {usual} ({spread}); at most {most}, about {longest}"
+    )
+
+
+def _differences(plan: Plan) -> Iterator[str]:
+    """What differs from the reference, stacks that differ in the same parts together."""
+    reference = _label(plan, plan.reference or plan.stacks[0].id)
+    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", of which nothing is known")):
+        alike: dict[str, list[str]] = {}
+        for label, named in against_reference(plan, by):
+            if named:
+                alike.setdefault(", ".join(named), []).append(label)
+        for parts, labels in alike.items():
+            yield f"{verb}: {', '.join(labels)} from {reference} in {parts}{end}"
+
+
+def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
+    value = cell.factors[factor.name]
+    is_none = value is None or (factor.name == HTTP and not has_version(plan, cell.stack))
+    return "-" if is_none else factor.level(value).shown
+
+
+def _matrix_lines(plan: Plan) -> Iterator[str]:
+    """The cells, one row for those that differ in the stack alone."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    labels = {stack.id: stack.label for stack in plan.stacks}
+    operations = {operation.id: operation.label for operation in plan.operations}
+    named = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
+    shown_factors = [factor for factor in OF_THE_CALL if factor.name in named]
+    for cell in plan.cells:
+        key = (
+            operations[cell.operation],
+            cell.placement,
+            *(_shown(plan, cell, factor) for factor in shown_factors),
+            describe_load(cell.load, cell.kind, cell.calls)
+            if cell.find is None
+            else describe_search(cell.find, cell.load),
+            _warmup(cell),
+        )
+        rows.setdefault(key, []).append(labels[cell.stack])
+    every = len(plan.stacks)
+    shown = [
+        (*key, f"all {every}" if len(stacks) == every > _STACKS_SHOWN else ", ".join(stacks))
+        for key, stacks in list(rows.items())[:_CELLS_SHOWN]
+    ]
+    yield from table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
+    if len(rows) > _CELLS_SHOWN:
+        more = count(len(rows) - _CELLS_SHOWN, "more row")
+        yield f"... and {more}; --json has all {len(plan.cells):,} cells"
+
+
+def _warmup(cell: Cell) -> str:
+    if cell.kind == "stream":
+        return format_duration(cell.warmup.at_least_s)
+    return f"{cell.warmup.requests:,} and {format_duration(cell.warmup.at_least_s)}"
+
+
+def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str]:
+    link = placement.link
+    parts = [] if link.rtt_ms is None else [f"{link.rtt_ms:g} ms round trip"]
+    if link.jitter_ms:
+        parts.append(f"± {link.jitter_ms:g} ms")
+    if link.rate_mbit:
+        parts.append(f"{link.rate_mbit:g} Mbit/s")
+    if link.loss:
+        parts.append(f"{link.loss * 100:.3g} % of packets lost")
+    if link.initial_window:
+        parts.append(f"an initial window of {link.initial_window} segments")
+    here = there = "this machine"
+    near = "none: one host"
+    if behind_loopback(plan.stacks):
+        are_all = all(stack.external for stack in plan.stacks)
+        there = "a loopback address" if are_all else f"{here}, or a loopback address"
+        near = "not known" if are_all else f"{near}, or not known"
+    if placement.kind == "external":
+        there = "an address given"
+    distance = ", ".join(parts) or (near if placement.kind == "local" else "the network's own")
+    return placement.name, placement.from_zone or here, placement.to_zone or there, distance
+
+
+def _label(plan: Plan, stack_id: str | None) -> str:
+    return next((stack.label for stack in plan.stacks if stack.id == stack_id), "nothing")
+
+
+def _versions(plan: Plan) -> str:
+    """Every package that the stacks need, once."""
+    every = {name: version for facts in plan.resolved.values() for name, version in facts["versions"].items()}
+    return ", ".join(f"{name} {every[name]}" for name in sorted(every))
+
+
+def _hosts(plan: Plan, zones: Sequence[str]) -> str:
+    if not zones:
+        where = f"this machine, {_pinned(plan)}"
+        return f"{where}; what runs already is not pinned by orch" if externals_by_label(plan.stacks) else where
+    counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
+    machine = (
+        f"{plan.machine}, no limit on CPU and memory"
+        if plan.machine == PROVIDERS[plan.provider].unlimited_machine
+        else plan.machine
+    )
+    return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
+
+
+def _stability(plan: Plan) -> str:
+    """What is compared by how far latencies spread; empty where that is not asked."""
+    asked = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
+    return (
+        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(asked), 'pair')} of cells)" if asked else ""
+    )
+
+
+def _pinned(plan: Plan) -> str:
+    if len(plan.pins) > 1:
+        return "requester and responder " + ", or ".join(_PINNED[pin] for pin in plan.pins)
+    if plan.pin == "off":
+        return "not pinned"
+    if all(cell.kind == "codec" for cell in plan.cells) or all(stack.external for stack in plan.stacks):
+        return "the requester pinned"
+    return f"requester and responder {_PINNED[plan.pin]}"
+
+
+def _cost(plan: Plan, cost: dict[str, Any]) -> str:
+    if not PROVIDERS[plan.provider].costs_money:
+        return "none"
+    return (
+        f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
+        f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
+    )
+
+
+def _traffic(expected: dict[str, Any], cost: dict[str, Any]) -> str:
+    sizes = {way: format_size(_rounded(expected["traffic"][f"{way}_bytes"])) for way in ("between", "out")}
+    return (
+        f"about {sizes['between']} between zones and {sizes['out']} to this machine: {expected['traffic']['usd']:.3f} USD"
+        f" of the above, at most {expected['traffic_at_most']['usd']:.2f} USD (prices assumed on"
+        f" {cost['traffic_prices_as_of']}: look up your regions)"
+    )
+
+
+def _around(expected: dict[str, Any]) -> str:
+    """What is done before and after measuring, where hosts are made."""
+    if not expected["hosts_s"]:
+        return ""
+    made, down = format_duration(expected["hosts_s"]), format_duration(expected["teardown_s"])
+    return f", making hosts {made}, taking them down {down}"
+
+
+def _rounded(size: int) -> int:
+    """Two digits that count: an estimate claims no more."""
+    scale: int = 10 ** max(0, len(str(size)) - 2)
+    return round(size / scale) * scale

@@ -1,0 +1,136 @@
+"""The verb `plan`: what an experiment measures, and what is missing to run it; or whether files are valid."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, Overrides, complete_experiments
+from orchestrator.errors import OrchError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.experiment.plan.plan import Plan
+
+
+def plan(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="The experiment, a YAML file; with --check, one or more.",
+            show_default=False,
+            autocompletion=complete_experiments,
+        ),
+    ],
+    overrides: Overrides = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an experiment measures, its schedule, duration and power, and what is missing to run it.
+
+    It becomes the current plan, which `orch run` without FILE runs.
+    """
+    console.as_json = as_json
+    if check:
+        _check(files, overrides or [])
+    elif len(files) > 1:
+        raise UsageError("one experiment is planned at a time", hint="--check takes several files")
+    else:
+        _plan(files[0], overrides or [])
+
+
+def _check(files: list[Path], overrides: list[str]) -> None:
+    """Print of each file whether it is valid; whether programs are built does not matter."""
+    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.read.problems import ExperimentError
+
+    documents = []
+    for file in files:
+        try:
+            made = make_plan(file, overrides, needs_programs=False)
+        except ExperimentError as error:
+            for line in error.lines:
+                console.progress(line)
+            problems = [
+                {"source": p.mark.source.name, "line": p.mark.line, "column": p.mark.column, "message": p.message}
+                for p in error.problems
+            ]
+            documents.append({"file": str(file), "valid": False, "problems": problems})
+        else:
+            console.result(f"{file}: valid, {len(made.cells):,} cells, {len(made.trials):,} trials")
+            documents.append({"file": str(file), "valid": True, "problems": []})
+    console.emit({"files": documents})
+    if not all(document["valid"] for document in documents):
+        raise typer.Exit(UsageError.exit_code)
+
+
+def _plan(file: Path, overrides: list[str]) -> None:
+    from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.experiment.plan import store
+    from orchestrator.experiment.plan.topology import programs_in_words
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
+    from orchestrator.hosts.plan_warnings import kernel_lacks
+
+    try:
+        made, missing = _made(file, overrides)
+    except OrchError:
+        store.forget_current(WORKSPACE.plans)
+        raise
+    path = store.save(made, WORKSPACE.plans)
+    provider = PROVIDERS[made.provider]
+
+    document: dict[str, Any] = plan_document(made, path, earlier_summaries(WORKSPACE.results, made.name))
+    document["warnings"] += kernel_lacks(made)
+    document["programs"] = [] if missing else programs_in_words(made)
+    document["terraform"] = None
+    if provider.makes_hosts:
+        from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
+
+        previewed = preview(made)
+        document["terraform"] = previewed.to_dict()
+        if previewed.lacking:
+            missing.append(f"{previewed.lacking} (`orch doctor --for {made.provider}`)")
+    document["machine_now"] = look().to_dict() if provider.hosts_are_this_machine else None
+    document["missing"] = missing + _missing_database(made)
+    for line in plan_lines(made, document):
+        console.result(line)
+    console.emit(document)
+
+
+def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
+    """The plan, and what is missing of the programs that it starts; ExperimentError for a file that is wrong itself."""
+    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan.topology import missing_programs
+    from orchestrator.experiment.read.problems import ExperimentError
+
+    try:
+        return make_plan(file, overrides), []
+    except ExperimentError:
+        made = make_plan(file, overrides, needs_programs=False)
+        if missing := missing_programs(made):
+            return made, missing
+        raise
+
+
+def _missing_database(made: Plan) -> list[str]:
+    """Why PostgreSQL cannot be asked on this machine, where the plan asks it."""
+    from orchestrator.experiment.model.factors import GIVEN
+    from orchestrator.experiment.plan.cells import ask_postgresql
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.local import postgresql
+
+    if PROVIDERS[made.provider].makes_hosts or os.environ.get(GIVEN) or not ask_postgresql(made.cells):
+        return []
+    try:
+        postgresql.find()
+    except OrchError as error:
+        return [f"{error.message} ({error.hint})" if error.hint else error.message]
+    return []

@@ -1,0 +1,187 @@
+"""The verb `run`: from an experiment to a report, or from an interrupted run to its end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.browser import Open, show
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments_or_runs
+from orchestrator.errors import MissingError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.experiment.plan.plan import Plan
+    from orchestrator.measure.run import Result
+
+_SPARE_BYTES = 100_000_000
+
+
+def run(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
+            show_default=False,
+            autocompletion=complete_experiments_or_runs,
+        ),
+    ] = None,
+    overrides: Overrides = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run, with the same schedule.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
+    ] = False,
+    share: ShareMachine = False,
+    opens: Open = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
+    ] = False,
+    referee: Annotated[
+        str | None,
+        typer.Option(metavar="TOOL", help="Measure beside an independent load generator: wrk, oha, ghz, or `any`."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment: make the hosts, measure, check, write the report, take everything down.
+
+    The last lines are the answer, the run folder and the report; the exit code says what went wrong on the way.
+    """
+    console.as_json = as_json
+    if resume and referee is not None:
+        raise UsageError("--referee belongs to a run that begins", hint="omit it: a resumed run keeps its referee")
+    if resume:
+        result = _resume(what, overrides, keep=keep, share=share)
+    else:
+        result = _start(what, overrides, keep=keep, share=share, referee=referee)
+    tell(result, is_full=full)
+    document = result.to_dict()
+    if referee is not None:
+        from orchestrator.cli.experiments.refereed import print_results
+
+        document["referee"] = print_results(result.folder)
+    if opens:
+        show(result.report)
+    error = result.error()
+    if error is not None:
+        error.details = document
+        raise error
+    console.emit(document)
+
+
+def _start(
+    file: str | None,
+    overrides: list[str] | None,
+    *,
+    keep: bool,
+    share: bool,
+    referee: str | None,
+) -> Result:
+    from orchestrator.cli.experiments.refereed import referee_of
+    from orchestrator.measure.run import start
+
+    plan = _plan_of(file, overrides or [])
+    beside = None if referee is None else referee_of(plan, referee)
+    _refuse_full_disk(plan)
+    _warn_of_this_machine(plan)
+    return start(plan, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share, referee=beside)
+
+
+def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
+    from orchestrator.measure.run import resume
+    from orchestrator.results.folder import LATEST, RunFolder
+
+    if overrides:
+        raise UsageError(
+            "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
+        )
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
+    _refuse_full_disk(folder.plan())
+    _warn_of_this_machine(folder.plan())
+    return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
+
+
+def _plan_of(file: str | None, overrides: list[str]) -> Plan:
+    """The plan of an experiment file, which becomes the current one, or the current one."""
+    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan import store
+
+    if file is not None:
+        plan = make_plan(Path(file), overrides)
+        store.save(plan, WORKSPACE.plans)
+        return plan
+    plan = store.current(WORKSPACE.plans)
+    if overrides:
+        raise UsageError(
+            "--set changes a plan, and the current plan exists already",
+            hint=f"name the file: orch run {plan.experiment_path} --set {overrides[0]}",
+        )
+    stale = store.is_stale(plan)
+    if stale is not None:
+        raise UsageError(f"the current plan is stale: {stale}", hint=f"plan again: orch plan {plan.experiment_path}")
+    overridden = "".join(f" --set {override}" for override in plan.overrides)
+    console.progress(f"plan {plan.id} of {plan.experiment_path}{overridden}: {plan.question}")
+    return plan
+
+
+def _refuse_full_disk(plan: Plan) -> None:
+    from orchestrator.experiment.plan.estimate import estimate
+    from orchestrator.quantities import size
+
+    here = WORKSPACE.root.resolve()
+    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
+    if free < needed:
+        raise MissingError(
+            f"not enough disk space on {here}: the run needs up to {size(needed)}, {size(free)} are free",
+            hint="free some space, or measure fewer requests",
+        )
+
+
+def _warn_of_this_machine(plan: Plan) -> None:
+    """Before anything is measured: what its kernel lacks and what else it does right now, where it is what measures."""
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
+    from orchestrator.hosts.plan_warnings import kernel_lacks
+
+    for warning in kernel_lacks(plan):
+        console.warning(warning)
+    if PROVIDERS[plan.provider].hosts_are_this_machine and (warning := look().warning()):
+        console.warning(warning)
+
+
+def _command_line() -> list[str]:
+    return ["orch", *sys.argv[1:]]
+
+
+def tell(result: Result, *, is_full: bool = False) -> None:
+    """The last lines: the answer and a small table, or all of it, and what a person looks for next."""
+    if result.kept is not None:
+        until = result.kept.get("expires_at")
+        when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        console.progress(
+            f"hosts stay up{when}: {', '.join(result.kept['hosts'])}; "
+            f"end them with `orch teardown {result.folder.name}`"
+        )
+    if result.summary is not None:
+        from orchestrator.cli.answer import answer_lines
+        from orchestrator.cli.short_answer import short_lines
+
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        for line in short_lines(result.summary, width=width, has_table=not is_full):
+            console.result(line)
+        console.result()
+        if is_full:
+            for line in answer_lines(result.summary, width=width):
+                console.result(line)
+            console.result()
+    console.result(f"run     {result.folder}")
+    if result.report is not None:
+        console.result(f"report  {result.report}")

@@ -1,0 +1,124 @@
+"""The verbs that begin with no experiment: `init` writes one, `examples` lists those that are shipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson, complete_examples
+from orchestrator.errors import UsageError, did_you_mean
+
+_DEFAULT = Path("experiments") / "first.yaml"
+_SCHEMA = Path("experiments") / "schema.json"
+_SCHEMA_LINE = "# yaml-language-server: $schema="
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="Where to write it.")] = _DEFAULT,
+    example: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="Copy this shipped experiment (`orch examples`).",
+            autocompletion=complete_examples,
+        ),
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such files instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write an experiment file to change: a commented one, or a copy of a shipped one.
+
+    It is valid as it is, and overwrites no file. Its first line names the schema, so that editors complete and check it.
+    """
+    if schema:
+        from orchestrator.experiment.model.json_schema import json_schema
+
+        console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+        return
+    console.as_json = as_json
+    text = starter(file) if example is None else _copy(example, file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{file} already exists", hint="give another name: orch init FILE") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    console.result(f"wrote {file}")
+    console.result(f"next: change it, then `orch plan {file}`")
+    console.emit({"file": str(file)})
+
+
+def starter(file: Path) -> str:
+    """The starter experiment, named after its file; its first line names `experiments/schema.json` where it is here."""
+    template = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
+    schema = schema_from(file)
+    if schema is None:
+        template = template.split("#\n", 1)[1]
+    return template.format(name=_name(file), file=file, schema=schema)
+
+
+def _copy(example: str, file: Path) -> str:
+    """A shipped experiment under the name of its new file; UsageError for an unknown one.
+
+    Documents that it reads (`json: orders.json`) are copied beside it where they are not there.
+    """
+    from orchestrator.experiment.examples import FOLDER
+
+    known = [path.stem for path in FOLDER.glob("*.yaml")]
+    if example not in known:
+        raise UsageError(f"there is no shipped experiment {example!r}", hint=did_you_mean(example, known))
+    text = (FOLDER / f"{example}.yaml").read_text(encoding="utf-8")
+    text = re.sub(r"^name: .*$", f"name: {_name(file)}", text, count=1, flags=re.MULTILINE)
+    for document in re.findall(r"\bjson: ([\w-]+\.json)", text):
+        beside = file.parent / document
+        if not beside.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes((FOLDER / document).read_bytes())
+    schema = schema_from(file)
+    rest = text.partition("\n")[2]
+    return rest.removeprefix("#\n") if schema is None else f"{_SCHEMA_LINE}{schema}\n{rest}"
+
+
+def _name(file: Path) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "_", file.stem.lower()).strip("_-")[:40] or "experiment"
+
+
+def schema_from(file: Path) -> str | None:
+    """The schema of experiments as an experiment there names it for editors; None where it is not here."""
+    return os.path.relpath(_SCHEMA, file.parent) if _SCHEMA.is_file() else None
+
+
+def examples(
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print experiments/README.md.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the shipped experiments by question, with the minutes that each takes and what it needs.
+
+    `orch run experiments/NAME.yaml` runs one, `orch init --from NAME` copies one to change.
+    """
+    from orchestrator.cli.tables import table
+    from orchestrator.experiment.examples import examples as rows_of
+    from orchestrator.experiment.examples import markdown
+
+    console.as_json = as_json
+    rows = rows_of()
+    console.emit({"examples": [asdict(row) for row in rows]})
+    if as_markdown:
+        for line in markdown(rows).splitlines():
+            console.result(line)
+        return
+    heads = ("name", "question", "minutes", "needs")
+    for line in table(heads, [(row.name, row.question, str(row.minutes), ", ".join(row.needs)) for row in rows]):
+        console.result(line)
+    console.result()
+    console.result("next: orch run experiments/NAME.yaml, or orch init --from NAME to change one")

@@ -1,0 +1,1 @@
+"""The verbs of this machine, its hosts, and the programs and databases that they need."""

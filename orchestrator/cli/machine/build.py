@@ -1,0 +1,133 @@
+"""The verb `setup build`: programs of languages that need building."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson, complete_languages
+from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from orchestrator.catalogue.building import Result
+    from orchestrator.catalogue.offers import Language
+
+
+def build(
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LANGUAGE]...",
+            help="Folders of services/.",
+            show_default=False,
+            autocompletion=complete_languages,
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
+    twice: Annotated[
+        bool, typer.Option("--twice", help="Build once more, elsewhere and from nothing, and compare the bytes.")
+    ] = False,
+    lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
+
+    Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
+    date is not built again. `build/built.json` in a language's folder records what was built.
+    """
+    from orchestrator.catalogue import building
+    from orchestrator.catalogue.read import catalogue
+
+    console.as_json = as_json
+    if lint and (again or twice):
+        raise UsageError("--lint builds nothing, so it goes neither with --again nor with --twice")
+    found = catalogue()
+    results = []
+    for language in _chosen(found.languages, named or (), lint=lint):
+        say = _saying(language)
+        if lint:
+            result = building.lint(language, found.folder, say=say)
+        else:
+            result = building.build(language, found.folder, again=again, say=say)
+            if twice and result.kind in ("built", "up to date"):
+                other = building.build_elsewhere(language, found.folder, say=say)
+                result = other if other.kind == "failed" else result
+        results.append(result)
+        _tell(result, is_twice=twice)
+    if not results:
+        console.result("no language here has linters of its own" if lint else "no language here has anything to build")
+    _end(results, is_asked=bool(named), what="the linters of" if lint else "building")
+
+
+def _chosen(known: Any, named: Sequence[str], *, lint: bool) -> list[Language]:
+    for name in named:
+        if name not in known:
+            raise UsageError(f"there is no language '{name}' in services/", hint=did_you_mean(name, known))
+    if named:
+        return [known[name] for name in dict.fromkeys(named)]
+    return [language for language in known.values() if (language.lint if lint else language.build)]
+
+
+def _saying(language: Language) -> Callable[[str], None]:
+    return lambda said: console.live(f"{language.title}: {said} ...")
+
+
+def _tell(result: Result, *, is_twice: bool) -> None:
+    """What came of it, a line for each file; of what failed its command and its last lines, on stderr."""
+    title = result.language.title
+    for name, artifact in (result.built.artifacts if result.built else {}).items():
+        told = " (up to date)" if result.kind == "up to date" else ""
+        told += " (twice the same)" if is_twice else ""
+        console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{told}")
+    if result.kind == "nothing to do":
+        console.result(f"{title}: nothing to do")
+    elif result.kind == "passed":
+        console.result(f"{title}: its linters find nothing")
+    elif result.kind == "lacking":
+        console.result(f"{title}: left out: {result.why}")
+    elif result.kind == "failed":
+        for line in _failure(result):
+            console.progress(line)
+
+
+def _failure(result: Result) -> Iterator[str]:
+    place = f" (in services/{result.language.name})" if result.command else ""
+    yield f"{result.language.title}: {shlex.join(result.command) or 'its build'}{place}: {result.why}"
+    yield from (f"    {line}" for line in result.words)
+
+
+def _end(results: Sequence[Result], *, is_asked: bool, what: str) -> None:
+    from orchestrator.catalogue.builds import LOG
+
+    document = {"languages": [_plain(result) for result in results]}
+    failed = [result.language.title for result in results if result.kind == "failed"]
+    logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
+    lacking = [result for result in results if result.kind == "lacking"]
+    if failed:
+        raise BuildFailed(
+            f"{what} {', '.join(failed)} failed",
+            hint=f"all that was said is in {', '.join(logs)}",
+            details=document,
+        )
+    if lacking and is_asked:
+        whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)
+        raise MissingError(f"what a build needs is not here: {whys}", details=document)
+    console.emit(document)
+
+
+def _plain(result: Result) -> dict[str, Any]:
+    built = result.built
+    return {
+        "language": result.language.name,
+        "result": result.kind,
+        "why": result.why,
+        "command": list(result.command),
+        "words": list(result.words),
+        "toolchain": dict(result.versions),
+        "source": None if built is None else built.source,
+        "artifacts": {} if built is None else {name: dict(vars(of)) for name, of in built.artifacts.items()},
+    }

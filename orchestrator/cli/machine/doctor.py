@@ -1,0 +1,101 @@
+"""The verb `doctor`: what this machine can do, and what it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, complete_providers
+from orchestrator.cli.tables import coloured, table
+from orchestrator.errors import MissingError, UsageError, did_you_mean
+
+REFEREE = "referee"
+_MARKS = {True: "yes", False: "no"}
+
+
+def doctor(
+    provider: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="PROVIDER",
+            help="A provider, or `referee`: exit 3 if it cannot be used here.",
+            autocompletion=complete_providers,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what this machine can do, and what each provider still needs. Changes nothing.
+
+    With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
+    """
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.probes import lacking, survey
+
+    console.as_json = as_json
+    if provider == REFEREE:
+        _referee()
+        return
+    if provider is not None and provider not in PROVIDERS:
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
+    findings = survey(WORKSPACE.plans, provider)
+    rows = []
+    for finding in findings:
+        rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
+        if not finding.is_there:
+            needed = ", ".join(finding.needed_for)
+            rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
+    _print(rows)
+    console.result()
+    asked = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
+    usable = {name: not lacking(findings, name) for name in asked}
+    for name, is_usable in usable.items():
+        console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
+    for name in (name for name in PROVIDERS if name not in usable):
+        console.result(f"provider {name}: `orch doctor --for {name}` asks the cloud")
+    console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
+    if provider is not None and not usable[provider]:
+        missing = lacking(findings, provider)
+        details = "; ".join(finding.detail for finding in missing)
+        # The findings are already on stdout; as JSON they must stay its one document.
+        console.as_json = False
+        raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
+
+
+def _referee() -> None:
+    """The load generators of `orch run --referee`; MissingError where there is none."""
+    from orchestrator.hosts.load_generators import look_for_all
+
+    looked = look_for_all()
+    rows = []
+    for found in looked:
+        detail = f"{found.version}, {found.path}" if found.is_usable else found.why
+        rows.append((_MARKS[found.is_usable], found.tool.name, f"{detail}; measures {found.tool.speaks}"))
+        if not found.is_usable:
+            rows.append(("", "", f"to get it: {found.tool.install}"))
+    _print(rows)
+    findings = [
+        {
+            "name": found.tool.name,
+            "is_there": found.is_usable,
+            "version": found.version,
+            "path": found.path,
+            "sha256": found.sha256,
+            "why": found.why,
+            "hint": "" if found.is_usable else found.tool.install,
+        }
+        for found in looked
+    ]
+    console.emit({"findings": findings})
+    if not any(found.is_usable for found in looked):
+        console.as_json = False  # stdout holds its one document already
+        raise MissingError("no independent load generator is here", hint="make referee")
+
+
+def _print(rows: list[tuple[str, str, str]]) -> None:
+    for line in coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}):
+        console.result(line)

@@ -1,0 +1,1 @@
+"""The verbs that read results: report, compare, predict, export, audit."""

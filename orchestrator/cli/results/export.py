@@ -1,0 +1,90 @@
+"""The verb `export`: runs as files of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged
+from orchestrator.cli.shared_options import AsJson, Runs, complete_formats
+
+if TYPE_CHECKING:
+    from orchestrator.exports.findings import JudgedRun
+    from orchestrator.results.folder import RunFolder
+
+
+def export(
+    runs: Runs,
+    format: Annotated[  # noqa: A002 - the option's name
+        str | None,
+        typer.Option(
+            help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
+            autocompletion=complete_formats,
+        ),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown.
+
+    All runs go into one file; docs/reference/data.md lists its columns.
+    """
+    from orchestrator.errors import UsageError
+    from orchestrator.exports.findings import file_name
+    from orchestrator.exports.targets import require_free
+    from orchestrator.exports.writers import chosen
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    of = chosen(format, out, raw=raw)
+    folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
+    is_dataset = raw and of.is_dataset
+    if out is not None:
+        require_free(out, is_dataset=is_dataset, force=force)
+    found = [_judged(folder) for folder in folders]
+    if len({run.summary.run_id for run in found}) < len(found):
+        raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
+    name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
+    path = WORKSPACE.exports / name if out is None else out
+    require_free(path, is_dataset=is_dataset, force=force)
+    _warn(found)
+    rows = of.write(found, path, raw=raw)
+    console.result(str(path))
+    console.emit(
+        {
+            "export": str(path),
+            "format": of.name,
+            "of": "samples" if raw else "cells",
+            "rows": rows,
+            "runs": [run.about() for run in found],
+        }
+    )
+
+
+def _judged(folder: RunFolder) -> JudgedRun:
+    """The run with its summary, and its report where one was written."""
+    from orchestrator.exports.findings import JudgedRun
+    from orchestrator.report.paths import report_of
+
+    found = report_of(folder, WORKSPACE.reports)
+    return JudgedRun(folder=folder, summary=judged(folder), report=found)
+
+
+def _warn(runs: list[JudgedRun]) -> None:
+    """What a reader of the file must know: which figures are invalid, and that experiments differ."""
+    for run in runs:
+        if invalid := run.about()["invalid"]:
+            console.warning(f"run {run.summary.run_id}: {invalid}")
+    if len(names := dict.fromkeys(run.summary.name for run in runs)) > 1:
+        console.warning(
+            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row says of which;"
+            " `orch compare A B` says which cells of two runs can be compared"
+        )

@@ -1,0 +1,192 @@
+"""The verb `predict`: latencies at a distance, payload and link of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged_with_model
+from orchestrator.cli.shared_options import AsJson, Run, complete_measured
+
+if TYPE_CHECKING:
+    from orchestrator.findings.summary import RunSummary
+    from orchestrator.questions.prediction.answer import Answer, Asked
+    from orchestrator.questions.prediction.shapes import Modelled
+
+
+T = TypeVar("T")
+
+
+def predict(
+    run: Run = "latest",
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Your round trip, such as 80ms.")] = None,
+    to: Annotated[str | None, typer.Option(metavar="HOST", help="Ping this host, and take its round trip.")] = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZE", help="Your payload: the larger of request and reply.")
+    ] = None,
+    rate: Annotated[str | None, typer.Option(help="Your link, such as 100Mbit/s; the run's own unless given.")] = None,
+    connection: Annotated[
+        str | None, typer.Option(help="`reuse` or `per-request`; both, where both were measured, unless given.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=10_000, help="Requests in flight at once.")] = 1,
+    operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="This stack alone: its label, id or protocol; again for more; every one unless given.",
+            autocompletion=complete_measured("stack"),
+        ),
+    ] = None,
+    matters: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the experiment that measures what cannot be predicted.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the latency of every stack at your own distance, payload and link, from a run and its cost model.
+
+    Printed are latencies with 90 % intervals, their causes, and the fastest; exit status 2 where nothing can be predicted.
+    """
+    from orchestrator.cli.results.drafts import draft_of_gap, would_fill, write
+    from orchestrator.cli.results.predict_text import lines
+    from orchestrator.experiment.read import units
+    from orchestrator.hosts.local.host import round_trip_to
+    from orchestrator.questions.prediction.answer import Asked, answer
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    _require_one(rtt, to, size, connection)
+    share = None if matters is None else _read("--matters", units.parse_margin, _number(matters))
+    asked = Asked(
+        rtt=0.0 if rtt is None else _read("--rtt", units.parse_duration, rtt) * 1000,
+        size=_read("--bytes", units.parse_size, size),
+        rate_mbit=None if rate is None else _read("--rate", units.parse_bit_rate, rate),
+        connection=connection,
+        in_flight=concurrency,
+        operation=operation,
+    )
+    folder = RunFolder.open(run, root=WORKSPACE.results)
+    if to is not None:
+        console.progress(f"pinging {to}")
+        asked = replace(asked, rtt=round_trip_to(to))
+    summary = judged_with_model(folder)
+    model = _required_model(summary, asked)
+    asked = replace(asked, stacks=_stacks(summary, stack or ()))
+    found = answer(model, asked, summary.matters if share is None else share)
+    if plan is not None:
+        write(plan, draft_of_gap(summary, found))
+    missing = would_fill(summary, found) if found.refused and plan is None else ""
+    for line in lines(summary, found, missing if found.settings else ""):
+        console.result(line)
+    if plan is not None:
+        console.result(f"wrote {plan}; next: orch plan {plan}")
+    console.emit({"run": summary.run_id, **found.to_dict(), "missing": missing, "wrote": plan and str(plan)})
+    if not found.settings:
+        _refuse(found, missing)
+
+
+def _require_one(rtt: str | None, to: str | None, size: str | None, connection: str | None) -> None:
+    from orchestrator.errors import UsageError, did_you_mean
+
+    if (rtt is None) == (to is None):
+        raise UsageError("give your round trip: either --rtt or --to", hint="orch predict RUN --rtt 80ms --bytes 20kB")
+    if size is None:
+        raise UsageError("give your payload: --bytes", hint="orch predict RUN --rtt 80ms --bytes 20kB")
+    if connection not in (None, "reuse", "per-request"):
+        raise UsageError(
+            f"--connection {connection!a}: connections are kept or opened for each request",
+            hint=did_you_mean(connection, ("reuse", "per-request")),
+        )
+
+
+def _read(option: str, parse: Callable[[object], T], text: str | float | None) -> T:
+    """A quantity with its unit; UsageError names the option."""
+    from orchestrator.errors import UsageError
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+def _number(text: str) -> str | float:
+    """A bare number as one, as YAML reads it: the share 0.05."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _required_model(summary: RunSummary, asked: Asked) -> Modelled:
+    """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is asked."""
+    from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
+    from orchestrator.questions.prediction.find import QUESTION
+
+    modelled = QUESTION.of(summary)
+    if modelled is None:
+        raise UsageError(
+            f"run {summary.run_id} searched for rates: it has no latencies to fit",
+            hint="measure a distance: orch plan experiments/decision_map.yaml",
+        )
+    if modelled.refusals:
+        raise InvalidMeasurement(
+            f"run {summary.run_id} has no cost model: {' '.join(modelled.refusals)}",
+            hint="experiments/decision_map.yaml measures what a model needs",
+            shown=(f"run {summary.run_id} has no cost model:", *modelled.refusals),
+        )
+    for name, value in (("connection", asked.connection), ("operation", asked.operation)):
+        known = sorted({str(getattr(series, name)) for series in modelled.series})
+        if value is not None and value not in known:
+            raise UsageError(
+                f"{name} {value!a} was not measured in run {summary.run_id}", hint=did_you_mean(value, known)
+            )
+    operations = sorted({series.operation for series in modelled.series})
+    if asked.operation is None and len(operations) > 1:
+        raise UsageError(
+            f"run {summary.run_id} measured several operations: say which one, with --operation",
+            hint=f"known: {', '.join(operations)}",
+        )
+    return modelled
+
+
+def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
+    """Ids of the stacks that are asked for; a protocol that was not measured as it is. UsageError: no word for a stack."""
+    from orchestrator.catalogue.read import protocols
+    from orchestrator.errors import UsageError, did_you_mean
+    from orchestrator.experiment.plan.plan import read_plan
+
+    measured = read_plan(summary.plan).stacks
+    found: list[str] = []
+    for word in words:
+        ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
+        if not ids and word not in protocols():
+            known = dict.fromkeys([*(stack.label for stack in measured), *protocols()])
+            raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
+        found += ids or [word]
+    return tuple(dict.fromkeys(found))
+
+
+def _refuse(found: Answer, missing: str) -> None:
+    from orchestrator.errors import UsageError
+
+    console.as_json = False  # stdout holds its one document already
+    reasons: dict[str, list[str]] = {}
+    for refused in found.refused:
+        for why in refused.why:
+            reasons.setdefault(why, []).append(
+                f"{refused.label}, {refused.setting}" if refused.series else refused.label
+            )
+    every = len(found.refused)
+    shown = [why if len(of) == every > 1 else f"{'; '.join(of)}: {why}" for why, of in reasons.items()]
+    raise UsageError(
+        f"nothing is predicted there: {'; '.join(shown)}",
+        hint=missing or "see the experiment that was written: it measures what is missing",
+    )

@@ -1,0 +1,167 @@
+"""The verb `report`: a run as one HTML file, as pictures, in Markdown or in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orchestrator.cli.browser import Open, show
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged, keep
+from orchestrator.cli.shared_options import AsJson, complete_runs
+from orchestrator.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.findings.summary import RunSummary
+    from orchestrator.report.dataset.run import Dataset
+
+STDOUT = Path("-")
+
+
+def report(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Run id, its beginning, a path, `latest`, or a report: FILE.html.",
+            autocompletion=complete_runs,
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium."),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
+    ] = None,
+    line: Annotated[bool, typer.Option("--line", help="Print what was found in one line, for a chat.")] = False,
+    opens: Open = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a run's report again, from its stored data, or from what an earlier report of it carries.
+
+    What analysis finds is stored in the run folder anew. With `--line` or `--markdown -` that alone is on stdout; where the
+    page is then stands on stderr.
+    """
+    from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
+    from orchestrator.report.dataset.block import is_page
+    from orchestrator.report.dataset.made import page
+    from orchestrator.report.page import write_page
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    _require_sense(runs, out, markdown)
+    browser = _browser() if pictures is not None else ""
+    for name in runs:
+        if not is_page(name):
+            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
+    written, pages = [], []
+    for name in runs:
+        summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
+        pages.append(write_page(page(dataset), path))
+        (console.progress if line or markdown == STDOUT else console.result)(str(pages[-1]))
+        card = SCORECARD.of(summary)
+        entry: dict[str, Any] = {
+            "run": summary.run_id,
+            "report": str(pages[-1]),
+            "samples": {"inside": dataset.inside, "of": dataset.of},
+            "scorecard": card and asdict(card),
+        }
+        shown = dataset.summary()
+        if pictures is not None:
+            of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
+            entry["pictures"] = [str(file) for file in _draw(shown, of_run, browser)]
+        written.append(entry | _in_short(shown, markdown, line=line))
+    console.emit({"reports": written})
+    if opens:
+        for path in pages:
+            show(path)
+
+
+def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None) -> None:
+    """UsageError for options that contradict each other."""
+    for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
+        if file is not None and len(runs) > 1:
+            raise UsageError(
+                f"{option} names one file, and {len(runs)} runs were asked for",
+                hint=f"omit {option}" + (": each report then gets its own name under reports/" if file is out else ""),
+            )
+    if out is not None and out == markdown:
+        raise UsageError("--out and --markdown name the same file", hint="name two")
+
+
+def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
+    """The summary of a run folder, what its report carries, and where that goes."""
+    from orchestrator.report import default_path
+    from orchestrator.report.dataset.made import packed
+    from orchestrator.results.folder import RunFolder
+
+    folder = RunFolder.open(run, root=WORKSPACE.results)
+    summary = judged(folder)
+    keep(folder, summary)
+    path = out or default_path(summary, WORKSPACE.reports, folder.origin())
+    if (why := folder.why_not_ours()) is not None:
+        console.progress(f"{folder.path}: {why}; so its report is stored apart from those of runs made here")
+    return summary, packed(folder, summary=summary), path
+
+
+def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
+    """As `_of_run`, of a report: it lies apart from those of runs made here."""
+    from orchestrator.report import default_path
+    from orchestrator.report.dataset.block import read_page
+
+    dataset = read_page(Path(name)).dataset
+    summary = dataset.summary()
+    return summary, dataset, out or default_path(summary, WORKSPACE.reports, dataset.digest()[:12])
+
+
+def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
+    from orchestrator.hosts import chromium
+    from orchestrator.report.pictures import write_pictures
+
+    written = write_pictures(summary, folder, partial(chromium.browse, browser), console.live)
+    console.progress(f"{folder}: {len(written.files)} pictures")
+    if written.left_out:
+        console.progress(f"{written.left_out}; the page has them, each with *Save picture*")
+    return written.files
+
+
+def _browser() -> str:
+    """The program that draws; MissingError without it."""
+    from orchestrator.errors import MissingError
+    from orchestrator.hosts import chromium
+
+    if (program := chromium.find()) is None:
+        raise MissingError(
+            "--pictures draws with chromium, and there is none on the PATH",
+            hint=f"{chromium.INSTALL}, or leave --pictures out and save pictures from the page",
+        )
+    return program
+
+
+def _in_short(summary: RunSummary, file: Path | None, *, line: bool) -> dict[str, str]:
+    from orchestrator.report.markdown import line as one_line
+    from orchestrator.report.markdown import markdown
+    from orchestrator.report.page import write_page
+
+    found: dict[str, str] = {}
+    if file is not None:
+        text = markdown(summary)
+        if file == STDOUT:
+            found["markdown"] = text
+            for each in text.splitlines():
+                console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
+        else:
+            found["markdown"] = str(write_page(text, file, option="--markdown"))
+            console.progress(f"{file}: the summary in Markdown")
+    if line:
+        found["line"] = one_line(summary)
+        console.result(found["line"].replace("\u00a0", " ").replace("\u202f", " "))
+    return found

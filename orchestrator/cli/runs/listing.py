@@ -1,0 +1,242 @@
+"""The verbs that list runs, change what is known of one, and change which are here."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orchestrator.cli.console import console, plain
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import (
+    AsJson,
+    Host,
+    IndexAt,
+    Name,
+    OfTeam,
+    Placement,
+    Run,
+    Runs,
+    Since,
+    Stack,
+    Tag,
+    Until,
+    Verdict,
+    Yes,
+    an_index,
+    filters,
+    nearest_to,
+    nothing_here,
+    update_index,
+)
+from orchestrator.cli.tables import confirmed, table
+
+if TYPE_CHECKING:
+    from orchestrator.history.record import Listed
+
+SCHEMA_VERSION = 1
+_MOST_OF_A_NAME, _MOST_OF_STACKS = 24, 32  # characters
+_LEAST_OF_A_SENTENCE = 24
+_ELSEWHERE = "*"
+
+
+def list_runs(
+    experiment: Name = None,
+    stack: Stack = None,
+    placement: Placement = None,
+    host: Host = None,
+    since: Since = None,
+    until: Until = None,
+    verdict: Verdict = None,
+    tag: Tag = None,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
+    index: IndexAt = None,
+    team: OfTeam = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
+    console.as_json = as_json
+    wanted = filters(
+        experiment=experiment,
+        stack=stack,
+        placement=placement,
+        host=host,
+        since=since,
+        until=until,
+        verdict=verdict,
+        tag=tag,
+    )
+    with an_index(index, of_team=team) as (opened, _):
+        listed = opened.runs(replace(wanted, limit=limit))
+        total = len(listed) if len(listed) < limit else opened.count(wanted)
+        hint = None if listed else nearest_to(wanted, opened)
+    runs = [run.to_dict() for run in listed]
+    console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
+    if not listed:
+        is_any = wanted != type(wanted)()
+        none = nothing_here(is_shared=index is not None or team)
+        console.result(f"no run matches{f': {hint}' if hint else ''}" if is_any else none)
+    else:
+        _print(listed, total)
+
+
+def _print(listed: list[Listed], total: int) -> None:
+    heads = ("run", "date", "experiment", "state", "stacks", "checks", "answer")
+    rows = [(*_columns(run), plain(_sentence(run))) for run in listed]
+    width = shutil.get_terminal_size((160, 24)).columns
+    taken = sum(max(map(len, column)) for column in zip(heads[:-1], *(row[:-1] for row in rows), strict=True))
+    room = width - taken - 2 * (len(heads) - 1)
+    is_beside = room >= _LEAST_OF_A_SENTENCE
+    if is_beside:
+        lines = list(table(heads, [(*row[:-1], _cut(row[-1], room)) for row in rows]))
+    else:
+        lines = list(table(heads[:-1], [row[:-1] for row in rows]))
+    console.result(console.style(lines[0], "bold"))
+    for line, row in zip(lines[1:], rows, strict=True):
+        console.result(line)
+        if not is_beside and row[-1]:
+            console.result(f"    {_cut(row[-1], width - 4)}")
+    if any(not run.is_ours for run in listed):
+        console.result(f"{_ELSEWHERE} not made here, or changed since: only read")
+    if total > len(listed):
+        console.result(f"{len(listed):,} of {total:,} runs; --limit shows more")
+
+
+def _columns(run: Listed) -> tuple[str, ...]:
+    mark = _ELSEWHERE if not run.is_ours else ""
+    counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
+    checks = ", ".join(f"{number} {word}" for number, word in counts if number)
+    return (
+        plain(run.id) + mark,
+        run.started[:16].replace("T", " ") or "-",
+        _cut(plain(run.name), _MOST_OF_A_NAME) or "-",
+        plain(run.state),
+        _cut(plain(", ".join(run.stacks)), _MOST_OF_STACKS) or "-",
+        run.validity if run.validity == "not judged" else checks,
+    )
+
+
+def _sentence(run: Listed) -> str:
+    """Tags, how many notes there are (`orch runs note RUN` shows them), and the answer, or why there is none."""
+    tags = "".join(f"[{tag}] " for tag in run.tags)
+    notes = f"({len(run.notes)} {'note' if len(run.notes) == 1 else 'notes'}) " if run.notes else ""
+    return f"{tags}{notes}{run.verdict or run.trouble}".strip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(0, width - 1)]}…"
+
+
+def note(
+    run: Run,
+    text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a note on a run, or show its notes and tags; notes lie in .orch/notes, not in run folders."""
+    from orchestrator.clock import SYSTEM
+    from orchestrator.history import noted
+    from orchestrator.history.folders import folder_of
+
+    console.as_json = as_json
+    name = folder_of(WORKSPACE, run).name
+    if text is None:
+        annotations = noted.read(WORKSPACE.notes, name)
+    else:
+        annotations = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
+    console.emit({"run": name, **asdict(annotations)})
+    console.result(f"run {name}" + (f"  [{', '.join(annotations.tags)}]" if annotations.tags else ""))
+    for written in annotations.notes:
+        first, *more = written.text.split("\n")
+        console.result(f"  {written.at[:16].replace('T', ' ')}  {first}")
+        for line in more:
+            console.result(f"  {'':16}  {line}")
+    if not annotations.notes:
+        console.result("  no notes")
+
+
+def tag(
+    run: Run,
+    tags: Annotated[list[str], typer.Argument(metavar="TAG...", help="Words of letters, digits and . _ - / : +")],
+    remove: Annotated[bool, typer.Option("--remove", help="Remove these tags.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tag a run, or remove tags; `orch runs --tag` finds it by them."""
+    from orchestrator.history import noted
+    from orchestrator.history.folders import folder_of
+
+    console.as_json = as_json
+    name = folder_of(WORKSPACE, run).name
+    annotations = noted.change_tags(WORKSPACE.notes, name, **{"remove" if remove else "add": tags})
+    console.emit({"run": name, "tags": list(annotations.tags)})
+    console.result(f"run {name}: {', '.join(annotations.tags) or 'no tags'}")
+
+
+def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Delete runs: their folders, their reports, and their notes.
+
+    Nothing is deleted where one of several may not be. A run that was not made here is named by its path in results/.
+    """
+    from orchestrator.history import folders
+    from orchestrator.hosts.provision.registry import Registry
+    from orchestrator.report.paths import report_of
+
+    console.as_json = as_json
+    standing = [intent.run_id for intent in Registry(WORKSPACE.deployments).standing()]
+    chosen = {
+        path.path.name: path for path in (folders.find_deletable(WORKSPACE, run, standing=standing) for run in runs)
+    }
+    reports = {name: [path for path in (report_of(run, WORKSPACE.reports),) if path] for name, run in chosen.items()}
+    for name, run in chosen.items():
+        beside = "".join(f", {path}" for path in reports[name])
+        console.progress(f"{run.path}{beside}{'' if run.is_ours else '  (not made here)'}")
+    if not yes:
+        confirm(len(chosen), "delete")
+    for name, run in chosen.items():
+        folders.delete(WORKSPACE, run, reports[name])
+    update_index()
+    console.result(f"deleted: {', '.join(chosen)}")
+    gone = {name: [str(path) for path in (run.path, *reports[name])] for name, run in chosen.items()}
+    console.emit({"deleted": gone})
+
+
+def confirm(count: int, verb: str) -> None:
+    """UsageError where nobody can be asked, or nobody says yes."""
+    from orchestrator.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
+    if not confirmed(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good?"):
+        raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")
+
+
+def import_(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Run folders (docs/how-to/read-and-share.md).")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Import runs that were made elsewhere, verified first.
+
+    Each is copied into results/, where it is shown and read like other runs, and never counts as made here.
+    """
+    from orchestrator.history.folders import import_run
+
+    console.as_json = as_json
+    documents: list[dict[str, Any]] = []
+    for path in paths:
+        imported = import_run(WORKSPACE, path)
+        if imported.is_new:
+            console.result(
+                f"run {imported.run}: {imported.files} files as they were written, copied to {imported.path}"
+            )
+        else:
+            console.result(f"run {imported.run}: it is here already")
+        if imported.remark:
+            console.warning(f"run {imported.run}: {imported.remark}")
+        documents.append({**asdict(imported), "path": str(imported.path)})
+    update_index()
+    console.emit({"imported": documents})

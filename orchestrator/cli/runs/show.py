@@ -1,0 +1,113 @@
+"""The verbs that show one run: its result, or its checks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.keeping import judged, keep
+from orchestrator.cli.shared_options import AsJson, Run
+from orchestrator.cli.tables import coloured, table
+from orchestrator.quantities import count
+
+if TYPE_CHECKING:
+    from orchestrator.findings.check_result import CheckResult
+
+_EXAMPLES = 3
+_STYLES = {"not applicable": "dim", "pass": "green", "cannot tell": "dim", "warn": "yellow", "fail": "red"}
+
+
+def show(
+    run: Run = "latest",
+    full: Annotated[bool, typer.Option("--full", help="Print every sentence and table, and the scorecard.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the result of a run: the answer and its figures, as `orch run` ends with it."""
+    from orchestrator.cli.answer import answer_lines
+    from orchestrator.cli.short_answer import short_lines
+    from orchestrator.cli.table_lines import tables_lines
+    from orchestrator.questions.scorecard.words import tables as scorecard_tables
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    summary = judged(RunFolder.open(run, root=WORKSPACE.results))
+    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    for line in short_lines(summary, width=width, has_table=not full):
+        console.result(line)
+    if full:
+        console.result()
+        for line in (*answer_lines(summary, width=width), *tables_lines(scorecard_tables(summary), width)):
+            console.result(line)
+    console.emit(summary.documents()["summary.json"])
+
+
+def check(
+    run: Run = "latest",
+    everything: Annotated[bool, typer.Option("--all", help="Show what each check found in every cell.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show whether a run is valid: each check, its verdict, its numbers, and what to do. Exit 5 when one fails.
+
+    The checks are stored in the run folder anew.
+    """
+    from orchestrator.checks import failed_names
+    from orchestrator.errors import InvalidMeasurement
+    from orchestrator.findings.check_result import checks_document, counts, in_words
+    from orchestrator.report.groups import cell_names, groups
+    from orchestrator.results.folder import RunFolder
+    from orchestrator.wording.left_out import invalid_numbers
+
+    console.as_json = as_json
+    folder = RunFolder.open(run, root=WORKSPACE.results)
+    summary = judged(folder)
+    keep(folder, summary)
+    console.emit(checks_document(summary.checks))
+    names = cell_names(groups(summary), in_full=True)
+    rows = [
+        row
+        for name in dict.fromkeys(check.name for check in summary.checks)
+        for row in _rows([check for check in summary.checks if check.name == name], names, everything=everything)
+    ]
+    for line in coloured(table(("", "", ""), rows), _STYLES):
+        console.result(line)
+    console.result(in_words(counts(summary.checks)))
+    if failed := failed_names(summary.checks):
+        console.as_json = False  # stdout holds its one document already
+        raise InvalidMeasurement(
+            f"run {summary.run_id}: {', '.join(failed)} failed. {invalid_numbers(summary)}",
+            hint="see above for what each check found and what to do; `--json` gives the numbers it used",
+        )
+
+
+def _rows(results: list[CheckResult], names: dict[str, str], *, everything: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield verdict, name and text of a check; then the worst cells that did not pass, and what to do about them."""
+    by_verdict = {verdict: [r for r in results if r.verdict == verdict] for verdict in reversed(_STYLES)}
+    worst = next(verdict for verdict, group in by_verdict.items() if group)
+    notable = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
+    is_of_run = len(results) == 1 and results[0].cell is None
+    yield worst, results[0].name, results[0].explanation if is_of_run else _tally(by_verdict)
+    shown = results if everything else notable[: 1 if worst == "cannot tell" else _EXAMPLES]
+    if not is_of_run:
+        for result in shown:
+            where = names.get(result.cell, result.cell) if result.cell else "the run"
+            yield "", "", f"{where}: {result.explanation}"
+    if (more := len(notable) - len(shown)) > 0:
+        yield "", "", f"... and {count(more, 'more cell')}; --all shows every cell"
+    for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
+        yield "", "", f"-> {action}"
+
+
+def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:
+    """How many cells got which verdict; one number where all got the same."""
+    counts = [f"{len(found)} {verdict}" for verdict, found in by_verdict.items() if found]
+    cells = sum(result.cell is not None for found in by_verdict.values() for result in found)
+    if len(counts) > 1:
+        return ", ".join(counts)
+    if not cells:
+        return f"all {sum(map(len, by_verdict.values()))}"  # of each placement, say
+    return f"{'all ' if cells > 1 else ''}{cells} {'cell' if cells == 1 else 'cells'}"

@@ -1,0 +1,208 @@
+"""The verb `runs trend`: a cell over runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from orchestrator.cli.console import console, plain
+from orchestrator.cli.shared_options import (
+    AsJson,
+    Host,
+    IndexAt,
+    Name,
+    OfTeam,
+    Placement,
+    Since,
+    Stack,
+    Tag,
+    Until,
+    Verdict,
+    an_index,
+    complete_cells,
+    filters,
+    nearest_to,
+    nothing_here,
+)
+from orchestrator.cli.tables import table
+
+if TYPE_CHECKING:
+    from orchestrator.history.filters import Filters
+    from orchestrator.history.index import Index
+    from orchestrator.history.record import Seen
+    from orchestrator.history.trend import Point, Trend
+    from orchestrator.quantities import Unit
+
+SCHEMA_VERSION = 1
+_MOST_CELLS = 50
+_MOST_NOTES = 3
+_STYLES = {"improved": "green", "regressed": "red"}
+_MARK = ">"
+_LEGEND = (
+    "Each run is held against all earlier ones since the last change, taken together; `change` is against the run before, "
+    "above 1 is slower."
+)
+
+
+def trend(
+    cells: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CELL-or-STACK...",
+            help="Id of a cell, its beginning, or a stack's id or label.",
+            autocompletion=complete_cells,
+        ),
+    ] = None,
+    statistic: Annotated[
+        Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
+    ] = "median",
+    experiment: Name = None,
+    stack: Stack = None,
+    placement: Placement = None,
+    host: Host = None,
+    since: Since = None,
+    until: Until = None,
+    verdict: Verdict = None,
+    tag: Tag = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
+    ] = False,
+    index: IndexAt = None,
+    team: OfTeam = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a cell over runs, oldest first, and mark where it changed; without a cell, list the cells that runs measured."""
+    console.as_json = as_json
+    wanted = filters(
+        experiment=experiment,
+        stack=stack,
+        placement=placement,
+        host=host,
+        since=since,
+        until=until,
+        verdict=verdict,
+        tag=tag,
+    )
+    is_shared = index is not None or team
+    with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
+        if rebuild:
+            console.progress(
+                f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
+            )
+        if not cells:
+            _list(opened, wanted, is_shared=is_shared)
+            return
+        chosen = [_seen(opened, word, wanted, is_shared=is_shared) for word in cells]
+    from orchestrator.history.trend import trend
+
+    by_cell = {cell: seen[-limit if limit else 0 :] for of_word in chosen for cell, seen in of_word.items()}
+    trends = [trend(seen, statistic) for seen in by_cell.values()]
+    console.emit({"schema_version": SCHEMA_VERSION, "trends": [each.to_dict() for each in trends]})
+    for each in trends:
+        _print(each)
+    if any(len(each.points) > 1 for each in trends):
+        console.result(_LEGEND)
+
+
+def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[str, list[Seen]]:
+    """The cells that a word means, with their runs; UsageError, with what it may stand for, where no run measured it."""
+    from orchestrator.errors import UsageError, did_you_mean
+
+    cells = index.seen(word, wanted)
+    if cells:
+        return cells
+    if index.seen(word, type(wanted)()):
+        few = nearest_to(wanted, index) or "fewer conditions find more"
+        raise UsageError(f"no run measured {word!r} under these conditions", hint=few)
+    stacks = index.known("stack")
+    hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
+    raise UsageError(f"no run measured {word!r}", hint=hint)
+
+
+def _none_judged(index: Index, *, is_shared: bool) -> str:
+    """Why no cell is known at all."""
+    from orchestrator.history.filters import Filters
+
+    if index.count(Filters()):
+        return "no run here has been judged; `orch report RUN` judges one"
+    return nothing_here(is_shared=is_shared)
+
+
+def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
+    """Print the cells of the chosen runs; where there is none, what may help."""
+    cells = index.cells(wanted)
+    rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
+    console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
+    if not cells:
+        few = (
+            f"no cell was measured under these conditions: {nearest_to(wanted, index) or 'fewer conditions find more'}"
+        )
+        console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
+        return
+    shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
+    for line in table(("runs", "cell", "measured"), shown):
+        console.result(line)
+    if len(cells) > _MOST_CELLS:
+        console.result(f"and {len(cells) - _MOST_CELLS:,} more; --json has all")
+
+
+def _print(of: Trend) -> None:
+    from orchestrator import quantities
+    from orchestrator.history.trend import letter
+
+    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
+    beside = "p99" if of.statistic == "median" else "median"
+    medians = [value for point in of.points for value in (point.median, point.p99) if value is not None]
+    unit = quantities.unit_for(medians)
+    heads = [f"{by}, {unit.name}" if of.statistic != "throughput" else by, "95 % interval", f"{beside}, {unit.name}"]
+    several = len(of.environments) > 1
+    console.result(console.style(f"{plain(of.label)} · {quantities.count(len(of.points), 'run')}", "bold"))
+    rows = [_row(point, of, unit, beside, several=several) for point in of.points]
+    lines = list(
+        table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
+    )
+    console.result(lines[0])
+    for line, point in zip(lines[1:], of.points, strict=True):
+        console.result(console.style(line, _STYLES[point.verdict]) if point.is_change else line)
+        if point.notes:
+            more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
+            console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
+    for number, differs in enumerate(of.environments):
+        if several:
+            told = "; ".join(differs) if differs else "the conditions of the first run"
+            console.result(f"  {letter(number)}: {told}")
+    if several:
+        console.result("  Runs on different letters are not compared.")
+    if any(quantities.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
+        console.result(f"  *: {quantities.VAGUE}.")
+    marked = sum(point.is_change for point in of.points)
+    found = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
+    console.result(f"  {found}." if len(of.points) > 1 else "  One run alone: there is nothing to hold it against yet.")
+    console.result()
+
+
+def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
+    from orchestrator import quantities
+    from orchestrator.history.trend import against_earlier, letter
+
+    value: float | None = getattr(point, of.statistic)
+    interval = getattr(point, f"{of.statistic}_interval")
+    other: float | None = getattr(point, beside)
+    text = quantities.rate if of.statistic == "throughput" else unit.text
+    return (
+        _MARK if point.is_change else "",
+        point.started[:16].replace("T", " ") or "-",
+        plain(point.run),
+        "-" if value is None else text(value),
+        "-"
+        if interval is None
+        else "*"
+        if quantities.is_vague(interval)
+        else " to ".join(text(bound) for bound in interval),
+        "-" if other is None else unit.text(other),
+        *((letter(point.environment),) if several else ()),
+        "-" if point.change is None else f"{quantities.factor(point.change)}×",
+        plain(against_earlier(point)),
+    )
