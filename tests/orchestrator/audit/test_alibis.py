@@ -116,3 +116,13 @@ def test_loads_of_one_stack_are_no_template_and_stacks_of_one_load_are(stated):
     stacks = [row | {"protocol": name, "concurrency": 16} for name, row in zip("abcd", rows, strict=True)]
     assert not accusations(stated=stated, results=loads)
     assert ("tail template", "contradicted") in accusations(stated=stated, results=stacks)
+
+
+def test_pollers_of_several_periods_are_ramps_and_no_template():
+    periods = (10.0, 50.0, 100.0, 500.0)
+    shares = {"min": 0.001, "mean": 0.5, "median": 0.501, "sd": 0.288, "p95": 0.951, "p99": 0.99, "max": 1.0}
+    rows = [
+        {"name": f"r{p}", "protocol": f"p{p}", "samples": 5000, **{n: round(s * p, 3) for n, s in shares.items()}}
+        for p in periods
+    ]
+    assert not accusations(stated={"mode": "open loop"}, results=rows)

@@ -121,6 +121,78 @@ def accusations(file: AuditFile) -> list[Assessment]:
     return [f for f in examine(file).assessments if f.verdict in ("impossible", "contradicted")]
 
 
+FAR = {
+    "placements": [{"name": "here", "ping_ms": 0.03}, {"name": "zone", "ping_ms": 1.5}, {"name": "far", "ping_ms": 35}]
+}
+ON_BOTH = {"protocol": "grpc", "operation": "img", "connection": "reuse"}
+HONEST: dict[str, AuditFile] = {
+    "both ends fought for one CPU where they shared a host": published(
+        [
+            {"name": "here", "placement": "here", "mean": 40, **ON_BOTH},
+            {"name": "far", "placement": "far", "mean": 55, **ON_BOTH},
+        ],
+        **FAR,
+    ),
+    "a ping whose first packet was slow": published(
+        [{"name": "zone", "placement": "zone", "min": 0.41, "mean": 0.55, **ON_BOTH}], **FAR
+    ),
+    "a larger initial window": published(
+        [
+            {
+                "name": "here",
+                "placement": "here",
+                "mean": 3,
+                **ON_BOTH,
+                "connection": "per-request",
+                "request_bytes": 90_000,
+            },
+            {
+                "name": "far",
+                "placement": "far",
+                "mean": 75,
+                **ON_BOTH,
+                "connection": "per-request",
+                "request_bytes": 90_000,
+            },
+        ],
+        **FAR,
+    ),
+    "figures rounded to other digits": published([{"name": "r", "min": 1.2, "median": 1.15, "mean": 1.2, "max": 1.19}]),
+    "a client that works between calls": published(
+        [{"name": "r", "mean": 0.3, "throughput_per_s": 1900}], stated={"mode": "sequential"}
+    ),
+    "a mean of all requests beside a median of the runs' throughputs": published(
+        [{"name": "r", "mean": 5.4, "concurrency": 16, "throughput_per_s": 6000}],
+        stated={"mode": "closed loop", "repeats": 5},
+    ),
+    "an open loop": published(
+        [{"name": "r", "mean": 80, "concurrency": 10, "throughput_per_s": 1000}], stated={"mode": "open loop"}
+    ),
+    "events lost under overload, and told": published([{"name": "r", "offered_per_s": 1000, "delivered_per_s": 700}]),
+    "thin tails of a hundred requests": published(
+        [
+            {"name": f"r{i}", "samples": 100, "mean": i, "sd": 0.35 * i, "p99": 1.9 * i, "max": 2 * i}
+            for i in (1, 2, 3, 4)
+        ]
+    ),
+    "one network's jitter under every stack": published(
+        [
+            {"name": f"r{i}", "samples": 1000, "mean": 30 + i, "sd": 9, "p99": 55 + i, "max": 62 + i}
+            for i in (1, 2, 3, 4)
+        ]
+    ),
+    "an echo whose two directions overlap": published(
+        [{"name": "far", "placement": "far", "mean": 100, "request_bytes": 1_000_000, "reply_bytes": 1_000_000}],
+        placements=[{"name": "far", "ping_ms": 5, "link_mbit": 100}],
+    ),
+}
+
+
+@pytest.mark.parametrize("file", HONEST.values(), ids=HONEST.keys())
+def test_an_honest_publication_is_not_accused(file: AuditFile) -> None:
+    assert accusations(file) == []
+
+
 def as_published(summary: RunSummary) -> AuditFile:
     """A run of ours as someone would publish it: rounded figures, the pings, and what is known of each row."""
     pings = {c.placement: c.ping_floor for c in summary.cells if c.ping_floor}

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -73,6 +74,27 @@ def test_all_files_of_a_table_have_one_schema_and_no_partition_in_it(shared: Pat
 
 
 # The page's own queries, on what was really written.
+
+
+def statements(language: str) -> list[str]:
+    return [block.partition("```")[0] for block in DOCS.read_text(encoding="utf-8").split(f"```{language}\n")[1:]]
+
+
+def test_the_example_for_duckdb_gives_the_medians_and_their_conditions(shared: Path) -> None:
+    (query,) = (text for text in statements("sql") if "read_parquet" in text)
+    found = duckdb.sql(query.replace("DATASET", str(shared))).df()
+    assert set(found["run"]) == {SOUND, BROKEN, FORMULA}
+    assert not found[found["run"] == BROKEN]["stack"].str.startswith("rest").any(), "a check invalidates it"
+    assert {"experiment", "run", "cpu", "stack", "requests", "median_ms"} <= set(found)
+    assert set(found[found["run"] == SOUND]["requests"]) == {3 * 1000}
+    cells = duckdb.sql(
+        f"SELECT stack_id, median_ms FROM read_parquet('{shared}/cells/**/*.parquet', hive_partitioning = true) "  # noqa: S608 - names of ours
+        f"WHERE run = '{SOUND}'"
+    ).df()
+    for _, row in found[found["run"] == SOUND].iterrows():
+        (figure,) = cells[cells["stack_id"] == row["stack"]]["median_ms"]
+        assert row["median_ms"] == pytest.approx(figure, rel=0.05), "the report's is a mean over trials"
+    assert set(found["cpu"]) == {"Synthetic 3000"}
 
 
 # Others' files, other versions, runs that may not leave.

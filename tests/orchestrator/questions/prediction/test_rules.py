@@ -26,6 +26,36 @@ def test_two_alike_do_not_matter_anywhere() -> None:
     )
 
 
+def test_one_that_is_always_twice_as_fast_is_ahead_everywhere() -> None:
+    near = said(
+        Truth(name="rest", own=60.0), Truth(name="grpc", own=10.0), rtts=(1.0, 3.0, 9.0), sizes=(100, 1_000, 9_000)
+    )
+    assert near == ("connections kept open: at every distance and payload of the map grpc is ahead.",)
+
+
+def test_what_hosts_take_matters_near_and_not_far() -> None:
+    """2 ms of difference are more than 10 % up to a round trip of about 19 ms."""
+    (found,) = said(Truth(name="rest", own=3.0, per_kb=0.0), Truth(name="grpc", own=1.0, per_kb=0.0), rate=10_000.0)
+    from_to = re.fullmatch(
+        r"connections kept open: up to a round trip of (\d+) ms grpc is ahead, (?:from (\d+) ms on|beyond it) it does not"
+        r" matter which one \(all within 10 %\)(?:; between them it depends on the payload)?\.",
+        found,
+    )
+    assert from_to is not None, found
+    assert 12 <= int(from_to[1]) <= 20
+    assert 15 <= int(from_to[2] or from_to[1]) <= 25
+
+
+def test_what_bytes_take_is_said_by_payload() -> None:
+    """With hosts alike but for each byte, the larger messages tell."""
+    (found,) = said(
+        Truth(name="rest", own=1.0, per_kb=0.2, noise=1e-3),
+        Truth(name="grpc", own=1.0, per_kb=0.02, noise=1e-3),
+        rtts=(1.0, 3.0, 9.0),
+    )
+    assert re.search(r"up to [\d.]+ k?B it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
+
+
 def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of_it() -> None:
     kept = Truth(name="rest"), Truth(name="grpc", own=0.6)
     new = tuple(replace(truth, setting=NEW_SETTING, opening=1, windows=NEW) for truth in kept)
@@ -58,3 +88,10 @@ def test_noise_claims_nothing() -> None:
     loud = {"noise": 0.5, "network_noise": 0.2}
     for sentence in said(Truth(name="rest", **loud), Truth(name="grpc", own=0.9, **loud), blocks=3):  # type: ignore[arg-type]
         assert "none is told apart" in sentence or "it depends on" in sentence
+
+
+def test_a_wider_margin_makes_more_of_it_not_matter() -> None:
+    pair = Truth(name="rest", own=1.0, per_kb=0.0), Truth(name="grpc", own=0.8, per_kb=0.0)
+    assert "it does not matter" in said(*pair, matters=0.5)[0]
+    assert "at every distance" in said(*pair, matters=0.5)[0]
+    assert "at every distance" not in said(*pair, matters=0.05)[0]
