@@ -168,7 +168,10 @@ func newWorkers(plan *Plan, books *Books) ([]*worker, error) {
 	if load.Concurrency == 1 {
 		spin = spinNS // with several in flight it would take the processor from those that wait for replies
 	}
-	room := probe.RoomForReplies() / load.Concurrency
+	room := probe.LeastRoom
+	if plan.Trial.TurnWarmUp == nil { // else other requesters wait beside it, with theirs
+		room = probe.RoomForReplies()
+	}
 	made := make([]*worker, load.Concurrency)
 	for number := range made {
 		made[number] = &worker{
@@ -179,7 +182,7 @@ func newWorkers(plan *Plan, books *Books) ([]*worker, error) {
 			made[number].lanes[place].number = noConnection
 		}
 		if books.later {
-			made[number].replies.room = room
+			made[number].replies.room = room / load.Concurrency
 		}
 		if load.RatePerS == nil && load.ThinkS == 0 {
 			continue

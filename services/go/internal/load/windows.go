@@ -31,7 +31,7 @@ func RefusalOfTurns(trial *contract.Trial) error {
 		return contract.NoTrial("turn_warm_up: turns need hold")
 	case operation.IsStream(trial.Operation):
 		return contract.NoTrial("turn_warm_up: the stream %s takes no turns", trial.Operation)
-	case load.RatePerS != nil || load.ThinkS > 0 || load.Requests != nil || load.DurationS == nil:
+	case load.RatePerS != nil || load.ThinkS > 0 || load.DurationS == nil || (load.Requests != nil && *load.Requests != 0):
 		return contract.NoTrial("turn_warm_up: turns need a closed loop with duration_s, without requests and think time")
 	}
 	return nil
