@@ -11,6 +11,7 @@ from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.disturbed import MOST
 from orchestrator.results.manifest import TrialRecord
+from orchestrator.results.turn_times import disturbed
 from services.python.contract.counters import HostCounters
 
 STEAL, THROTTLED, PRESSURE, FOREIGN, INSIDE = 0.01, 0.01, 0.20, 0.25, 0.25
@@ -116,6 +117,9 @@ def _grown(before: Counters, after: Counters, key: str) -> float | None:
 def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     """What the hosts' counters say of a trial: of each requester's host, and of the responder's, which comes last."""
     record, groups = trial.record, _groups(cell, trial)
+    if record.turns:
+        yield from _in_turns(trial)
+        return
     stats_before, stats = record.stats_before, record.stats
     database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
     machine_s = sum(max(group.used_s, group.own_s) for group in groups.values())
@@ -139,11 +143,24 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         yield noise
 
 
+def _in_turns(trial: TrialEvidence) -> Iterator[Noise]:
+    """What was stolen in the turns that count; all else that hosts count is of the other cells' turns, too."""
+    turns = [t for t, lost in zip(trial.record.turns, disturbed(trial.record.turns), strict=True) if not lost]
+    length_s = sum(turn.length_s for turn in turns)
+    stolen = [turn.stolen_s for turn in turns if turn.stolen_s is not None]
+    for part in trial.parts:
+        steal = sum(stolen) / length_s if stolen and length_s else None
+        yield Noise(where=part.host, steal=steal, throttled=None, pressure=None, foreign=None, elapsed_s=length_s)
+
+
 def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
     """The share of what a trial could use that others took; what the machine type intends is not in it.
 
     The two ends wait one after the other, so theirs add up. Of several requesters it is that of the one that lost most.
+    Cells in turns meet the same disturbances, so none is reckoned with.
     """
+    if trial.record.turns:
+        return 0.0
     shares = [(noise.where, noise.taken(cell.limit)) for noise in noises(cell, trial)]
     asking = max((share for where, share in shares if where != _RESPONDER), default=0.0)
     return min(MOST, asking + sum(share for where, share in shares if where == _RESPONDER))
