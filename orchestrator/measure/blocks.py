@@ -19,6 +19,8 @@ from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
 from orchestrator.measure.turns import WARM_UP, Member, take_turns
 from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
+from orchestrator.results.records import written
+from orchestrator.results.turn_times import TurnTime, measured_outside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +147,8 @@ class Measuring:
             self._progress.begin(context.label(cell), cell.kind)
             length_s = sum(turn.length_s for turn in member.turns)
             overhead_s = max(0.0, outcome.elapsed_s / len(members) - length_s)
-            record = self._recorded(trial, cell, attempt, outcome, overhead_s)
-            self._note(trial, cell, replace(record, turns=tuple(member.turns), rest_cpu_s=member.rest_cpu_s))
+            record = self._recorded(trial, cell, attempt, outcome, overhead_s, member.turns)
+            self._note(trial, cell, replace(record, rest_cpu_s=member.rest_cpu_s))
 
     def _member(self, trial: PlannedTrial, cell: Cell, attempt: int) -> Member:
         context, turns = self._context, cell.turns
@@ -216,11 +218,17 @@ class Measuring:
         return self._recorded(trial, cell, attempt, outcome, overhead_s)
 
     def _recorded(
-        self, trial: PlannedTrial, cell: Cell, attempt: int, outcome: Outcome, overhead_s: float
+        self,
+        trial: PlannedTrial,
+        cell: Cell,
+        attempt: int,
+        outcome: Outcome,
+        overhead_s: float,
+        turns: Sequence[TurnTime] = (),
     ) -> TrialRecord:
         """What the journal keeps of a trial, with its records brought here."""
         began_s = self._context.clock.monotonic_s()
-        requesters, failure = self._collected(outcome, trial, cell, attempt)
+        requesters, failure = self._collected(outcome, trial, cell, attempt, turns)
         return TrialRecord(
             index=trial.index,
             block=trial.block,
@@ -237,10 +245,11 @@ class Measuring:
             requesters=requesters,
             beside_cpu_s=outcome.beside_cpu_s,
             failure=failure,
+            turns=tuple(turns),
         )
 
     def _collected(
-        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int
+        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int, turns: Sequence[TurnTime]
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
@@ -251,6 +260,10 @@ class Measuring:
                     self._context.bring(part.host, part.record, path, cell)
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
+        if failure is None and turns:
+            raw = self._context.folder.raw_path(paths[0])
+            if outside := sum(measured_outside(rows, turns) for rows in written(raw, kind=None)):
+                failure = Failure(stage="collect", kind="protocol", message=f"{outside} requests outside of its turns")
         return tuple(
             RequesterRecord(
                 host=part.host.name,

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 
 from orchestrator.measure.target import READY_S, Deadline, TrialFailed
 from orchestrator.measure.trial import Making, Outcome, Requester
-from orchestrator.results.turn_times import TurnTime, disturbed
+from orchestrator.results.turn_times import REST_S, TurnTime, disturbed
 from services.python.contract.requester_lines import END, TURN, Checked, Done, Turn, Warm
 
 WARM_UP = 3
 """Requests of each worker before a turn that do not count: the first ones after a rest find caches and CPU cold."""
-REST_S = 0.2
-"""How long all ends rest after the turns, so that one that uses CPU meanwhile is found."""
 
 
 @dataclass(kw_only=True)

@@ -25,7 +25,7 @@ from pydantic import PlainValidator
 
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
-from orchestrator.results.turn_times import TurnTime
+from orchestrator.results.turn_times import TurnTime, disturbed
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
@@ -121,6 +121,12 @@ class TrialRecord:
     probe: Probe | None = None  # of a cell whose rate is searched for
     turns: tuple[TurnTime, ...] = ()  # of a cell that took turns with others, in their order
     rest_cpu_s: float | None = None  # what the responder used in the rest after the turns, in which nobody measured
+
+    @property
+    def warmed_in_turns(self) -> int:
+        """Requests since the first turn that count as warm-up: those before each turn, and those of disturbed turns."""
+        lost = zip(self.turns, disturbed(self.turns), strict=True)
+        return sum(turn.warm_up + (turn.requests if is_disturbed else 0) for turn, is_disturbed in lost)
 
     @property
     def responder_cpu_s(self) -> float | None:

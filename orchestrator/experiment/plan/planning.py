@@ -100,7 +100,7 @@ def make_plan(
 
 _TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
 _REQUESTS_OF_A_TURN = 20
-_STACK_BYTES = 250 << 20  # both ends, with the record
+END_BYTES = 100_000_000  # of memory, of one end with its record
 _MOST_TOGETHER = 24
 
 
@@ -143,12 +143,12 @@ def _together(plan: Plan) -> int:
     machine = MACHINES.get(plan.machine or "")
     own_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if machine is None:
-        return min(_MOST_TOGETHER, own_bytes // 2 // _STACK_BYTES)
+        return min(_MOST_TOGETHER, own_bytes // 2 // (2 * END_BYTES))
     if machine.cores < 1:
         return 1
     is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
     room = min(own_bytes, machine.memory_mb << 20) if is_shared else machine.memory_mb << 20
-    return min(_MOST_TOGETHER, room // 2 // _STACK_BYTES)
+    return min(_MOST_TOGETHER, room // 2 // (2 * END_BYTES))
 
 
 def _until(repeats: int | UntilSpec) -> Until | None:
