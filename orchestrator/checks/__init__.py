@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity
-from orchestrator.checks.ends import control, cpu_time, idle, own_work, referee, responder_core, together
+from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import alike, between_trials, bimodal, modes, noise, steady_state, tail
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, order, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
@@ -36,7 +36,6 @@ CHECKS: tuple[Check, ...] = (
     responder_core.CHECK,
     cpu_time.CHECK,
     own_work.CHECK,
-    idle.CHECK,
     steady_state.CHECK,
     tail.CHECK,
     modes.CHECK,

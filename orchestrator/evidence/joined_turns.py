@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 _STAMPS = ("intended_ns", "sent_ns", "received_ns")
 _WARM_UP, _MEASURED = 0, 1
 _PART = record_layout.KINDS.index("part")
-_OF_A_SHARE = ("paused_s", "entering_s", "body_bytes_sent", "body_bytes_received")
+_OF_A_SHARE = ("entering_s", "body_bytes_sent", "body_bytes_received")
 
 
 def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]:
@@ -74,12 +74,22 @@ def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: 
         errors=errors,
         verified=None if done.verified is None else done.verified - gone.get("ok", 0),
         measured_s=measured_s,
+        paused_s=None if done.paused_s is None else max(0.0, done.paused_s - _gaps_s(before, left_out, record)),
         cpu_s=cpu_s,
         cpu_share=cpu_s / measured_s if measured_s else None,
         wire=None if done.wire is None else Wire(**{name: round(n * share) for name, n in vars(done.wire).items()}),
         **{name: _scaled(done, name, share) for name in _OF_A_SHARE},
     )
     return replace(part, done=line)
+
+
+def _gaps_s(columns: Columns, rows: npt.NDArray[np.bool_], record: TrialRecord) -> float:
+    """The most that a worker can have paused in these rows: from a reply to the next request of the same turn."""
+    order = np.argsort(columns["sent_ns"][rows], kind="stable")
+    sent, received = columns["sent_ns"][rows][order], np.maximum.accumulate(columns["received_ns"][rows][order])
+    turn = np.searchsorted([t.begin_ns for t in record.turns], sent, side="right")
+    gaps = (sent[1:] - received[:-1])[turn[1:] == turn[:-1]]
+    return float(gaps[gaps > 0].sum()) / 1e9
 
 
 def _share_of_time(record: TrialRecord, lost: tuple[bool, ...]) -> float:

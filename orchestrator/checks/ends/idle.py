@@ -1,4 +1,4 @@
-"""idle ends: whether an end used CPU time while another stack had its turn, which then had to share.
+"""Whether an end used CPU time while another stack had its turn, which then had to share: part of the check *CPU time*.
 
 After the turns of a block all ends rest: what the responder uses then, it used beside the others' turns, too. A
 requester's own counters hold its turns and the time between them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.checks.base import Finding
 from orchestrator.evidence.host_noise import elapsed_s as elapsed
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.results.turn_times import REST_S
@@ -18,10 +18,10 @@ MOST = 0.05
 """Of a CPU: what an idle end may use."""
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The busiest end of a cell in turns; None for another cell."""
+def findings(cell: CellEvidence) -> list[Finding]:
+    """What each end used while it was idle, of a cell in turns; none of another cell."""
     shares = [(trial, *share) for trial in cell.trials if trial.record.turns for share in _shares(trial)]
-    return worst([_finding(*share) for share in shares])
+    return [_finding(*share) for share in shares]
 
 
 def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
@@ -54,6 +54,3 @@ def _finding(trial: TrialEvidence, end: str, share: float) -> Finding:
         explanation=f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
         action="Give `turn: off`, or look for what it does without requests: a thread that polls, a timer.",
     )
-
-
-CHECK = Check(name="idle ends", severity="note", kinds=CALLS, judge=judge)
