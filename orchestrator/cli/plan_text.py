@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from math import exp
@@ -31,6 +32,7 @@ from orchestrator.experiment.plan.contrasts import (
 from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.plan.planning import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
@@ -148,6 +150,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from _matrix_lines(plan)
     yield ""
     yield f"schedule   {_schedule(plan)}, in balanced random order (seed {plan.seed})"
+    yield from _turns(plan)
     if document["until"]:
         yield f"until      {_until_words(document['until'])}"
     yield f"compared   {compared(plan)}"
@@ -185,6 +188,20 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"warning: {document['machine_now']['warning']}"
     yield f"plan {document['id']} is current: {document['path']}"
     yield "next: orch run"
+
+
+def _turns(plan: Plan) -> Iterator[str]:
+    """How cells take turns, and why some do not."""
+    found = [cell.turns for cell in plan.cells if cell.turns is not None]
+    if found:
+        lengths = listed([format_duration(length_s) for length_s in sorted({turns.length_s for turns in found})])
+        rounds = listed([f"{number:,}" for number in sorted({turns.rounds for turns in found})])
+        most = max(Counter(turns.group for turns in found).values())
+        size = format_size(2 * most * END_BYTES)
+        yield f"turns      {lengths} each, {rounds} rounds a block; {2 * most} processes at once, about {size} of memory"
+    if plan.without_turns:
+        alone = count(len(plan.cells) - len(found), "cell")
+        yield f"turns      {alone} without turns: {'; '.join(plan.without_turns)}"
 
 
 def _sealed_lines(plan: Plan) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a requester prints: `checked`, `start`, `warm`, `turn`, `progress`, `done` or `failed`; the lines that let it measure.
+"""What a requester prints: `checked`, `start`, `warm`, `turn`, `progress`, `done` or `failed`; what lets it measure.
 
 `protos/process.md` has each key.
 """
