@@ -1,7 +1,8 @@
 """Turns against one measured phase a trial: the same stacks in the same wall time, alternating, on this machine.
 
-`python -m benchmarks.turns --runs 5 [--neighbour]` prints, for each run, its wall time, the median half-width of its intervals, and how
-many comparisons resolve 5 %. `--neighbour` uses half a CPU in bursts of 2 s beside them. Raw output stays in `results/`.
+`python -m benchmarks.turns --runs 5 [--neighbour]` prints, for each run, its wall time, the median half-width of its
+intervals, and how many comparisons resolve 5 %. `--neighbour` uses half a CPU in bursts of 2 s beside them. Raw output stays
+in `results/`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def half_widths(summary: dict[str, Any]) -> list[float]:
     """How far each comparison's interval of medians reaches from its ratio, as a share; infinite without an interval."""
     found = []
     for comparison in summary["comparisons"]:
-        if comparison["statistic"] == "median" and not comparison.get("is_control"):
+        if comparison["statistic"] == "median" and not comparison["control"]:
             interval, ratio = comparison["interval"], comparison["ratio"]
             found.append((interval[1] / interval[0]) ** 0.5 - 1 if interval and ratio else float("inf"))
     return found
@@ -72,9 +73,8 @@ def main() -> None:
                 elapsed_s, widths = run(design)
                 middle[name].append(median(widths))
                 resolved = sum(width <= _RESOLVED for width in widths)
-                sys.stdout.write(
-                    f"{name:6} {elapsed_s:6.0f} s, half-width {median(widths):7.1%}, {resolved} of {len(widths)} within 5 %\n"
-                )
+                figures = f"half-width {median(widths):7.1%}, {resolved} of {len(widths)} within 5 %"
+                sys.stdout.write(f"{name:6} {elapsed_s:6.0f} s, {figures}\n")
                 sys.stdout.flush()
     for name, widths in middle.items():
         sys.stdout.write(f"{name:6} half-width of all runs {median(widths):.1%}\n")
