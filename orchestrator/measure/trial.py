@@ -401,16 +401,14 @@ class Making:
         is_warm = not self._holds
         deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=self.bench.clock.monotonic_s())
         while True:
-            line = self.next_line(one, deadline)
+            stage, line = deadline.stage, self.next_line(one, deadline)
             match line:
                 case Turn():
-                    raise TrialFailed(
-                        deadline.stage, "protocol", "the requester printed `turn` and was not to take turns"
-                    )
+                    raise TrialFailed(stage, "protocol", "the requester printed `turn` and was not to take turns")
                 case Done() | Progress(phase="measured") if not is_warm:
-                    raise TrialFailed(deadline.stage, "protocol", "the requester measured before it was told to")
+                    raise TrialFailed(stage, "protocol", "the requester measured before it was told to")
                 case Warm() if is_warm:  # or else it would choose from when on the responder's CPU time counts
-                    raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm` and was not to wait")
+                    raise TrialFailed(stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
                     checked = line
                 case Progress():
