@@ -51,6 +51,7 @@ class Language:
     artifacts: tuple[str, ...] = ()
     lint: tuple[tuple[str, ...], ...] = ()
     sources: tuple[str, ...] = ()
+    turns: bool = False  # whether its requesters measure in turns
 
     @property
     def started(self) -> frozenset[str]:

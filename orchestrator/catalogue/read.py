@@ -178,6 +178,7 @@ def _language(found: Manifest) -> Language:
         artifacts=_artifacts(found),
         lint=tuple(tuple(command) for command in found.lint),
         sources=tuple(found.sources),
+        turns=found.turns,
     )
 
 

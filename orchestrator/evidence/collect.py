@@ -15,6 +15,7 @@ import numpy.typing as npt
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence import costing, openings, requester_hosts, responder_workers
+from orchestrator.evidence.joined_turns import counted, joined
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
     COLUMNS,
@@ -147,7 +148,13 @@ def _cell(
         for part, own in zip(record.requesters, shares_of(cell, record, plan.trials[record.index].seed), strict=True):
             if part.samples:
                 columns = run.samples(part.samples, wanted)
-                parts.append((part, _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)))
+                if record.turns:
+                    whole = columns
+                    columns = joined(whole, record)
+                    part = counted(part, record, whole, columns)
+                samples = _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)
+                samples.in_turns = bool(record.turns)
+                parts.append((part, samples))
                 shares.append(own)
                 if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():

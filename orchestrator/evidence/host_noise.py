@@ -11,6 +11,7 @@ from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.disturbed import MOST
 from orchestrator.results.manifest import TrialRecord
+from orchestrator.results.turn_times import disturbed
 from services.python.contract.counters import HostCounters
 
 STEAL, THROTTLED, PRESSURE, FOREIGN, INSIDE = 0.01, 0.01, 0.20, 0.25, 0.25
@@ -76,8 +77,8 @@ def between(where: str, before: HostCounters | None, after: HostCounters | None,
 
     `own_cpu_s` is what the measurement itself used on that machine; the rest of the busy time is foreign.
     """
-    elapsed_s = _elapsed_s(before, after)
-    if before is None or after is None or not elapsed_s:
+    lasted_s = elapsed_s(before, after)
+    if before is None or after is None or not lasted_s:
         return None
     ticks_per_s = after.tick_hz or 100
     steal, busy, total = (_grown(before.cpu_ticks, after.cpu_ticks, key) for key in ("steal", "busy", "total"))
@@ -92,17 +93,18 @@ def between(where: str, before: HostCounters | None, after: HostCounters | None,
         waited_s = min(waited_s, foreign_s + (steal or 0.0) / ticks_per_s)
     return Noise(
         where=where,
-        steal=None if steal is None else steal / ticks_per_s / elapsed_s,
-        throttled=None if throttled is None else throttled / 1e6 / elapsed_s,
-        pressure=None if waited_s is None else waited_s / elapsed_s,
-        foreign=None if foreign_s is None else foreign_s / elapsed_s,
-        cpus=max(1.0, (total or 0.0) / ticks_per_s / elapsed_s),
-        used=(used_s or 0.0) / elapsed_s,
-        elapsed_s=elapsed_s,
+        steal=None if steal is None else steal / ticks_per_s / lasted_s,
+        throttled=None if throttled is None else throttled / 1e6 / lasted_s,
+        pressure=None if waited_s is None else waited_s / lasted_s,
+        foreign=None if foreign_s is None else foreign_s / lasted_s,
+        cpus=max(1.0, (total or 0.0) / ticks_per_s / lasted_s),
+        used=(used_s or 0.0) / lasted_s,
+        elapsed_s=lasted_s,
     )
 
 
-def _elapsed_s(before: HostCounters | None, after: HostCounters | None) -> float:
+def elapsed_s(before: HostCounters | None, after: HostCounters | None) -> float:
+    """The time between two readings; 0 without both."""
     if before is None or after is None or not before.monotonic_ns or not after.monotonic_ns:
         return 0.0
     return max(0.0, (after.monotonic_ns - before.monotonic_ns) / 1e9)
@@ -116,6 +118,9 @@ def _grown(before: Counters, after: Counters, key: str) -> float | None:
 def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     """What the hosts' counters say of a trial: of each requester's host, and of the responder's, which comes last."""
     record, groups = trial.record, _groups(cell, trial)
+    if record.turns:
+        yield from _in_turns(trial)
+        return
     stats_before, stats = record.stats_before, record.stats
     database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
     machine_s = sum(max(group.used_s, group.own_s) for group in groups.values())
@@ -139,11 +144,29 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         yield noise
 
 
+def _in_turns(trial: TrialEvidence) -> Iterator[Noise]:
+    """What was stolen in the turns that count, and how long the requester waited for a CPU that is not its own.
+
+    All else that hosts count is of the other cells' turns, too.
+    """
+    turns = [t for t, lost in zip(trial.record.turns, disturbed(trial.record.turns), strict=True) if not lost]
+    length_s = sum(turn.length_s for turn in turns)
+    stolen = [turn.stolen_s for turn in turns if turn.stolen_s is not None]
+    waited = [turn.waited_s for turn in turns if turn.waited_s is not None]
+    for part in trial.parts:
+        steal = sum(stolen) / length_s if stolen and length_s else None
+        pressure = sum(waited) / length_s if waited and length_s and part.load.concurrency == 1 else None
+        yield Noise(where=part.host, steal=steal, throttled=None, pressure=pressure, foreign=None, elapsed_s=length_s)
+
+
 def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
     """The share of what a trial could use that others took; what the machine type intends is not in it.
 
     The two ends wait one after the other, so theirs add up. Of several requesters it is that of the one that lost most.
+    Cells in turns meet the same disturbances, so none is reckoned with.
     """
+    if trial.record.turns:
+        return 0.0
     shares = [(noise.where, noise.taken(cell.limit)) for noise in noises(cell, trial)]
     asking = max((share for where, share in shares if where != _RESPONDER), default=0.0)
     return min(MOST, asking + sum(share for where, share in shares if where == _RESPONDER))
@@ -184,13 +207,13 @@ def _groups(cell: CellEvidence, trial: TrialEvidence) -> dict[str, _Group]:
     if cell.has_groups:
         for part in trial.parts:
             before, after = part.done.host_before, part.done.host_after
-            elapsed_s = _elapsed_s(before, after)
-            groups[part.host] = replace(groups[part.host], group_s=_group_s(before, after), elapsed_s=elapsed_s)
+            group_s, lasted_s = _group_s(before, after), elapsed_s(before, after)
+            groups[part.host] = replace(groups[part.host], group_s=group_s, elapsed_s=lasted_s)
     if cell.is_one_machine and not is_shared:
         began = record.stats_before if measured_s is None else record.stats_warm
         before, after = began.host if began else None, record.stats.host if record.stats else None
         group_s = _group_s(before, after) if cell.has_groups else None
-        groups[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=_elapsed_s(before, after))
+        groups[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=elapsed_s(before, after))
     return groups
 
 

@@ -100,6 +100,7 @@ class Samples:
             columns = {name: values[is_sample] for name, values in columns.items()}
         self._columns = columns
         self.is_open_loop = is_open_loop
+        self.in_turns = False
         self.in_flight = in_flight  # as declared
         self.rests = rests
         due = columns["phase"] == 1
@@ -153,7 +154,9 @@ class Samples:
         if not self.measured:
             return lost
         warm, begun_ns = phase == 0, self.sent_ns[0]
-        late = (numbers > numbers[phase == 1].min()) | (self._columns["received_ns"] > begun_ns)
+        late = self._columns["received_ns"] > begun_ns
+        if not self.in_turns:  # each of which has a warm-up of its own
+            late |= numbers > numbers[phase == 1].min()
         return lost + int((warm & late).sum())
 
     @cached_property

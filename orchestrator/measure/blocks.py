@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
+from orchestrator.experiment.plan.schedule import orders_of_turns
 from orchestrator.measure.baselines import Baselines
 from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
@@ -15,7 +17,10 @@ from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.remaining import Searching, Stopping
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
+from orchestrator.measure.turns import WARM_UP, Member, take_turns
 from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
+from orchestrator.results.records import written
+from orchestrator.results.turn_times import TurnTime, measured_outside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +103,64 @@ class Measuring:
                 self._trial(trial, attempt)
             return
         baselines.take("before")
-        for trial in trials:
+        groups, alone = self._by_group(trials)
+        for group in groups:
+            self._may_go_on()
+            self._take_turns(group, attempt)
+        for trial in alone:
             self._may_go_on()
             if baselines.are_due:
                 baselines.take("during")
             self._trial(trial, attempt)
         self._context.interrupts.checkpoint()
         baselines.take("after")
+
+    def _by_group(
+        self, trials: Sequence[PlannedTrial]
+    ) -> tuple[list[tuple[PlannedTrial, ...]], tuple[PlannedTrial, ...]]:
+        """The trials that take turns, by group, and the others; with a referee beside them none takes turns."""
+        groups: dict[int, list[PlannedTrial]] = {}
+        for trial in trials:
+            turns = self._context.cells[trial.cell].turns
+            if turns is not None and not self._is_broken(trial) and self._context.referee is None:
+                groups.setdefault(turns.group, []).append(trial)
+        together = [tuple(group) for group in groups.values() if len(group) > 1]
+        in_turns = {trial.index for group in together for trial in group}
+        return together, tuple(trial for trial in trials if trial.index not in in_turns)
+
+    def _take_turns(self, trials: Sequence[PlannedTrial], attempt: int) -> None:
+        """Make the trials of a group, whose cells take turns."""
+        context = self._context
+        cells = [context.cells[trial.cell] for trial in trials]
+        members = [self._member(trial, cell, attempt) for trial, cell in zip(trials, cells, strict=True)]
+        rounds = max(member.rounds for member in members)
+        group = cells[0].turns.group if cells[0].turns else 0
+        orders = orders_of_turns(context.plan.seed, trials[0].block, group, len(members), rounds)
+        self._progress.begin(f"{len(members)} cells in turns")
+
+        def checkpoint(number: int) -> None:
+            self._may_go_on()
+            self._progress.in_round(number, rounds)
+
+        outcomes = take_turns(members, orders, checkpoint)
+        for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=True):
+            self._progress.begin(context.label(cell), cell.kind)
+            length_s = sum(turn.length_s for turn in member.turns)
+            overhead_s = max(0.0, outcome.elapsed_s / len(members) - length_s)
+            record = self._recorded(trial, cell, attempt, outcome, overhead_s, member.turns)
+            self._note(trial, cell, replace(record, rest_cpu_s=member.rest_cpu_s))
+
+    def _member(self, trial: PlannedTrial, cell: Cell, attempt: int) -> Member:
+        context, turns = self._context, cell.turns
+        assert turns is not None  # noqa: S101 - narrows the type
+        ask = context.ask(cell, trial.seed)
+        load = replace(ask.load, duration_s=turns.length_s)
+        making = context.bench().making(
+            replace(ask, load=load, turn_warm_up=WARM_UP),
+            context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
+            f"t{trial.index:04}-a{attempt}",
+        )
+        return Member(making=making, rounds=turns.rounds)
 
     def _is_broken(self, trial: PlannedTrial) -> bool:
         cell = self._context.cells[trial.cell]
@@ -122,17 +178,22 @@ class Measuring:
             self._referee.take_turn(trial, cell, attempt, before=True)
         self._progress.begin(context.label(cell), cell.kind)
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
+        self._note(trial, cell, record)
+        if not broken:
+            self._referee.take_turn(trial, cell, attempt, before=False)
+
+    def _note(self, trial: PlannedTrial, cell: Cell, record: TrialRecord) -> None:
+        """Keep a trial that was made, or left out, in the journal."""
+        context, broken = self._context, self._is_broken(trial)
         record = self._searching.judged(record, cell, context.folder.raw_path)
         if record.failure is not None and not broken:
             words = f"{record.failure.message}\n\n{record.failure.last_words}"
-            context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
+            context.folder.log(f"trial-{trial.index:04}-a{record.attempt}.txt", words)
         context.folder.append({"event": "trial", "trial": asdict(record), **self._of_records(record, cell)})
         self._searching.take(record)
         self._progress.end(record)
         if record.failure is not None and not broken:
             context.refuse_to_go_on_without_hosts()
-        if not broken:
-            self._referee.take_turn(trial, cell, attempt, before=False)
 
     def _of_records(self, record: TrialRecord, cell: Cell) -> dict[str, Any]:
         """What the journal keeps of a trial's raw records, made while nothing is measured: digests, and the median."""
@@ -152,8 +213,22 @@ class Measuring:
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )
-        requesters, failure = self._collected(outcome, trial, cell, attempt)
         ended_s = context.clock.monotonic_s()
+        overhead_s = outcome.overhead_s + (ended_s - started_s - outcome.elapsed_s)
+        return self._recorded(trial, cell, attempt, outcome, overhead_s)
+
+    def _recorded(
+        self,
+        trial: PlannedTrial,
+        cell: Cell,
+        attempt: int,
+        outcome: Outcome,
+        overhead_s: float,
+        turns: Sequence[TurnTime] = (),
+    ) -> TrialRecord:
+        """What the journal keeps of a trial, with its records brought here."""
+        began_s = self._context.clock.monotonic_s()
+        requesters, failure = self._collected(outcome, trial, cell, attempt, turns)
         return TrialRecord(
             index=trial.index,
             block=trial.block,
@@ -162,7 +237,7 @@ class Measuring:
             outcome="ok" if failure is None else "failed",
             started_wall_ns=outcome.started_wall_ns,
             ended_wall_ns=outcome.ended_wall_ns,
-            overhead_s=round(outcome.overhead_s + (ended_s - started_s - outcome.elapsed_s), 4),
+            overhead_s=round(overhead_s + self._context.clock.monotonic_s() - began_s, 4),
             ready=outcome.ready,
             stats=outcome.stats,
             stats_before=outcome.stats_before,
@@ -170,10 +245,11 @@ class Measuring:
             requesters=requesters,
             beside_cpu_s=outcome.beside_cpu_s,
             failure=failure,
+            turns=tuple(turns),
         )
 
     def _collected(
-        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int
+        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int, turns: Sequence[TurnTime]
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
@@ -184,6 +260,10 @@ class Measuring:
                     self._context.bring(part.host, part.record, path, cell)
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
+        if failure is None and turns:
+            raw = self._context.folder.raw_path(paths[0])
+            if outside := sum(measured_outside(rows, turns) for rows in written(raw, kind=None)):
+                failure = Failure(stage="collect", kind="protocol", message=f"{outside} requests outside of its turns")
         return tuple(
             RequesterRecord(
                 host=part.host.name,

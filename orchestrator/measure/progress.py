@@ -65,6 +65,11 @@ class Progress:
         doing = f"{line.phase} {line.requests:,} {self._samples}"
         self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
 
+    def in_round(self, number: int, rounds: int) -> None:
+        """The cells of a group take turns; `number` is that of the round, from 0."""
+        doing = f"round {number + 1} of {rounds}" if number < rounds else "turns again that others disturbed"
+        self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
+
     def end(self, record: TrialRecord) -> None:
         """A trial ended."""
         self.done += 1

@@ -52,6 +52,7 @@ class Ask:
     requesters: int = 1  # hosts that share it; of more hosts than these each has the whole
     store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory
     postgresql: str = ""  # the DSN of the server of this session, where cells need one
+    turn_warm_up: int | None = None  # of a trial in turns, each as long as its load; None: it has one measured phase
 
     def resources_on(self, host: Host, database: str = "") -> dict[str, str] | None:
         """What that host's responder is told of what it holds; a file of SQLite lies in the workspace of the run there.
@@ -310,7 +311,7 @@ class Deadline:
     ready_s: float
     since_s: float = 0.0
     stage: str = "check"
-    _started_s: float = 0.0
+    started_s: float = 0.0
     _lines: int = 0
 
     @property
@@ -349,11 +350,11 @@ class Deadline:
         self._lines += 1
         match line:
             case Start() if self.stage == "check":  # only the first one sets the clock
-                self.stage, self._started_s = "warm-up", now_s
+                self.stage, self.started_s = "warm-up", now_s
             case Progress(phase=phase):
-                self._started_s = now_s if self.stage == "check" else self._started_s
+                self.started_s = now_s if self.stage == "check" else self.started_s
                 self.stage = "measure" if phase == "measured" else "warm-up"
-        began_s, at_most_s = self.since_s if self.stage == "check" else self._started_s, self.at_most_s
+        began_s, at_most_s = self.since_s if self.stage == "check" else self.started_s, self.at_most_s
         return at_most_s is None or now_s - began_s <= at_most_s
 
     def hears_too_much(self, now_s: float) -> bool:

@@ -33,8 +33,9 @@ from orchestrator.results.manifest import Failure, Heard
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Target as Told
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Warm
+from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Turn, Warm
 from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.strict import Line
 
 _LEAD_S = 0.05  # from the word to the moment: until the last requester of a host has read it
 
@@ -126,8 +127,12 @@ class Bench:
         Whatever goes wrong with a process becomes the outcome's failure; HostLost and Interrupted go on to the caller, and
         no process is left in any case.
         """
+        return self.making(ask, pair, name, target=target).run()
+
+    def making(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Making:
+        """A trial of which nothing is done yet; arguments as `make`."""
         target = target or _target(ask, pair, self.interrupts)
-        return _Making(bench=self, ask=ask, pair=pair, name=name, target=target).run()
+        return Making(bench=self, ask=ask, pair=pair, name=name, target=target)
 
 
 def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
@@ -144,7 +149,7 @@ class _Abandoned(TrialFailed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Requester:
+class Requester:
     """One requester process under way. `number`: among all of the trial, `place`: among those of its host, from 0."""
 
     number: int
@@ -158,7 +163,7 @@ class _Requester:
 
 
 @dataclass(kw_only=True)
-class _Making:
+class Making:
     """A trial under way: what is known of it so far."""
 
     bench: Bench
@@ -173,52 +178,79 @@ class _Making:
     parts: tuple[Part, ...] = ()
     beside_from_s: float | None = None  # what the measurement had used beside its hosts when requests began to count
     beside_cpu_s: float | None = None
-    requesters: list[_Requester] = field(default_factory=list)
+    requesters: list[Requester] = field(default_factory=list)
+    processes: ExitStack = field(default_factory=ExitStack)
+    failure: Failure | None = None
+    started_wall_ns: int = 0
+    started_s: float = 0.0
 
     def run(self) -> Outcome:
-        started_wall_ns, started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
-        failure: Failure | None = None
-        with ExitStack() as processes:
-            try:
-                self._start(processes)
-                self.told = self.target.await_ready()
-                self.stats_before = self.target.stats("start")
-                self._ask()
-                self._refuse_if_not_secured()
-                self.stats = self.target.stats("measure")
-                self._refuse_if_nothing_succeeded()
-            except TrialFailed as error:
-                cause = self.target.cause(error)
-                processes.close()  # only the dead have said their last words
-                failure = Failure(
-                    stage=cause.stage, kind=cause.kind, message=cause.message, last_words=self._last_words()
-                )
+        """All of the trial, whose requests are measured in one phase."""
+        with self.processes:
+            self.attempt(self.start)
+            self.attempt(self.await_ready)
+            self.attempt(self._measure)
+        return self.outcome()
+
+    def attempt(self, step: Callable[[], None]) -> None:
+        """Make a step, unless one before has failed; what fails ends all processes of the trial."""
+        if self.failure is not None:
+            return
+        try:
+            step()
+        except TrialFailed as error:
+            cause = self.target.cause(error)
+            self.processes.close()  # only the dead have said their last words
+            self.failure = Failure(
+                stage=cause.stage, kind=cause.kind, message=cause.message, last_words=self._last_words()
+            )
+
+    def await_ready(self) -> None:
+        """Wait until the responder can be asked. TrialFailed."""
+        self.told = self.target.await_ready()
+        self.stats_before = self.target.stats("start")
+
+    def _measure(self) -> None:
+        self._ask()
+        self._refuse_if_not_secured()
+        self.stats = self.target.stats("measure")
+        self._refuse_if_nothing_succeeded()
+
+    def finish(self, answers: Sequence[tuple[Checked | None, Done]]) -> None:
+        """Take in what the requesters of a trial in turns said. TrialFailed where that makes it count for nothing."""
+        self._take(answers)
+        self._refuse_if_not_secured()
+        self._refuse_if_nothing_succeeded()
+
+    def outcome(self) -> Outcome:
+        """How it went, now that it is over."""
         return Outcome(
-            started_wall_ns=started_wall_ns,
+            started_wall_ns=self.started_wall_ns,
             ended_wall_ns=self.bench.clock.wall_ns(),
-            elapsed_s=self.bench.clock.monotonic_s() - started_s,
+            elapsed_s=self.bench.clock.monotonic_s() - self.started_s,
             ready=self.target.ready,
             stats_before=self.stats_before,
             stats_warm=self.stats_warm,
             stats=self.stats,
             parts=self.parts,
             beside_cpu_s=self.beside_cpu_s,
-            failure=failure,
+            failure=self.failure,
         )
 
-    def _start(self, processes: ExitStack) -> None:
+    def start(self) -> None:
         """Start all ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
+        self.started_wall_ns, self.started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
         with names_of_catalogue():
             asks = protocols()[self.ask.protocol].client(self.ask.client).language
-        processes.callback(self.target.end)
+        self.processes.callback(self.target.end)
         self.target.start()
         every = product(enumerate(self.pair.requesters), range(self.ask.processes))
         for number, ((at, host), place) in enumerate(every):
             cpus = self.pair.cpus_of(place)
             process = host.start(asks.argv("request", host), cpus=cpus)
-            processes.callback(process.end)
+            self.processes.callback(process.end)
             self.requesters.append(
-                _Requester(
+                Requester(
                     number=number,
                     place=place,
                     host=host,
@@ -237,30 +269,43 @@ class _Making:
 
     def _ask(self) -> None:
         """Hand every requester its trial, and wait until all are done."""
-        records = [one.host.workspace / f"{self.name}-r{one.number}.timings" for one in self.requesters]
-        for one, record in zip(self.requesters, records, strict=True):
-            try:
-                one.process.send(self._trial(one, record).to_json())
-            except BrokenPipeError:
-                raise TrialFailed("check", "requester-died", f"{one.called} died") from None
+        self.hand_over()
         self.beside_from_s = self.bench.beside_cpu_s()
         answers = self._listen_to_all()
         if self.beside_from_s is not None and (now_s := self.bench.beside_cpu_s()) is not None:
             self.beside_cpu_s = now_s - self.beside_from_s
+        self._take(answers)
+
+    def _record(self, one: Requester) -> PurePosixPath:
+        return one.host.workspace / f"{self.name}-r{one.number}.timings"
+
+    def hand_over(self) -> None:
+        """Tell every requester its trial. TrialFailed."""
+        for one in self.requesters:
+            self.tell(one, self._trial(one, self._record(one)).to_json(), "check")
+
+    def tell(self, one: Requester, line: str, stage: str) -> None:
+        """Write a line to a requester. TrialFailed."""
+        try:
+            one.process.send(line)
+        except BrokenPipeError:
+            raise TrialFailed(stage, "requester-died", f"{one.called} died") from None
+
+    def _take(self, answers: Sequence[tuple[Checked | None, Done]]) -> None:
         self.parts = tuple(
             Part(
                 host=one.host,
                 process=one.place,
                 cpus=one.cpus,
-                record=record,
+                record=self._record(one),
                 checked=checked,
                 done=done,
                 heard=one.times.heard() if self._has_hosts else None,
             )
-            for one, record, (checked, done) in zip(self.requesters, records, answers, strict=True)
+            for one, (checked, done) in zip(self.requesters, answers, strict=True)
         )
 
-    def _trial(self, one: _Requester, record: PurePosixPath) -> Trial:
+    def _trial(self, one: Requester, record: PurePosixPath) -> Trial:
         ask = one.ask
         return Trial(
             target=self.told,
@@ -280,12 +325,14 @@ class _Making:
             schema=ask.schema_on(one.host),
             tls=ask.authority_on(one.host),
             mix=[*ask.mix],
+            turn_warm_up=ask.turn_warm_up,
         )
 
     @property
     def _holds(self) -> bool:
         """Whether requesters are to wait between warm-up and measured phase."""
-        return (self.target.counts or len(self.requesters) > 1) and self.ask.load.requests != 0
+        is_held = self.target.counts or len(self.requesters) > 1 or self.ask.turn_warm_up is not None
+        return is_held and self.ask.load.requests != 0
 
     @property
     def _has_hosts(self) -> bool:
@@ -332,14 +379,11 @@ class _Making:
         if len(self.requesters) > 1 and not self._has_hosts:
             word = f"measure {self.bench.clock.wall_ns() + int(_LEAD_S * 1e9)}"
         for one in self.requesters:
-            try:
-                one.times.told_ns = self._now_ns()
-                one.process.send(word)
-            except BrokenPipeError:
-                raise TrialFailed("warm-up", "requester-died", f"{one.called} died") from None
+            one.times.told_ns = self._now_ns()
+            self.tell(one, word, "warm-up")
 
     def _listen(
-        self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
+        self, one: Requester, on_progress: OnProgress, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done]:
         """Read a requester's lines until `done`: its `checked` line, and its `done` line."""
         try:
@@ -351,28 +395,20 @@ class _Making:
             raise
 
     def _heard(
-        self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
+        self, one: Requester, on_progress: OnProgress, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done]:
         checked: Checked | None = None
         is_warm = not self._holds
         deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=self.bench.clock.monotonic_s())
         while True:
-            try:
-                text = one.process.read(deadline.next_line_s)
-            except TimeoutError:
-                raise TrialFailed(
-                    deadline.stage, "hung", f"no word from {one.called} in {deadline.next_line_s:g} s"
-                ) from None
-            except ContractBroken as error:
-                raise TrialFailed(deadline.stage, "protocol", f"{one.called} was ended: {error}") from None
-            if text is None:
-                raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
-            line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+            stage, line = deadline.stage, self.next_line(one, deadline)
             match line:
+                case Turn():
+                    raise TrialFailed(stage, "protocol", "the requester printed `turn` and was not to take turns")
                 case Done() | Progress(phase="measured") if not is_warm:
-                    raise TrialFailed(deadline.stage, "protocol", "the requester measured before it was told to")
+                    raise TrialFailed(stage, "protocol", "the requester measured before it was told to")
                 case Warm() if is_warm:  # or else it would choose from when on the responder's CPU time counts
-                    raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm` and was not to wait")
+                    raise TrialFailed(stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
                     checked = line
                 case Progress():
@@ -381,18 +417,35 @@ class _Making:
                     is_warm = True
                     one.times.warm_ns = self._now_ns()
                     are_warm.wait()
-                    now_s = self.bench.clock.monotonic_s()
                 case Done():
                     one.times.done_ns = self._now_ns()
                     return checked, line
-                case Failed(kind=kind, message=message):
-                    raise TrialFailed(deadline.stage, kind, f"{one.called} gave up: {message}")
-            if not deadline.heard(line, now_s):
-                raise TrialFailed(
-                    deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
-                )
-            if deadline.hears_too_much(now_s):
-                raise TrialFailed(deadline.stage, "protocol", f"{one.called} prints many lines a second, not one")
+
+    def next_line(self, one: Requester, deadline: Deadline) -> Line:
+        """The next line of a requester, in time. TrialFailed, for one that says so, too."""
+        try:
+            text = one.process.read(deadline.next_line_s)
+        except TimeoutError:
+            raise TrialFailed(
+                deadline.stage, "hung", f"no word from {one.called} in {deadline.next_line_s:g} s"
+            ) from None
+        except ContractBroken as error:
+            raise TrialFailed(deadline.stage, "protocol", f"{one.called} was ended: {error}") from None
+        if text is None:
+            raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
+        line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+        if isinstance(line, Failed):
+            raise TrialFailed(deadline.stage, line.kind, f"{one.called} gave up: {line.message}")
+        if isinstance(line, Done):
+            return line
+        is_in_time = deadline.heard(line, now_s)
+        if not is_in_time:
+            raise TrialFailed(
+                deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
+            )
+        if deadline.hears_too_much(now_s):
+            raise TrialFailed(deadline.stage, "protocol", f"{one.called} prints many lines a second, not one")
+        return line
 
     def _now_ns(self) -> int:
         """By the monotonic clock here, which all requesters' lines have in common."""

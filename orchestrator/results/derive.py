@@ -248,7 +248,7 @@ _EVENTS: Mapping[str, type] = {
 
 BRIEF = frozenset({"begin", "resume", "fleet", "block", "block-end", "trial", "warning", "end"})
 """The events that say how a run went, and not what both ends said, nor how the floors were."""
-_LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm"})
+_LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm", "turns"})
 
 
 def shortened(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from pydantic import PlainValidator
 
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
+from orchestrator.results.turn_times import TurnTime, disturbed
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
@@ -118,6 +119,14 @@ class TrialRecord:
     )
     failure: Failure | None = None
     probe: Probe | None = None  # of a cell whose rate is searched for
+    turns: tuple[TurnTime, ...] = ()  # of a cell that took turns with others, in their order
+    rest_cpu_s: float | None = None  # what the responder used in the rest after the turns, in which nobody measured
+
+    @property
+    def warmed_in_turns(self) -> int:
+        """Requests since the first turn that count as warm-up: those before each turn, and those of disturbed turns."""
+        lost = zip(self.turns, disturbed(self.turns), strict=True)
+        return sum(turn.warm_up + (turn.requests if is_disturbed else 0) for turn, is_disturbed in lost)
 
     @property
     def responder_cpu_s(self) -> float | None:
@@ -126,8 +135,15 @@ class TrialRecord:
 
     @property
     def responder_measured_cpu_s(self) -> float | None:
-        """What it used in the measured phase alone; None where it was not asked after the warm-up, or does not say."""
-        return _cpu_s(self.stats_warm, self.stats)
+        """What it used in the measured phase alone; None where it was not asked after the warm-up, or does not say.
+
+        Of a trial in turns it is the measured requests' share of all that it answered meanwhile.
+        """
+        used_s = _cpu_s(self.stats_warm, self.stats)
+        if used_s is None or not any(turn.requests for turn in self.turns):
+            return used_s
+        requests, warmed = (sum(counts) for counts in zip(*((t.requests, t.warm_up) for t in self.turns), strict=True))
+        return float(used_s * requests / (requests + warmed))
 
 
 def _cpu_s(before: Stats | None, after: Stats | None) -> float | None:

@@ -21,7 +21,7 @@ from tests.conformance.reference.wire import WIRES, Connection
 
 DECLARATIONS = Path(__file__).parent / "implementations"
 IDENTITY = "a nonce with spaces and ü"
-TRIAL_LINES = ("checked", "start", "warm", "progress", "done", "failed")
+TRIAL_LINES = ("checked", "start", "warm", "turn", "progress", "done", "failed")
 
 
 def validated(text: bytes, *kinds: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 A process cannot have used more than the cgroup that it is in, or than all CPUs of its host together. Less is no fault: other
 processes are in the group, the other end may be one of them, and the kernel works for the network outside of any process.
+In turns, an end that uses CPU time while it is idle takes it from another stack (`idle`).
 Only a warning: latencies do not depend on it.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, worst
+from orchestrator.checks.ends import idle
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
@@ -23,7 +25,7 @@ _TICKS_SLACK_S = 0.1
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The trial and end that disagrees most."""
-    findings = [_finding(trial, *end) for trial in cell.trials for end in _ends(trial)]
+    findings = [_finding(trial, *end) for trial in cell.trials for end in _ends(trial)] + idle.findings(cell)
     return worst(findings) or Finding(
         verdict="cannot tell",
         explanation="There is nothing to compare the ends' CPU time with: they, their cgroups and hosts do not count it.",

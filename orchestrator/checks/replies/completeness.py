@@ -214,7 +214,8 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
     is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
     if (warm := trial.record.stats_warm) is not None and is_whole:
-        until_warm, recorded = warm.answered - before.answered, sum(s.warm for s in seen) * cell.cell.calls
+        warmed = sum(s.warm for s in seen) - trial.record.warmed_in_turns
+        until_warm, recorded = warm.answered - before.answered, warmed * cell.cell.calls
         # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
         checked, slack = len(trial.parts) * cell.check_requests, unanswered * cell.cell.calls
         evidence |= {"answered_until_warm": until_warm, "recorded_until_warm": recorded}

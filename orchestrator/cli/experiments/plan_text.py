@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from math import exp
@@ -31,6 +32,7 @@ from orchestrator.experiment.plan.contrasts import (
 from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.plan.planning import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
@@ -162,6 +164,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what the run does, compares and takes, each with its label."""
     expected = document["estimate"]
     yield "schedule", f"{_schedule(plan)}, in balanced random order (seed {plan.seed})"
+    yield from _turns(plan)
     if document["until"]:
         yield "until", _until_words(document["until"])
     yield "compared", compared(plan)
@@ -193,6 +196,20 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "traffic", _traffic(expected, document["cost"])
     if document["power"] is not None:
         yield "power", document["power"]["sentence"]
+
+
+def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield how cells take turns, and why some do not."""
+    taken = [cell.turns for cell in plan.cells if cell.turns is not None]
+    if taken:
+        lengths = listed([format_duration(length_s) for length_s in sorted({turns.length_s for turns in taken})])
+        rounds = listed([f"{number:,}" for number in sorted({turns.rounds for turns in taken})])
+        most = max(Counter(turns.group for turns in taken).values())
+        size = format_size(2 * most * END_BYTES)
+        yield "turns", f"{lengths} each, {rounds} rounds a block; {2 * most} processes at once, about {size} of memory"
+    if plan.without_turns:
+        alone = count(len(plan.cells) - len(taken), "cell")
+        yield "turns", f"{alone} without turns: {'; '.join(plan.without_turns)}"
 
 
 def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,7 @@ from orchestrator.experiment.model.factor import Factor, Numbers
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
 from orchestrator.experiment.model.options import (
+    AUTO,
     DistanceSpec,
     EchoOptions,
     EventsOptions,
@@ -42,6 +43,7 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     Strict,
     TransferOptions,
+    TurnLength,
     WarmupSpec,
 )
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
@@ -421,6 +423,11 @@ class Experiment(Strict):
         5,
         description="Blocks: trials of every cell, in a balanced random order. A number, or `{until: 3%, at_most: 30}`:"
         " as many as intervals take that are so narrow.",
+    )
+    turn: TurnLength = Field(
+        AUTO,
+        description="Stacks take turns of so long on running ends, in place of one measured phase after the other;"
+        " auto: 50 ms, longer where 20 requests take longer. off: one phase after the other.",
     )
     seed: int = Field(1, ge=0, lt=2**53, description="Of the schedule and the payloads.")
     compare_by: OneOrMany[_COMPARED_BY] = Field(

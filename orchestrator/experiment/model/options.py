@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainValidator,
     TypeAdapter,
     WithJsonSchema,
     field_validator,
@@ -23,7 +24,9 @@ from pydantic_core import CoreSchema, core_schema
 from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal, parse_within
 from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S, ZONE_PATTERN
 from orchestrator.experiment.providers import EMULATING
+from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import BitRate, Duration, Margin, OneOrMany, Rate, Share, Size
+from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.units import SHARE_PATTERN
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, SchemaChange
 
@@ -49,6 +52,27 @@ EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
 ThinkTime = Annotated[Duration, Field(le=LONGEST_S)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
+AUTO, OFF = "auto", "off"
+SHORTEST_TURN_S, LONGEST_TURN_S = 0.01, 1.0
+
+
+def _turn(value: object) -> float | str:
+    if value in (AUTO, OFF):
+        return str(value)
+    length_s = units.parse_duration(value)
+    if not SHORTEST_TURN_S <= length_s <= LONGEST_TURN_S:
+        raise ValueError(
+            f"a turn of {shown(value)} is not from 10 ms to 1 s: shorter ones are mostly their own beginnings, in longer"
+            " ones the machine changes"
+        )
+    return length_s
+
+
+TurnLength = Annotated[
+    float | str,
+    PlainValidator(_turn),
+    WithJsonSchema({"anyOf": [{"enum": [AUTO, OFF]}, {"type": "string", "pattern": units.DURATION_PATTERN}]}),
+]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 OfferedRate = Annotated[Rate, Field(gt=0, le=MOST_PER_S)]
 MOST_PROBES = 12  # of a search: as many tell 4,096 outcomes apart

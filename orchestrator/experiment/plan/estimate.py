@@ -61,6 +61,7 @@ class Costs:
     codec_byte_s: float = 2.0e-8  # likewise, a byte of content
     start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
+    between_turns_s: float = 0.012  # elapsed: the warm-up of a turn, and its line
     remote_s: float = 0.3  # elapsed: starting and fetching over SSH
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250
@@ -153,6 +154,13 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
             sum(part.rows_at_most for part in parts.values()),
         ),
     )
+
+
+def latency_s(plan: Plan, cell: Cell, costs: Costs | None = None) -> float:
+    """How long a request of a cell will take, or a task."""
+    operation = next(operation for operation in plan.operations if operation.id == cell.operation)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    return _Trial(plan, cell, operation, placement, costs or Costs()).latency_s
 
 
 def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
@@ -283,7 +291,8 @@ class _Trial:
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed_at_most)
-        self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
+        between_s = 0.0 if cell.turns is None else cell.turns.rounds * self._costs.between_turns_s
+        self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s + between_s
 
     def _count_events(self, plan: Plan) -> None:
         """Of a stream: its schedule says how many rows there are, and how long they take."""

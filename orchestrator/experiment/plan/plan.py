@@ -202,6 +202,15 @@ class Find:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Turns:
+    """How a cell takes turns: each of `length_s`, one a round, with the cells of the same `group` and placement."""
+
+    length_s: float
+    rounds: int
+    group: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One point of the matrix: a value of every factor. Refers to its parts by id, as they say more than the value.
 
@@ -220,6 +229,7 @@ class Cell:
     kind: Kind = "call"
     find: Find | None = None
     mixed: int = 0  # how many operations its mix has; 0 where it asks one
+    turns: Turns | None = None  # None: its trials have one measured phase
 
     @property
     def recorded(self) -> Recorded:
@@ -395,6 +405,7 @@ class Plan:
     experiment_path: str = ""
     experiment_sha256: str = ""
     overrides: tuple[str, ...] = ()
+    without_turns: tuple[str, ...] = ()  # why cells take none, where the experiment does not leave turns out
     resolved: dict[str, Any] = field(default_factory=dict)  # per stack id: versions, settings, why this client
     schema_version: int = SCHEMA_VERSION
 

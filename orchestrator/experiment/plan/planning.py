@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from orchestrator.catalogue.offers import Protocol
@@ -12,15 +15,22 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
+from orchestrator.experiment.model.options import AUTO, FEWEST, OFF, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
-from orchestrator.experiment.plan.estimate import PRICES_AS_OF, cost_of, estimate, hosts_needed, round_trip_s
+from orchestrator.experiment.plan.estimate import (
+    PRICES_AS_OF,
+    cost_of,
+    estimate,
+    hosts_needed,
+    latency_s,
+    round_trip_s,
+)
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Limits, Operation, Plan, Until
-from orchestrator.experiment.plan.rules import refusals_of_plan
-from orchestrator.experiment.plan.schedule import Member, by_series, schedule, seal_all, why_not_fitted
-from orchestrator.experiment.plan.topology import region_of
+from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Plan, Turns, Until
+from orchestrator.experiment.plan.rules import Turning, refusals_of_plan, why_no_turns
+from orchestrator.experiment.plan.schedule import Member, by_series, groups_of, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.topology import MACHINES, region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -78,6 +88,7 @@ def make_plan(
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
+    plan = with_turns(plan, experiment.turn, protocols() if known is None else known)
     for key, reason in refusals_of_plan(plan):
         located.add((key,), reason)
     located.raise_problems()
@@ -85,6 +96,59 @@ def make_plan(
     _check_requests(located, plan)
     _check_cost(located, plan)
     return plan
+
+
+_TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
+_REQUESTS_OF_A_TURN = 20
+END_BYTES = 100_000_000  # of memory, of one end with its record
+_MOST_TOGETHER = 24
+
+
+def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
+    """The plan with the turns of its cells, and why some take none.
+
+    With `auto` a turn is as long as 20 requests take by the estimate, at least 50 ms.
+    """
+    if turn == OFF:
+        return plan
+    together, stacks = _together(plan), {stack.id: stack for stack in plan.stacks}
+    lengths: dict[str, float] = {}
+    reasons: set[str] = set()
+    for cell in plan.cells:
+        stack = stacks[cell.stack]
+        language = known[stack.protocol].client(stack.client).language
+        reason = why_no_turns(Turning(cell=cell, language=language, together=together))
+        if reason is None:
+            steps = ceil(round(_REQUESTS_OF_A_TURN * latency_s(plan, cell) / _STEP_S, 6))
+            lengths[cell.id] = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
+            if turn == AUTO and lengths[cell.id] > _MOST_TURN_S:
+                reason = f"{_REQUESTS_OF_A_TURN} requests take longer than {format_duration(_MOST_TURN_S)}"
+                del lengths[cell.id]
+        reasons |= set() if reason is None else {reason}
+    groups = groups_of([cell for cell in plan.cells if cell.id in lengths], together)
+    sizes = Counter(groups.values())
+
+    def turns_of(cell: Cell) -> Turns | None:
+        if cell.id not in groups or sizes[groups[cell.id]] == 1:
+            return None
+        rounds = ceil(round((cell.load.duration_s or 0.0) / lengths[cell.id], 6))
+        return Turns(length_s=lengths[cell.id], rounds=max(1, rounds), group=groups[cell.id])
+
+    cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
+    return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
+
+
+def _together(plan: Plan) -> int:
+    """How many stacks a host has room for at once, by its memory; one where it has no whole core."""
+    machine = MACHINES.get(plan.machine or "")
+    own_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if machine is None:
+        return min(_MOST_TOGETHER, own_bytes // 2 // (2 * END_BYTES))
+    if machine.cores < 1:
+        return 1
+    is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
+    room = min(own_bytes, machine.memory_mb << 20) if is_shared else machine.memory_mb << 20
+    return min(_MOST_TOGETHER, room // 2 // (2 * END_BYTES))
 
 
 def _until(repeats: int | UntilSpec) -> Until | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from orchestrator.catalogue.offers import Client
+from orchestrator.catalogue.offers import Client, Language
 from orchestrator.catalogue.offers import Operation as Offered
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.factor import Values
@@ -34,7 +34,7 @@ from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes_of, share_of, workers_of
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.payloads import operation_names
-from orchestrator.experiment.plan.plan import Operation, Placement, Plan
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, Unable, refusal_of_ends, way_out
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.tree import Key
@@ -448,6 +448,46 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
         f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}: it would not hold back a reply of "
         f"{operation.reply_bytes:,} B"
     )
+
+
+# ---- what takes no turns with others
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turning:
+    """A cell that may take turns: its client's language, and how many stacks its hosts have room for at once."""
+
+    cell: Cell
+    language: Language
+    together: int
+
+
+WITHOUT_TURNS: tuple[tuple[Callable[[Turning], bool], Callable[[Turning], str]], ...] = (
+    (lambda case: case.cell.kind in ("stream", "codec"), lambda case: f"a {case.cell.kind} sends no requests in turns"),
+    (lambda case: case.cell.find is not None, lambda _: "a search has rates of its own"),
+    (lambda case: case.cell.load.rate_per_s is not None, lambda _: "an open loop has a schedule"),
+    (lambda case: case.cell.load.think_s > 0, lambda _: "users with think time have no turns"),
+    (
+        lambda case: case.cell.load.duration_s is None or case.cell.load.requests is not None,
+        lambda _: "the load is a number of requests: give `duration` alone",
+    ),
+    (lambda case: are_asked_for(case.cell.factors), lambda _: f"`{TIMING_RULES}` are measured in one phase"),
+    (
+        lambda case: requesters_of(case.cell.factors) * processes_of(case.cell.factors) > 1,
+        lambda _: "several requesters share the load",
+    ),
+    (
+        lambda case: bool(resources(case.cell.factors)),
+        lambda _: f"`{STORE}`: several responders would change one store",
+    ),
+    (lambda case: not case.language.turns, lambda case: f"the requesters of {case.language.title} do not take turns"),
+    (lambda case: case.together < 2, lambda _: "the hosts have no room for two stacks at once"),
+)
+
+
+def why_no_turns(case: Turning) -> str | None:
+    """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others."""
+    return next((reason(case) for applies, reason in WITHOUT_TURNS if applies(case)), None)
 
 
 # ---- what a whole plan cannot have

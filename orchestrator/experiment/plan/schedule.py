@@ -52,6 +52,36 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
     return tuple(trials)
 
 
+def groups_of(cells: Sequence[Cell], most: int) -> dict[str, int]:
+    """The number of the group that each cell takes turns in, by the cell's id: of one placement, at most `most` cells.
+
+    Cells that are compared stay together as far as there is room: a group has whole settings, and the cells of a setting
+    that is larger than a group are spread evenly.
+    """
+    groups: dict[str, int] = {}
+    number = -1
+    for placement in dict.fromkeys(cell.placement for cell in cells):
+        room = 0
+        settings: dict[object, list[Cell]] = {}
+        for cell in cells:
+            if cell.placement == placement:
+                settings.setdefault(cell.setting, []).append(cell)
+        for members in settings.values():
+            each = ceil(len(members) / ceil(len(members) / most))
+            for start in range(0, len(members), each):
+                part = members[start : start + each]
+                if len(part) > room:
+                    number, room = number + 1, most
+                groups |= {cell.id: number for cell in part}
+                room -= len(part)
+    return groups
+
+
+def orders_of_turns(seed: int, block: int, group: int, cells: int, rounds: int) -> tuple[tuple[int, ...], ...]:
+    """The order of a group's cells in each round of a block, balanced as that of a block's trials is."""
+    return balanced_orders(cells, rounds, _source(seed, f"turns/{block}/{group}"))
+
+
 def balanced_orders(count: int, blocks: int, source: random.Random) -> tuple[tuple[int, ...], ...]:
     """An order of `range(count)` for each block, balanced after any number of them.
 

@@ -4,16 +4,9 @@ import { complain, keepStdoutForLines, onOneLine, print, Refused, readTrial } fr
 import { readStdin } from "./contract/stdin.js";
 import { TrialFailed } from "./load/failures.js";
 import { makeTrial } from "./load/trial.js";
+import { Words, wordOf } from "./load/words.js";
 
-const MEASURE = /^measure(?: (\d{1,19}))?$/;
-const LATEST_NS = 1n << 62n;
-
-/** @type {(momentNs: bigint) => void} */
-let allow = () => {};
-/** @type {Promise<bigint>} */
-const allowed = new Promise((resolve) => {
-  allow = resolve;
-});
+const words = new Words();
 
 /**
  * @param {string} kind
@@ -30,7 +23,7 @@ function fail(kind, message) {
 /** @param {Uint8Array} text */
 async function begin(text) {
   try {
-    await makeTrial(readTrial(text), () => allowed);
+    await makeTrial(readTrial(text), words);
   } catch (error) {
     if (error instanceof Refused) fail("trial", `not a trial on stdin: ${error.message}`);
     if (error instanceof TrialFailed) fail(error.kind, error.message);
@@ -45,11 +38,10 @@ async function begin(text) {
 
 /** @param {string} line */
 function hear(line) {
-  const found = MEASURE.exec(line);
-  const momentNs = BigInt(found?.[1] ?? 0);
-  if (found !== null && momentNs <= LATEST_NS) allow(momentNs);
+  const word = wordOf(line);
+  if (word !== null) words.push(word);
   else if (line !== "")
-    complain(`request: unknown line on stdin: '${line.slice(0, 80)}'; known: measure, measure UNIX_NS`);
+    complain(`request: unknown line on stdin: '${line.slice(0, 80)}'; known: measure, measure UNIX_NS, turn, end`);
 }
 
 keepStdoutForLines();

@@ -134,7 +134,8 @@ class Trial(Line):
     its default. `schema`: of the message that the JSON document of its payload travels as. `tls`: by whom every client
     verifies the responder, whose certificate must be for the target's `host`. `mix`: two operations or more in place of
     `operation` and `payload`, which are then those of its first; which of them each request asks is drawn by the seed
-    (protos/payloads.md).
+    (protos/payloads.md). `turn_warm_up`: the measured phase comes in turns, each of `load.duration_s`, behind so many
+    requests of each worker that do not count; null where it comes in one.
     """
 
     protocol: str
@@ -151,6 +152,7 @@ class Trial(Line):
     calls: Annotated[int, Between(1, MOST_CALLS)] = 1
     start_at_unix_ns: WallNs | None = None
     hold: bool = False
+    turn_warm_up: Exact | None = None
     knobs: dict[str, str] = field(default_factory=dict)
     schema: Schema | None = None
     tls: Authority | None = None

@@ -182,7 +182,7 @@ class Manifest(Part):
     nothing in it but below `build`, `target` and `node_modules`, and make the same bytes of the same source. `toolchain`:
     what they need. `needs`: what a host needs to run the programs. `artifacts`: the files that a host needs, by their path
     in the folder, besides those that `roles` name as words of their own (`{folder}/...`). `lint`: commands, run in the
-    folder, that read the source and find fault with it.
+    folder, that read the source and find fault with it. `turns`: whether its requesters measure in turns (`process.md`).
     """
 
     manifest: Literal[1] = VERSION
@@ -199,6 +199,7 @@ class Manifest(Part):
     artifacts: list[str] = field(default_factory=list)
     lint: list[list[str]] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    turns: bool = False
 
 
 def decoded(raw: Mapping[str, Any]) -> Manifest:

@@ -24,6 +24,7 @@ def of_python() -> manifest.Manifest:
         language="python",
         title="Python",
         precedence=0,
+        turns=True,
         roles=manifest.Roles(
             **{name: manifest.Role(argv=["{python}", "-m", module]) for name, module in programs.items()}
         ),

@@ -1,4 +1,4 @@
-"""What a requester prints: `checked`, `start`, `warm`, `progress`, `done` or `failed`; and the line that lets it measure.
+"""What a requester prints: `checked`, `start`, `warm`, `turn`, `progress`, `done` or `failed`; what lets it measure.
 
 `protos/process.md` has each key.
 """
@@ -9,10 +9,12 @@ from dataclasses import field
 from typing import Final, Literal
 
 from services.python.contract.counters import Clocks, HostCounters
-from services.python.contract.lines import VERSION, Count, Duration, Seconds, Since
+from services.python.contract.lines import VERSION, Count, Duration, Seconds, Since, WallNs
 from services.python.contract.strict import Line, Part, part
 
 AT_ONCE: Final = 0
+TURN: Final = "turn"
+END: Final = "end"
 _LATEST_NS = 1 << 62
 
 
@@ -52,6 +54,25 @@ class Warm(Line):
 
     requests: Count
     type: Literal["warm"] = "warm"
+
+
+@part
+class Turn(Line):
+    """A turn is over: its place from 0, its measured requests, and its window by the monotonic clock of the rows.
+
+    `end_ns`: the last measured reply, or the end of the window where that is later. Within the window, `cpu_s` is the CPU
+    time of this process, `waited_s` how long its threads waited for a CPU (`/proc/self/schedstat`), and `stolen_s` what the
+    hypervisor took from all CPUs of this host (`/proc/stat`); null where the system does not tell.
+    """
+
+    number: Count
+    requests: Count
+    begin_ns: WallNs
+    end_ns: WallNs
+    cpu_s: Seconds
+    waited_s: Seconds | None = None
+    stolen_s: Seconds | None = None
+    type: Literal["turn"] = "turn"
 
 
 @part
@@ -173,7 +194,7 @@ class Done(Line):
     type: Literal["done"] = "done"
 
 
-REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Warm, Progress, Done, Failed)
+REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Warm, Turn, Progress, Done, Failed)
 
 
 def may_measure_from(line: str) -> int | None:

@@ -17,7 +17,7 @@ from services.python.contract.description import Description
 from services.python.contract.lines import STATUS_MEANINGS, VERSION, Trial
 from services.python.contract.manifest import Manifest
 from services.python.contract.ping_lines import Ping, PingDone
-from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Warm
+from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Turn, Warm
 from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.contract.source_lines import SourceLines
 from services.python.contract.strict import Between, Line, Part, hints_of, is_required
@@ -33,6 +33,7 @@ LINES: Final[Mapping[str, type[Line]]] = {
     "checked": Checked,
     "start": Start,
     "warm": Warm,
+    "turn": Turn,
     "progress": Progress,
     "done": Done,
     "failed": Failed,

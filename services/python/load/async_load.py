@@ -91,8 +91,12 @@ class AwaitingLoops:
         self._loop.run_until_complete(self._watched(self._open_loop(phase, due, close_ns)))
 
     def wait(self, seconds: float) -> None:
-        """See `loop.Loops.wait`."""
+        """See `loop.Waits.wait`."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
+
+    def wait_for(self, hear: Callable[[], str]) -> str:
+        """See `loop.Waits.wait_for`."""
+        return self._loop.run_until_complete(self._loop.run_in_executor(None, hear))
 
     def close(self, grace_s: float = 0) -> None:
         """See `loop.Loops.close`."""

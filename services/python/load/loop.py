@@ -67,7 +67,17 @@ class Work(Part):
     before_close: Callable[[], None]
 
 
-class Loops(Protocol):
+class Waits(Protocol):
+    """How time passes between phases; connections stay alive."""
+
+    def wait(self, seconds: float) -> None:
+        """So long."""
+
+    def wait_for(self, hear: Callable[[], str]) -> str:
+        """What `hear` returns, which blocks until then."""
+
+
+class Loops(Waits, Protocol):
     """How a trial drives its load, whatever the client's style."""
 
     def open(self) -> None:
@@ -82,9 +92,6 @@ class Loops(Protocol):
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """Send each request when it is due (ns from the phase's beginning), until `close_ns`. GaveUp."""
-
-    def wait(self, seconds: float) -> None:
-        """Let time pass between phases; connections stay alive."""
 
     def close(self, grace_s: float = 0) -> None:
         """Close the connections. GaveUp when one that was kept held replies that nobody asked for (`unasked`).

@@ -89,11 +89,16 @@ class Tally:
     entering_ns: int = 0
     first_sent_ns: int | None = None
     last_received_ns: int = 0
+    turns_ns: int = 0
+    right: itertools.count[int] = field(default_factory=itertools.count)  # replies found right
+    looked: itertools.count[int] = field(default_factory=itertools.count)  # ... while others were in flight
 
     @property
     def span_s(self) -> float:
-        """First send to last reply, seconds."""
-        return 0.0 if self.first_sent_ns is None else (self.last_received_ns - self.first_sent_ns) / NS
+        """First send to last reply, seconds; of a phase in turns their sum."""
+        if self.turns_ns or self.first_sent_ns is None:
+            return self.turns_ns / NS
+        return (self.last_received_ns - self.first_sent_ns) / NS
 
 
 class Recorder:
@@ -131,9 +136,9 @@ class Recorder:
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
+        self._of_turns = Tally()  # of all measured windows of a phase in turns
         self._first_row = self._counted = 0  # of the phase; from where on rows are not counted yet
-        self._looked = itertools.count()  # replies verified while others were in flight
-        self._right = itertools.count()  # replies found right: counted there, and not by what their rows say
+        self._first_kept = (0, 0)  # of the replies that wait, and of those that are known to be right
         self._lock = threading.Lock()  # for all but replies that are kept
         self._verify = verify
         self._progress = progress
@@ -160,12 +165,33 @@ class Recorder:
         """
         self._tally = Tally()
         self._first_row = self._counted = self.record.rows
+        self._failures_in_a_row = 0
+        self._go_on(phase)
+
+    def begin_in_turn(self, phase: Phase) -> None:
+        """Start the warm-up or the window of a turn; all windows have one tally, and keep their replies for one `settle`."""
+        self._tally = self._of_turns if phase.number == MEASURED else Tally()
+        self._first_row = self.record.rows
+        self._first_kept = (len(self._kept.waiting), len(self._kept.alike))
+        self._go_on(phase)
+
+    def end_turn(self) -> tuple[int, int]:
+        """Count a turn whose window is over: how many requests it had, and when the last of them was answered."""
+        waiting, alike = self._first_kept
+        stamps = [row[4:6] for row in self.record.stored(self._first_row) if row.kind not in (PART, MISLEADING)]
+        stamps += [kept[3:5] for kept in self._kept.waiting[waiting:]]
+        stamps += [kept[3:5] for kept in self._kept.alike[alike:]]
+        if not stamps:
+            return 0, 0
+        last_ns = max(received_ns for _, received_ns in stamps)
+        self._tally.turns_ns += last_ns - min(sent_ns for sent_ns, _ in stamps)
+        return len(stamps), last_ns
+
+    def _go_on(self, phase: Phase) -> None:
         self._parts = 0
-        self._looked, self._right = itertools.count(), itertools.count()
         self._phase_number = phase.number
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
         self._next_progress_ns = phase.begin_ns + NS
-        self._failures_in_a_row = 0
         self._keeps = self._verifies_later and phase.number == MEASURED
         self._keep_until_ns = self._next_progress_ns if self._keeps else 0
 
@@ -175,7 +201,7 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
-            if row.kind in (PART, MISLEADING):
+            if row.kind in (PART, MISLEADING) or row.phase != self._phase_number:
                 continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1
@@ -190,14 +216,14 @@ class Recorder:
                 tally.body_bytes_received += row.bytes_received
             else:
                 tally.errors[STATUSES[row.status]] += 1
-        tally.verified = _drawn(self._right)
+        tally.verified = _drawn(tally.right)
         return tally
 
     def paused(self, *, paused_ns: int | None, entering_ns: int) -> None:
         """Enter how long workers paused, on average (None where that does not count), and were busy here, together."""
         if paused_ns is not None:
-            self._tally.paused_ns = paused_ns
-        self._tally.entering_ns = entering_ns
+            self._tally.paused_ns += paused_ns
+        self._tally.entering_ns += entering_ns
 
     def connected(self, shared: int | None = None) -> int:
         """The number of a connection that is opened now; of one that lanes share (`client.Shared`) always the same."""
@@ -256,7 +282,7 @@ class Recorder:
                 self._note_example(wrong)
                 self._fail_once_more(wrong, received_ns)
             return
-        next(self._looked)
+        next(self._tally.looked)
         self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
         if received_ns >= self._next_progress_ns:
             with self._lock:
@@ -342,13 +368,13 @@ class Recorder:
 
         GaveUp when as many in a row are wrong as end a phase.
         """
-        self._tally.verified_in_flight = _drawn(self._looked)
+        self._tally.verified_in_flight = _drawn(self._tally.looked)
         self._tally.verified_by_bytes = len(self._kept.alike)
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
         reader, self._reader = self._reader, None
         for sequence, number, intended_ns, sent_ns, received_ns, (sent, received) in self._kept.take_alike():
-            next(self._right)
+            next(self._tally.right)
             self._store(sequence, number, intended_ns, sent_ns, received_ns, (sent, received, None, ()))
         for sequence, number, intended_ns, sent_ns, received_ns, request, reply in self._kept.take():
             assert reader is not None  # noqa: S101 - narrows the type
@@ -383,7 +409,7 @@ class Recorder:
                 return -1, -1, failure, parts
             wrong = None if reason is None else CallFailed("wrong-reply", reason)
         if wrong is None:
-            next(self._right)
+            next(self._tally.right)
         return sent, received, wrong, parts
 
     def _note_example(self, failure: CallFailed) -> None:

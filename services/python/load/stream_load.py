@@ -100,6 +100,10 @@ class AwaitingStreams:
         """Let time pass between phases; connections stay alive."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
+    def wait_for(self, hear: Callable[[], str]) -> str:
+        """See `loop.Waits.wait_for`."""
+        return self._loop.run_until_complete(self._loop.run_in_executor(None, hear))
+
     def close(self) -> None:
         """Close the connections."""
         self._loop.run_until_complete(self._drop_all())

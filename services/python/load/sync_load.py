@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
@@ -66,6 +66,7 @@ class BlockingLoops:
         self._dialer = dialer
         self._work = work
         self._lanes = [Lane[Connection]() for _ in range(work.concurrency)]
+        self._threads = ThreadPoolExecutor(work.concurrency)  # started with the first phase of several in flight
 
     def open(self) -> None:
         """See `loop.Loops.open`."""
@@ -106,8 +107,12 @@ class BlockingLoops:
         cancel_rest(work, phase, due, clock())
 
     def wait(self, seconds: float) -> None:
-        """See `loop.Loops.wait`."""
+        """See `loop.Waits.wait`."""
         self._work.clock.sleep(seconds)
+
+    def wait_for(self, hear: Callable[[], str]) -> str:
+        """See `loop.Waits.wait_for`."""
+        return hear()
 
     def close(self, grace_s: float = 0) -> None:
         """See `loop.Loops.close`."""
@@ -117,6 +122,7 @@ class BlockingLoops:
         found = [look() for look in looks]
         for lane in self._lanes:
             self._drop(lane)
+        self._threads.shutdown()
         refuse(found)
 
     def _run(self, phase: Phase, take: Take, due_at: Due | None, rests: Rests | None = None) -> None:
@@ -135,9 +141,10 @@ class BlockingLoops:
             finally:
                 phase.end()  # one that gave up ends the phase for all; one that ended found it over
 
-        with ThreadPoolExecutor(len(self._lanes)) as pool:
-            for ended in [pool.submit(guarded, number) for number in range(len(self._lanes))]:
-                ended.result()
+        workers = [self._threads.submit(guarded, number) for number in range(len(self._lanes))]
+        wait(workers)
+        for worker_done in workers:
+            worker_done.result()
 
     def _reuse(self, lane: Lane[Connection], take: Take, due_at: Due | None, resting: _Resting | None) -> None:
         work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make

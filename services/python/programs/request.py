@@ -6,13 +6,14 @@ The process contract is `protos/process.md`; rows go to the file that the trial 
 from __future__ import annotations
 
 import gc
+import queue
 import signal
 import sys
 import traceback
 from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
-from services.python.contract.requester_lines import Failed, may_measure_from
+from services.python.contract.requester_lines import END, TURN, Failed, may_measure_from
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave, on_one_line, use_no_proxy
 
@@ -28,13 +29,13 @@ def main() -> NoReturn:
         trial = read_stdin_line(Trial, sys.stdin.buffer, "requester")
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
-    moments: list[int] = []
+    words: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def hear(line: str) -> None:
-        if (moment_ns := may_measure_from(line)) is not None:
-            moments.append(moment_ns)
+        if line in (TURN, END) or may_measure_from(line) is not None:
+            words.put(line)
         elif line:
-            complain(f"request: unknown line on stdin: {line[:80]!r}; known: measure, measure UNIX_NS")
+            complain(f"request: unknown line on stdin: {line[:80]!r}; known: measure, measure UNIX_NS, {TURN}, {END}")
 
     end_with_stdin("request", hear)
 
@@ -43,7 +44,7 @@ def main() -> NoReturn:
     from services.python.trial.run import make_trial
 
     try:
-        make_trial(trial, lines.write, Clock(), lambda: moments[0] if moments else None)
+        make_trial(trial, lines.write, Clock(), words.get)
     except (CannotTry, GaveUp) as error:
         _fail(lines, error.kind, str(error))
     except MemoryError:

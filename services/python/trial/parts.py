@@ -13,12 +13,12 @@ from typing import Any
 from services.python.contract.knobs import ALL_FIELDS, FIELDS
 from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
-from services.python.contract.requester_lines import Warm
+from services.python.contract.requester_lines import END, TURN, Warm, may_measure_from
 from services.python.contract.strict import Line, Part, part
 from services.python.contract.timing_rules import are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.loop import Loops, Work
+from services.python.load.loop import Loops, Waits, Work
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
 from services.python.load.openings import Openings, openings_of
 from services.python.load.phases import NS, mix_order, place_in_mix
@@ -35,10 +35,9 @@ Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 Dial = Callable[[str, Request], Any]
 Verify = Callable[[Request, Reply], str | None]
-MayMeasure = Callable[[], int | None]
-"""From which moment of the wall clock on, in Unix nanoseconds (0: at once); None while it may not."""
+Hear = Callable[[], str]
+"""Blocks until stdin has a line that lets the trial go on, and returns it."""
 
-_BETWEEN_LOOKS_S = 0.001
 _LONGEST_NAME = 200  # characters of an identity
 
 
@@ -304,20 +303,25 @@ def _ask_operation(trial: Trial, parts: Parts) -> Ask:
 def hold_back(
     trial: Trial,
     warmed: int,
-    wait: Callable[[float], None],
+    loops: Waits,
     print_line: Print,
     clock: Clock,
-    may_measure: MayMeasure,
-) -> None:
-    """Let time pass until `may_measure`, where the trial asks for that, and until the moments that both give.
+    hear: Hear,
+) -> str:
+    """Wait for the line that the trial is held for, and until the moments that both give; the line, empty where not held.
 
-    `warmed` is how many requests the warm-up had; `wait` keeps connections alive meanwhile.
+    `warmed` is how many requests the warm-up had.
     """
-    begin_ns = trial.start_at_unix_ns or 0
+    begin_ns, word = trial.start_at_unix_ns or 0, ""
     if trial.hold:
         print_line(Warm(requests=warmed))
-        while (moment_ns := may_measure()) is None:
-            wait(_BETWEEN_LOOKS_S)
+    if trial.turn_warm_up is not None:
+        while (word := loops.wait_for(hear)) not in (TURN, END):
+            pass
+    elif trial.hold:
+        while (moment_ns := may_measure_from(word := loops.wait_for(hear))) is None:
+            pass
         begin_ns = max(begin_ns, moment_ns)
     if begin_ns:
-        wait(max(0.0, (begin_ns - clock.wall_ns()) / NS))
+        loops.wait(max(0.0, (begin_ns - clock.wall_ns()) / NS))
+    return word

@@ -25,6 +25,7 @@ def refusal_of_target(trial: Trial, client: Client) -> str | None:
         (load.rate_per_s is not None, "a rate"),
         (load.think_s > 0, "think time"),
         (trial.calls != 1, f"calls: {trial.calls}"),
+        (trial.turn_warm_up is not None, "turns"),
     ):
         if is_given:
             return (
@@ -40,6 +41,8 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         _refuse_impossible_streams(load, trial.connection)
     if are_asked_for(trial.knobs):
         refuse_timing_rules(trial)
+    if trial.turn_warm_up is not None:
+        _refuse_impossible_turns(trial, operation)
     if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
         if not operation.made_of:
             raise ValueError(f"{FETCH}: {fetch}: {operation.name} is one call, and made of no others")
@@ -71,6 +74,22 @@ def _refuse_impossible_streams(load: Load, connection: str) -> None:
         raise ValueError("load: a stream has no think time: its clients wait for events, and ask once")
     if connection != "reuse":
         raise ValueError("connection: a subscription has one connection for as long as it lasts (reuse)")
+
+
+def _refuse_impossible_turns(trial: Trial, operation: Operation) -> None:
+    """ValueError for a trial that cannot be measured in turns."""
+    load = trial.load
+    for is_given, what in (
+        (not trial.hold, "hold: a trial in turns is held until its first one"),
+        (operation.kind != "call", f"{operation.name} is a {operation.kind}, and no call"),
+        (load.rate_per_s is not None, "rate_per_s: an open loop has one schedule, and no turns"),
+        (load.think_s > 0, "think_s: users who rest have no turns"),
+        (load.requests is not None and load.requests != 0, "requests: a turn lasts for duration_s"),
+        (load.duration_s is None, "duration_s: it is how long a turn lasts"),
+        (are_asked_for(trial.knobs), f"{TIMING_RULES}: {MISLEADING} is measured in one phase"),
+    ):
+        if is_given:
+            raise ValueError(f"turn_warm_up: {what}")
 
 
 def refuse_timing_rules(trial: Trial) -> None:

@@ -7,16 +7,17 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import AT_ONCE, Bodies, Checked, Done, Progress, Start, Wire
+from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Start, Wire
 from services.python.contract.timing_rules import RULES, are_asked_for
 from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import bound_memory, room_for_replies
+from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
 from services.python.load.phases import (
     MEASURED,
     NS,
@@ -37,19 +38,21 @@ from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
-from services.python.trial.parts import CannotTry, MayMeasure, Parts, Print, check, hold_back, load_parts
+from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts
 from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
+from services.python.trial.turns import Turns, Window
 
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
+_IN_TURNS_S = 5.0  # of requests, in all turns
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: AT_ONCE) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, hear: Hear = lambda: "measure") -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
-    `may_measure` is asked by a trial that holds back its measured phase until it gives a moment.
+    `hear` has the lines that a trial waits for which holds back its measured phase.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
@@ -66,10 +69,10 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMe
         from services.python.trial import streams
 
         with _record(trial, streams.expected_rows(trial, parts)) as record:
-            print_line(streams.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
+            print_line(streams.measure_streams(trial, parts, record, print_line, clock, met, hear))
         return
     with _record(trial, expected_rows(trial)) as record:
-        print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
+        print_line(_measure(trial, parts, example, record, print_line, clock, met, hear))
 
 
 def expected_rows(trial: Trial) -> int:
@@ -81,7 +84,8 @@ def expected_rows(trial: Trial) -> int:
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
         return each * (warm + (load.requests or 0))
-    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
+    measured_s = load.duration_s if trial.turn_warm_up is None else _IN_TURNS_S
+    by_time = int(measured_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
     return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
 
 
@@ -101,7 +105,7 @@ def _measure(
     print_line: Print,
     clock: Clock,
     met: str | None,
-    may_measure: MayMeasure,
+    hear: Hear,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
@@ -112,7 +116,7 @@ def _measure(
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
-        most_kept_bytes=room_for_replies(),
+        most_kept_bytes=room_for_replies() if trial.turn_warm_up is None else LEAST_BYTES,  # others wait beside it
         kind="task" if is_task else _ROW_KINDS[parts.client.kind] if mix is None else "mixed",
         has_misleading_rows=are_asked_for(trial.knobs),
         **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
@@ -152,12 +156,16 @@ def _measure(
     parts.openings.clear()  # of the check
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
-    hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
+    word = hold_back(trial, warmed, loops, print_line, clock, hear)
     if trial.connection == "per-request":
         parts.openings.clear()  # of the warm-up
     if batches is not None:
         batches.begin()
-    measured_phase = _measured_phase(trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
+    measure = partial(_in_one_phase, trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
+    if trial.turn_warm_up is not None:
+        turns = Turns(trial=trial, loops=loops, recorder=recorder, wire=wire, clock=clock, sequence=warm.next_sequence)
+        measure = partial(turns.run, word, hear, print_line)
+    measured_phase = _measured_phase(trial, recorder, measure, warmed)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
     if trial.target is not None:  # of connections that are gone, what new ones have
@@ -168,7 +176,6 @@ def _measure(
     gc.enable()
     return Done(
         rows=record.rows,
-        warmup_requests=warmed,
         identity=met,
         anchor=anchor,
         anchor_end=clock.anchor(),
@@ -219,7 +226,7 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
     return phase
 
 
-def _measured_phase(
+def _in_one_phase(
     trial: Trial,
     due: array[int] | None,
     resting: Rests | None,
@@ -228,43 +235,52 @@ def _measured_phase(
     wire: Meter,
     clock: Clock,
     first_sequence: int,
-) -> dict[str, Any]:
-    """The measured phase between two looks at the host, the sockets and this process's CPU time: fields of `Done`.
+) -> Window:
+    """All requests in one go, between two looks at the sockets and this process's CPU time.
 
     `due`: when the requests of an open loop are; None in a closed one. `resting`: think time of a closed one, if any.
     """
     load = trial.load
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
-    memory = PeakMemory()
-    host_before = host_counters()
     wire.begin()
-    memory.begin()
     cpu_before_s = time.process_time()
     phase = Phase(
         number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, extent=extent, most=most
     )
     recorder.begin(phase)
+    if due is None:
+        loops.closed_loop(phase, resting)
+    else:
+        loops.open_loop(phase, due, close_after(load, phase.begin_ns))
+    cpu_s = time.process_time() - cpu_before_s
+    wire.end()
+    return Window(
+        begin_ns=phase.begin_ns, cpu_s=cpu_s, wire=wire.wire(), min_rtt_us=wire.min_rtt_us(), lag_ms=loops.lag_ms
+    )
+
+
+def _measured_phase(trial: Trial, recorder: Recorder, measure: Callable[[], Window], warmed: int) -> dict[str, Any]:
+    """The measured phase between two looks at the host, after `warmed` requests: fields of `Done`."""
+    memory = PeakMemory()
+    host_before = host_counters()
+    memory.begin()
     with _settled(recorder):
-        if due is None:
-            loops.closed_loop(phase, resting)
-        else:
-            loops.open_loop(phase, due, close_after(load, phase.begin_ns))
-        cpu_s = time.process_time() - cpu_before_s
+        window = measure()
         memory_bytes, memory_since = memory.read()
-        wire.end()
         host_after = host_counters()
     span_s = recorder.tally.span_s
     return {
         **_tallied(recorder.tally),
-        "begin_ns": phase.begin_ns,
-        "not_sent_reason": not_sent_reason(recorder.tally, load.concurrency, cpu_s),
-        "wire": None if (sums := wire.wire()) is None else Wire(**sums),
-        "min_rtt_us": wire.min_rtt_us(),
-        "cpu_s": cpu_s,
-        "cpu_share": cpu_s / span_s if span_s else None,
+        "warmup_requests": warmed + window.turn_warmup_requests,
+        "begin_ns": window.begin_ns,
+        "not_sent_reason": not_sent_reason(recorder.tally, trial.load.concurrency, window.cpu_s),
+        "wire": None if window.wire is None else Wire(**window.wire),
+        "min_rtt_us": window.min_rtt_us,
+        "cpu_s": window.cpu_s,
+        "cpu_share": window.cpu_s / span_s if span_s else None,
         "memory_bytes": memory_bytes,
         "memory_since": memory_since,
-        "loop_lag_ms": loops.lag_ms,
+        "loop_lag_ms": window.lag_ms,
         "host_before": host_before,
         "host_after": host_after,
     }

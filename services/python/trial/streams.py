@@ -20,7 +20,7 @@ from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
-from services.python.trial.parts import MayMeasure, Parts, Print, hold_back
+from services.python.trial.parts import Hear, Parts, Print, hold_back
 
 
 def subscriptions(trial: Trial, parts: Parts) -> tuple[Request, Request]:
@@ -45,7 +45,7 @@ def measure_streams(
     print_line: Print,
     clock: Clock,
     met: str | None,
-    may_measure: MayMeasure,
+    hear: Hear,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
@@ -74,7 +74,7 @@ def measure_streams(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warmed = _phase(WARM_UP, warm, 1, streams, recorder, clock)
-    hold_back(trial, len(warmed), streams.wait, print_line, clock, may_measure)
+    hold_back(trial, len(warmed), streams, print_line, clock, hear)
     _open(streams, trial)  # those that broke in the warm-up
     memory = PeakMemory()
     host_before = host_counters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -271,6 +272,55 @@ class RowsOfTheFirstOperation(Requester):
 class OneConnectionForAMix(Requester):
     def connections_of(self, lane: Lane) -> list[Lane]:
         return [lane] * max(1, len(self.trial["mix"]))
+
+
+class MeasuresWithoutATurn(Requester):
+    """It begins the next turn by itself."""
+
+    def take_turns(self) -> None:
+        self.words.put("turn")
+        super().take_turns()
+
+
+class GoesOnBehindItsTurn(Requester):
+    """It says that its turn is over, and sends on for a while."""
+
+    def turn(self, number: int) -> dict[str, Any]:
+        said = super().turn(number)
+        end_ns = said["begin_ns"] + self.window_ns() // 2
+        within = [row for row in self.rows if row.phase == MEASURED and said["begin_ns"] <= row.sent_ns <= end_ns]
+        return {**said, "end_ns": max([end_ns, *(row.received_ns for row in within)])}
+
+
+class MeasuresTheBeginningOfATurn(Requester):
+    def turn(self, number: int) -> dict[str, Any]:
+        self.trial["turn_warm_up"] = 0
+        return super().turn(number)
+
+
+class CountsTurnsFromOne(Requester):
+    def turn(self, number: int) -> dict[str, Any]:
+        return {**super().turn(number), "number": number + 1}
+
+
+class SendsWhileOthersHaveTheirTurn(Requester):
+    def next_word(self) -> str:
+        while self.words.empty():
+            self.play(Phase(0, time.monotonic_ns(), 1, 0, None))
+            time.sleep(0.001)
+        return self.words.get()
+
+
+class PollsForItsTurn(Requester):
+    def next_word(self) -> str:
+        while self.words.empty():
+            pass
+        return self.words.get()
+
+
+class TakesTurnsUnderAnyLoad(Requester):
+    def has_no_turns(self) -> bool:
+        return False
 
 
 BROKEN = {one.__name__: one for one in Requester.__subclasses__()}

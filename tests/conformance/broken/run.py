@@ -21,6 +21,7 @@ FILES = {
         "test_trials.py",
         "test_open_loop.py",
         "test_think_time.py",
+        "test_turns.py",
         "test_tasks.py",
         "test_codecs.py",
         "test_mixes.py",

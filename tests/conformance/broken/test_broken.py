@@ -42,6 +42,10 @@ ONE_CONNECTION = "test_per_request_means_one_connection_for_a_whole_task"
 FAILED_TASK = "test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had"
 DUE_TASKS = "test_in_an_open_loop_a_task_is_due_and_not_its_calls"
 
+TURNS = "test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between"
+IDLE = "test_who_waits_for_a_turn_uses_no_cpu"
+NO_TURNS = "test_what_has_no_turns_is_refused"
+
 CODED = "test_each_message_is_encoded_and_decoded"
 ONLY_OF_A_CALL = "test_what_only_a_call_has_is_refused"
 
@@ -131,6 +135,13 @@ REQUESTERS = {
     "RowsOfTheFirstOperation": MIXED,
     "OneConnectionForAMix": MIX_KEPT,
     "PassesAnAuthorityOver": AUTHORITY,
+    "MeasuresWithoutATurn": TURNS,
+    "GoesOnBehindItsTurn": TURNS,
+    "MeasuresTheBeginningOfATurn": TURNS,
+    "CountsTurnsFromOne": TURNS,
+    "SendsWhileOthersHaveTheirTurn": TURNS,
+    "PollsForItsTurn": IDLE,
+    "TakesTurnsUnderAnyLoad": NO_TURNS,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
 BROKEN += [("request", name, named) for name, named in REQUESTERS.items()]

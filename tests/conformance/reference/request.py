@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import queue
 import sys
 import threading
 import time
@@ -44,6 +45,7 @@ class Requester(Mixing, Coding):
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
         self.may_measure, self.moment_ns = threading.Event(), 0
+        self.words: queue.SimpleQueue[str] = queue.SimpleQueue()
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
         try:
             self.trial = self.read(text)
@@ -72,6 +74,8 @@ class Requester(Mixing, Coding):
             if word == "measure" and (not moment or moment.isdecimal()):
                 self.moment_ns = int(moment or 0)
                 self.may_measure.set()
+            elif line.strip() in ("turn", "end"):
+                self.words.put(line.strip())
 
     def fail(self, kind: str, message: str) -> NoReturn:
         words = " ".join(message.split())[:900]
@@ -92,6 +96,8 @@ class Requester(Mixing, Coding):
             raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
         if load["rate_per_s"] is not None and load["think_s"]:
             raise NoSuchTrial("load: an open loop has no think time")
+        if trial["turn_warm_up"] is not None and self.has_no_turns():
+            raise NoSuchTrial("turns are of a closed loop that lasts for a time, and is held")
         self.is_codec = trial["client"] == CODEC_CLIENT
         if trial["target"] is None and not self.is_codec:
             raise NoSuchTrial("it names no target, and this client asks somebody")
@@ -104,6 +110,12 @@ class Requester(Mixing, Coding):
             print_line({**self.done_line(), "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}})
             return
         self.measure()
+
+    def has_no_turns(self) -> bool:
+        load = self.trial["load"]
+        is_plain = load["rate_per_s"] is None and not load["think_s"] and not load["requests"]
+        is_call = self.trial["client"] != CODEC_CLIENT
+        return not (self.trial["hold"] and is_plain and is_call and load["duration_s"] is not None)
 
     def check(self) -> None:
         target = self.trial["target"]
@@ -186,6 +198,10 @@ class Requester(Mixing, Coding):
         self.play(warmup_phase)
         if self.trial["hold"]:
             print_line({"type": "warm", "requests": warmup_phase.taken})
+        if self.trial["turn_warm_up"] is not None:
+            self.take_turns()
+            return
+        if self.trial["hold"]:
             self.await_word()
         self.hold_back()
         if load["thinking"] == "exponential":
@@ -199,6 +215,41 @@ class Requester(Mixing, Coding):
         phase = Phase(MEASURED, self.begin_ns, most, 0, end_ns, due)
         self.play(phase)
         self.enter_not_sent(phase)
+        self.finish()
+
+    def take_turns(self) -> None:
+        self.turns: list[dict[str, Any]] = []
+        while self.next_word() == "turn":
+            self.turns.append(self.turn(len(self.turns)))
+            print_line(self.turns[-1])
+        self.begin_ns = self.turns[0]["begin_ns"] if self.turns else time.monotonic_ns()
+        self.finish()
+
+    def next_word(self) -> str:
+        return self.words.get()
+
+    def turn(self, number: int) -> dict[str, Any]:
+        warm = self.trial["turn_warm_up"] * len(self.lanes)
+        if warm:
+            self.play(Phase(WARM_UP, time.monotonic_ns(), warm, 0, None))
+        cpu_s, begin = time.process_time(), time.monotonic_ns()
+        end_ns = begin + self.window_ns()
+        before = len(self.rows)
+        self.play(Phase(MEASURED, begin, None, 0, end_ns))
+        rows = self.rows[before:]
+        return {
+            "type": "turn",
+            "number": number,
+            "requests": len(rows),
+            "begin_ns": begin,
+            "end_ns": max([end_ns, *(row.received_ns for row in rows)]),
+            "cpu_s": time.process_time() - cpu_s,
+        }
+
+    def window_ns(self) -> int:
+        return int(self.trial["load"]["duration_s"] * NS)
+
+    def finish(self) -> None:
         for lane in self.lanes:
             for one in self.connections_of(lane):
                 self.drop(one)
@@ -389,11 +440,19 @@ class Requester(Mixing, Coding):
             **(more or {}),
         }
 
+    def spans_ns(self, rows: list[Row]) -> list[int]:
+        """From the first request to the last reply: of the measured phase, or of each turn."""
+        windows = [(turn["begin_ns"], turn["end_ns"]) for turn in getattr(self, "turns", [])] or [
+            (0, time.monotonic_ns())
+        ]
+        parts = [[row for row in rows if begin <= row.sent_ns <= end] for begin, end in windows]
+        return [max(row.received_ns for row in part) - min(row.sent_ns for row in part) for part in parts if part]
+
     def summary(self) -> dict[str, Any]:
         measured = [row for row in self.rows if row.phase == MEASURED and row.status != STATUS["not-sent"]]
         not_sent = sum(row.status == STATUS["not-sent"] for row in self.rows)
         kinds = [STATUSES[row.status] for row in measured if row.status]
-        ends_ns = max(row.received_ns for row in measured) - min(row.sent_ns for row in measured)
+        ends_ns = sum(self.spans_ns(measured))
         answered = [row for row in measured if row.bytes_received >= 0]
         return {
             "rows": self.stored,

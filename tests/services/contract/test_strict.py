@@ -18,7 +18,7 @@ from services.python.contract.counters import Clocks, HostCounters, TcpCounters
 from services.python.contract.description import Description, HostClock
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.ping_lines import Ping, PingDone
-from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Warm, Wire
+from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Turn, Warm, Wire
 from services.python.contract.responder_lines import Ready, Serve, Stats, Tls
 from services.python.contract.strict import Line, WrongShape, decode, parse, read_line
 
@@ -56,6 +56,7 @@ LINES: dict[str, Line] = {
     "checked": Checked(body_bytes_sent=4, body_bytes_received=8),
     "start": Start(anchor=ANCHOR),
     "warm": Warm(requests=3),
+    "turn": Turn(number=0, requests=90, begin_ns=1, end_ns=50_000_001, cpu_s=0.01, waited_s=0.002, stolen_s=None),
     "progress": Progress(phase="measured", requests=7, elapsed_s=1.0),
     "done": Done(
         rows=3,

@@ -108,6 +108,7 @@ type Trial struct {
 	Calls         int64             `line:"calls" within:"1..1000"`
 	StartAtUnixNS *int64            `line:"start_at_unix_ns" within:"0..4611686018427387904"`
 	Hold          bool              `line:"hold"`
+	TurnWarmUp    *int64            `line:"turn_warm_up" within:"0..9007199254740991"`
 	Knobs         map[string]string `line:"knobs"`
 	Schema        *File             `line:"schema"`
 	TLS           *File             `line:"tls"`
@@ -230,6 +231,18 @@ type Start struct {
 type Warm struct {
 	Requests int64  `json:"requests"`
 	Type     string `json:"type"`
+}
+
+// Turn says that a turn is over. What is nil is not known.
+type Turn struct {
+	Number   int64    `json:"number"`
+	Requests int64    `json:"requests"`
+	BeginNS  int64    `json:"begin_ns"`
+	EndNS    int64    `json:"end_ns"`
+	CPUS     float64  `json:"cpu_s"`
+	WaitedS  *float64 `json:"waited_s"`
+	StolenS  *float64 `json:"stolen_s"`
+	Type     string   `json:"type"`
 }
 
 // Progress says how far a phase has come.

@@ -58,7 +58,7 @@ func (c *Conn) counts() counts {
 	return found
 }
 
-// Meter sums TCP_INFO over the connections of a trial, from Begin to End. Where connections overlap that are opened for one
+// Meter sums TCP_INFO over the connections of a trial, from each Begin to its End. Where connections overlap that are opened for one
 // request each, a look at every close would disturb the others: then it looks ten times a second, for the smallest round
 // trip alone.
 type Meter struct {
@@ -80,7 +80,7 @@ const (
 
 // NewMeter counts the connections of one trial.
 func NewMeter(overlaps bool) *Meter {
-	return &Meter{overlaps: overlaps, open: map[*Conn]struct{}{}, rttUS: noRTT}
+	return &Meter{overlaps: overlaps, isComplete: true, open: map[*Conn]struct{}{}, rttUS: noRTT}
 }
 
 func (m *Meter) opened(connection *net.TCPConn) *Conn {
@@ -125,11 +125,11 @@ func (m *Meter) add(connection *Conn) {
 	}
 }
 
-// Begin counts from here on.
+// Begin counts on from here.
 func (m *Meter) Begin() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.isCounting, m.isComplete, m.sums, m.rttUS = true, true, contract.Wire{}, noRTT
+	m.isCounting = true
 	for connection := range m.open {
 		connection.before = connection.counts()
 	}

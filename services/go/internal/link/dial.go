@@ -28,6 +28,7 @@ type Opener struct {
 
 	mutex      sync.Mutex
 	opened     int64
+	overlaps   bool // connections open at once, and how long each takes depends on the others
 	keepsTimes bool
 	connect    []time.Duration
 	secure     []time.Duration
@@ -41,11 +42,11 @@ type Opener struct {
 func NewOpener(trial *contract.Trial, authority []byte) (*Opener, error) {
 	overlaps := !trial.Reuses() && trial.Load.Concurrency > 1
 	made := &Opener{
-		Host:       trial.Target.Host,
-		Address:    net.JoinHostPort(trial.Target.Host, strconv.FormatInt(trial.Target.Port, 10)),
-		Timeout:    time.Duration(trial.TimeoutS * float64(time.Second)),
-		Meter:      NewMeter(overlaps),
-		keepsTimes: !overlaps,
+		Host:     trial.Target.Host,
+		Address:  net.JoinHostPort(trial.Target.Host, strconv.FormatInt(trial.Target.Port, 10)),
+		Timeout:  time.Duration(trial.TimeoutS * float64(time.Second)),
+		Meter:    NewMeter(overlaps),
+		overlaps: overlaps,
 	}
 	made.Meter.isBlind = OverQUIC(trial.Knobs)
 	if trial.TLS == nil {
@@ -151,11 +152,11 @@ func (o *Opener) Resumed() int64 {
 	return o.resumed
 }
 
-// Forget leaves out how long connections took to open that were opened so far.
-func (o *Opener) Forget() {
+// KeepTimes says whether it is kept how long connections take to open from here on. At first it is not.
+func (o *Opener) KeepTimes(keeps bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	o.connect, o.secure = nil, nil
+	o.keepsTimes = keeps && !o.overlaps
 }
 
 // Opening is how long connections took to open; nil where nothing is known.

@@ -128,8 +128,8 @@ func (b *Books) begin(phase *Phase) {
 	b.phase, b.firstRow = phase, b.record.Rows()
 	b.keeps = b.later && phase.Number == Measured
 	b.progressNS.Store(phase.BeginNS + second)
-	b.inARow, b.succeededNS = 0, phase.BeginNS
-	b.examples = map[string]string{}
+	b.noteSuccesses()
+	b.succeededNS = phase.BeginNS
 	for _, worker := range b.workers {
 		worker.successNS.Store(phase.BeginNS)
 		worker.aloneNS = 0
@@ -279,13 +279,11 @@ func (b *Books) failed(w *worker, of stamps, failure *contract.Failure, made int
 func (b *Books) failOnceMore(w *worker, failure *contract.Failure, nowNS int64) error {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	b.noteExample(failure)
-	b.isDoubtful.Store(failure.Status == contract.WrongReply)
-	for _, each := range b.workers {
-		if atNS := each.succeededNS(); atNS > b.succeededNS {
-			b.inARow, b.succeededNS = 0, atNS
-		}
+	if b.phase.Number == Measured {
+		b.noteExample(failure)
 	}
+	b.isDoubtful.Store(failure.Status == contract.WrongReply)
+	b.noteSuccesses()
 	b.inARow++
 	if b.inARow >= mostFailures {
 		return contract.Fail(failure.Status, "%d requests in a row failed; the last: %v", b.inARow, failure)
@@ -294,6 +292,15 @@ func (b *Books) failOnceMore(w *worker, failure *contract.Failure, nowNS int64) 
 		return contract.Fail(failure.Status, "no right reply for %d s; the last failure: %v", silentNS/second, failure)
 	}
 	return nil
+}
+
+// noteSuccesses ends the row of failures where a reply came since the last one.
+func (b *Books) noteSuccesses() {
+	for _, each := range b.workers {
+		if atNS := each.succeededNS(); atNS > b.succeededNS {
+			b.inARow, b.succeededNS = 0, atNS
+		}
+	}
 }
 
 func (b *Books) noteExample(failure *contract.Failure) {

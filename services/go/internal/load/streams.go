@@ -178,7 +178,7 @@ func MeasureStreams(plan *Plan, done *contract.Done) error {
 	anchor := probe.Anchor()
 	done.Anchor = &anchor
 	plan.Print(contract.Start{Anchor: anchor, Type: "start"})
-	plan.Opener.Forget() // those of the check
+	plan.Opener.KeepTimes(true)
 	warmed, err := made.play(WarmUp, warm, 1, 0)
 	if err != nil {
 		return err

@@ -28,6 +28,8 @@ type Plan struct {
 	Opener *link.Opener
 	// Warm is called between the phases, with the requests of the warm-up. It returns when the other one may begin.
 	Warm func(requests int64)
+	// Turn waits until the next turn may begin; false when there are no more. It is of a trial in turns.
+	Turn func() bool
 	// Print prints a line.
 	Print func(line any)
 }
@@ -48,16 +50,23 @@ func Refusal(load contract.Load) error {
 	return nil
 }
 
+func rowsOfSample(trial *contract.Trial) int64 {
+	if trial.Calls > 1 {
+		return 1 + trial.Calls
+	}
+	return 1
+}
+
 // expectedRows is for how many rows a record makes room beforehand.
 func expectedRows(trial *contract.Trial) int64 {
-	each := int64(1)
-	if trial.Calls > 1 {
-		each += trial.Calls
-	}
-	load := trial.Load
-	rows := max(trial.Warmup.Requests, int64(trial.Warmup.AtLeastS*rowsPerS))
+	warm := max(trial.Warmup.Requests, int64(trial.Warmup.AtLeastS*rowsPerS))
+	return rowsOfSample(trial) * (warm + measuredSamples(trial.Load))
+}
+
+// measuredSamples is about how many samples there will be in a window.
+func measuredSamples(load contract.Load) int64 {
 	if load.DurationS == nil {
-		return each * (rows + *load.Requests)
+		return *load.Requests
 	}
 	rate := float64(rowsPerS)
 	if load.RatePerS != nil {
@@ -67,7 +76,7 @@ func expectedRows(trial *contract.Trial) int64 {
 	if load.Requests != nil {
 		byTime = min(byTime, *load.Requests)
 	}
-	return each * (rows + byTime)
+	return byTime
 }
 
 // Measure warms up and measures on the same connections, and fills the line that says what came of it.
@@ -97,23 +106,21 @@ func Measure(plan *Plan, done *contract.Done) error {
 	anchor := probe.Anchor()
 	done.Anchor = &anchor
 	plan.Print(contract.Start{Anchor: anchor, Type: "start"})
-	plan.Opener.Forget() // those of the check
+	plan.Opener.KeepTimes(trial.Reuses())
 	taken, err := warm(plan, books)
 	if err != nil {
 		return err
 	}
-	plan.Warm(taken)
 	runtime.GC() // what the warm-up left must not be collected within a sample
-	if !trial.Reuses() {
-		plan.Opener.Forget()
-	}
-	if err := measure(plan, books, due, rests, taken, done); err != nil {
+	plan.Warm(taken)
+	uncounted, err := measure(plan, books, due, rests, taken, done)
+	if err != nil {
 		return err
 	}
 	if err := end(plan, books, done); err != nil {
 		return err
 	}
-	done.WarmupRequests, done.Rows = taken, file.Rows()
+	done.WarmupRequests, done.Rows = taken+uncounted, file.Rows()
 	anchorEnd := probe.Anchor()
 	done.AnchorEnd = &anchorEnd
 	return nil
@@ -136,6 +143,7 @@ func newBooks(plan *Plan, file *record.Record) *Books {
 		record: file, kind: record.Request, reuses: trial.Reuses(), later: trial.Load.Concurrency > 1, makes: plan.Makes,
 		silenceNS: nanoseconds(mostSilent * trial.TimeoutS * float64(trial.Calls)),
 		report:    func(line contract.Progress) { plan.Print(line) },
+		examples:  map[string]string{},
 	}
 	if !made.later {
 		file.ByOne()
@@ -160,7 +168,10 @@ func newWorkers(plan *Plan, books *Books) ([]*worker, error) {
 	if load.Concurrency == 1 {
 		spin = spinNS // with several in flight it would take the processor from those that wait for replies
 	}
-	room := probe.RoomForReplies() / load.Concurrency
+	room := probe.LeastRoom
+	if plan.Trial.TurnWarmUp == nil { // else other requesters wait beside it, with theirs
+		room = probe.RoomForReplies()
+	}
 	made := make([]*worker, load.Concurrency)
 	for number := range made {
 		made[number] = &worker{
@@ -171,7 +182,7 @@ func newWorkers(plan *Plan, books *Books) ([]*worker, error) {
 			made[number].lanes[place].number = noConnection
 		}
 		if books.later {
-			made[number].replies.room = room
+			made[number].replies.room = room / load.Concurrency
 		}
 		if load.RatePerS == nil && load.ThinkS == 0 {
 			continue
@@ -253,49 +264,51 @@ func work(books *Books, phase *Phase) error {
 	return nil
 }
 
+// measure makes the measured phase. It gives the number of requests in the warm-ups of turns.
 func measure(
 	plan *Plan, books *Books, due []int64, rests *generator.Rests, warmed int64, done *contract.Done,
-) error {
-	load, meter := plan.Trial.Load, plan.Opener.Meter
+) (int64, error) {
+	trial, meter := plan.Trial, plan.Opener.Meter
+	isTurn := trial.TurnWarmUp != nil && plan.Turn()
 	var memory probe.PeakMemory
 	done.HostBefore = probe.HostCounters()
-	meter.Begin()
 	memory.Begin()
-	openedBefore := books.connections.Load()
-	cpuBefore := probe.CPUSeconds()
-	phase := measured(load, due, rests, probe.Now(), warmed+1)
-	books.begin(phase)
-	err := work(books, phase)
-	cpu := probe.CPUSeconds() - cpuBefore
+	var total sums
+	var whole window
+	var err error
+	next, uncounted := warmed+1, int64(0)
+	if trial.TurnWarmUp == nil {
+		whole, err = total.window(plan, books, func(beginNS int64) *Phase { return measured(trial.Load, due, rests, beginNS, next) })
+	}
+	for number := int64(0); isTurn && err == nil; number++ {
+		var before int64
+		if before, err = total.turn(plan, books, number, &next); err == nil {
+			uncounted += before
+			isTurn = plan.Turn()
+		}
+	}
 	bytes, since := memory.Read()
-	meter.End()
 	done.HostAfter = probe.HostCounters()
-	if err == nil {
-		err = enterNotSent(books, phase)
+	if err == nil && due != nil {
+		err = enterNotSent(books, whole.phase)
 	}
 	if hopeless := books.settle(); err == nil {
 		err = hopeless
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	opened := books.connections.Load() - openedBefore
-	done.ConnectionsOpened, done.CPUS, done.MemoryBytes, done.MemorySince = &opened, &cpu, &bytes, &since
-	done.BeginNS, done.Wire, done.MinRTTUS = &phase.BeginNS, meter.Wire(), meter.MinRTTUS()
-	books.tally(phase.due == nil, done)
-	if *done.MeasuredS > 0 {
-		share := cpu / *done.MeasuredS
-		done.CPUShare = &share
-	}
+	done.MemoryBytes, done.MemorySince, done.Wire, done.MinRTTUS = &bytes, &since, meter.Wire(), meter.MinRTTUS()
+	books.tally(&total, due == nil, done)
 	if done.NotSent > 0 {
 		reason := "requester-behind"
-		available := *done.MeasuredS * float64(load.Concurrency)
-		if books.busyS(phase) >= allBusy*available && cpu <= saturated**done.MeasuredS {
+		available := *done.MeasuredS * float64(trial.Load.Concurrency)
+		if books.busyS() >= allBusy*available && total.cpuS <= saturated**done.MeasuredS {
 			reason = "connections-busy"
 		}
 		done.NotSentReason = &reason
 	}
-	return nil
+	return uncounted, nil
 }
 
 // enterNotSent enters what was due in an open loop and was not sent before its window closed.
@@ -314,16 +327,16 @@ func enterNotSent(books *Books, phase *Phase) error {
 	return nil
 }
 
-// samples gives the rows of a phase's samples, without those of their parts.
+// samples gives the rows of what was measured, without those of parts.
 func (b *Books) samples(yield func(record.Row) bool) {
-	for place := b.firstRow; place < b.record.Rows(); place++ {
-		if row := b.record.At(place); row.Kind != record.Part && !yield(row) {
+	for place := range b.record.Rows() {
+		if row := b.record.At(place); row.Phase == Measured && row.Kind != record.Part && !yield(row) {
 			return
 		}
 	}
 }
 
-func (b *Books) busyS(*Phase) float64 {
+func (b *Books) busyS() float64 {
 	busyNS := int64(0)
 	for row := range b.samples {
 		if row.Status != int64(contract.NotSent) {
@@ -333,10 +346,9 @@ func (b *Books) busyS(*Phase) float64 {
 	return float64(busyNS) / 1e9
 }
 
-// tally adds up the rows of the measured phase.
-func (b *Books) tally(isClosedLoop bool, done *contract.Done) {
-	var verified, sent, received, looked int64
-	firstSent, lastReceived := never, int64(0)
+// tally adds up the rows of the measured phase, and what its windows came to.
+func (b *Books) tally(sums *sums, isClosedLoop bool, done *contract.Done) {
+	var verified, sent, received int64
 	done.Errors = map[string]int64{}
 	for row := range b.samples {
 		status := contract.Status(row.Status)
@@ -345,7 +357,6 @@ func (b *Books) tally(isClosedLoop bool, done *contract.Done) {
 			continue
 		}
 		done.Requests++
-		firstSent, lastReceived = min(firstSent, row.SentNS), max(lastReceived, row.ReceivedNS)
 		if status == contract.OK {
 			verified++
 			sent += row.BytesSent
@@ -354,29 +365,21 @@ func (b *Books) tally(isClosedLoop bool, done *contract.Done) {
 			done.Errors[status.String()]++
 		}
 	}
-	var pausedNS, enteringNS int64
-	for _, worker := range b.workers {
-		pausedNS += worker.pausedNS
-		if b.reuses { // the pause after the last reply, too: it holds what that took to enter
-			enteringNS += worker.pausedNS + worker.pauseNS - worker.droppedNS
-		} else {
-			enteringNS += worker.enteringNS
-		}
-		done.VerifiedByBytes += worker.alike
-		looked += worker.looked
+	looked := int64(0)
+	if b.later {
+		looked = sums.looked
 	}
-	if !b.later {
-		looked = 0
-	}
-	span, paused, entering := 0.0, 0.0, float64(enteringNS)/1e9
-	if done.Requests > 0 {
-		span = float64(lastReceived-firstSent) / 1e9
-	}
+	span, paused, entering := float64(sums.spanNS)/1e9, 0.0, float64(sums.enteringNS)/1e9
 	if isClosedLoop {
-		paused = float64(pausedNS/int64(len(b.workers))) / 1e9
+		paused = float64(sums.pausedNS/int64(len(b.workers))) / 1e9
+	}
+	if span > 0 {
+		share := sums.cpuS / span
+		done.CPUShare = &share
 	}
 	done.Verified, done.VerifiedInFlight, done.BodyBytesSent, done.BodyBytesReceived = &verified, &looked, &sent, &received
-	done.MeasuredS, done.PausedS, done.EnteringS = &span, &paused, &entering
+	done.MeasuredS, done.PausedS, done.EnteringS, done.CPUS = &span, &paused, &entering, &sums.cpuS
+	done.BeginNS, done.ConnectionsOpened, done.VerifiedByBytes = sums.beginNS, &sums.connectionsNew, sums.alike
 	done.ErrorExamples = b.examples
 }
 

@@ -39,6 +39,15 @@ func rightly(request *operation.Request, reply *operation.Reply) *contract.Failu
 // makeTrial makes a trial without a network: the `done` line, the rows of the measured phase, and what ended it.
 func makeTrial(t *testing.T, client answering, change func(*contract.Trial)) (*contract.Done, []record.Row, error) {
 	t.Helper()
+	done, rows, _, err := makeTurns(t, client, 0, change)
+	return done, slices.DeleteFunc(rows, func(row record.Row) bool { return row.Phase != Measured }), err
+}
+
+// makeTurns makes a trial of so many turns, and gives their lines and all rows, too.
+func makeTurns(
+	t *testing.T, client answering, turns int, change func(*contract.Trial),
+) (*contract.Done, []record.Row, []contract.Turn, error) {
+	t.Helper()
 	trial := &contract.Trial{Operation: "add", Record: filepath.Join(t.TempDir(), "record"), Target: &contract.Target{Host: "127.0.0.1"}}
 	trial.SetDefaults()
 	trial.Warmup = contract.Warmup{Requests: 3, AtMostS: 60}
@@ -52,14 +61,21 @@ func makeTrial(t *testing.T, client answering, change func(*contract.Trial)) (*c
 		t.Fatal(err)
 	}
 	done := &contract.Done{Settings: map[string]string{}}
+	var lines []contract.Turn
 	err = Measure(&Plan{
-		Trial: trial, Makes: []operation.Make{each}, Opener: opener, Warm: func(int64) {}, Print: func(any) {},
+		Trial: trial, Makes: []operation.Make{each}, Opener: opener, Warm: func(int64) {},
+		Turn: func() bool { return len(lines) < turns },
+		Print: func(line any) {
+			if turn, isTurn := line.(contract.Turn); isTurn {
+				lines = append(lines, turn)
+			}
+		},
 		Dials: []Dialer{func() (Conn, *contract.Failure) { return client, nil }},
 	}, done)
-	return done, measuredRows(t, trial.Record), err
+	return done, rowsOf(t, trial.Record), lines, err
 }
 
-func measuredRows(t *testing.T, path string) []record.Row {
+func rowsOf(t *testing.T, path string) []record.Row {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -68,9 +84,7 @@ func measuredRows(t *testing.T, path string) []record.Row {
 	var found []record.Row
 	const size = int(unsafe.Sizeof(record.Row{}))
 	for at := 512; at+size <= len(content); at += size {
-		if row := *(*record.Row)(unsafe.Pointer(&content[at])); row.Phase == Measured {
-			found = append(found, row)
-		}
+		found = append(found, *(*record.Row)(unsafe.Pointer(&content[at])))
 	}
 	slices.SortFunc(found, func(one, other record.Row) int { return int(one.Sequence - other.Sequence) })
 	return found

@@ -37,6 +37,47 @@ func HostCounters() *contract.HostCounters {
 	}
 }
 
+// Disturbance is what other work took from this process and this host so far, in seconds; nil where the system does not tell.
+type Disturbance struct {
+	WaitedS *float64 // how long this process's threads waited for a CPU
+	StolenS *float64 // steal time of all CPUs
+}
+
+// ReadDisturbance reads both.
+func ReadDisturbance() Disturbance {
+	var now Disturbance
+	threads, err := filepath.Glob(proc + "/self/task/*/schedstat")
+	if waitedNS := int64(0); err == nil && len(threads) > 0 {
+		for _, path := range threads {
+			if words := strings.Fields(read(path)); len(words) == 3 {
+				ns, _ := whole(words[1])
+				waitedNS += ns
+			}
+		}
+		seconds := float64(waitedNS) / 1e9
+		now.WaitedS = &seconds
+	}
+	if steal, has := cpuTicks()["steal"]; has {
+		seconds := float64(steal) / tickHz
+		now.StolenS = &seconds
+	}
+	return now
+}
+
+// Since is what was taken since an earlier reading.
+func (d Disturbance) Since(before Disturbance) Disturbance {
+	return Disturbance{WaitedS: since(d.WaitedS, before.WaitedS), StolenS: since(d.StolenS, before.StolenS)}
+}
+
+// since is nil where one is not known. A thread that has ended takes its share of a sum with it.
+func since(now, before *float64) *float64 {
+	if now == nil || before == nil {
+		return nil
+	}
+	seconds := max(0, *now-*before)
+	return &seconds
+}
+
 func read(parts ...string) string {
 	content, err := os.ReadFile(filepath.Join(parts...))
 	if err != nil {

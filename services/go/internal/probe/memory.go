@@ -34,9 +34,12 @@ func (p *PeakMemory) Read() (int64, string) {
 	return int64(usage.Maxrss) << 10, "process"
 }
 
-// RoomForReplies is an eighth of the memory that is free here, in bytes, at least 64 MiB and at most 256 MiB.
+// LeastRoom is what replies that are kept may take wherever a requester runs, in bytes.
+const LeastRoom = int64(64 << 20)
+
+// RoomForReplies is an eighth of the memory that is free here, in bytes, at least LeastRoom and at most 256 MiB.
 func RoomForReplies() int64 {
-	const least, most, share = 64 << 20, 256 << 20, 8
+	const most, share = 256 << 20, 8
 	free := int64(0)
 	for line := range strings.Lines(read("/proc/meminfo")) {
 		if rest, isFree := strings.CutPrefix(line, "MemAvailable:"); isFree {
@@ -57,5 +60,5 @@ func RoomForReplies() int64 {
 			}
 		}
 	}
-	return max(least, min(most, free/share))
+	return max(LeastRoom, min(most, free/share))
 }

@@ -175,6 +175,9 @@ func (r *Record) Close() error {
 	return errors.Join(r.file.Truncate(headerBytes+r.Rows()*rowBytes), r.file.Close())
 }
 
+// Reserve has room for so many rows more, so that none of them makes the file grow.
+func (r *Record) Reserve(rows int64) error { return r.grow(r.Rows() + rows) }
+
 func (r *Record) grow(rows int64) error {
 	r.growing.Lock()
 	defer r.growing.Unlock()

@@ -35,7 +35,7 @@ func Main() {
 	if err = contract.Read(stdin, "trial", "requester", &trial); err != nil {
 		err = contract.NoTrial("not a trial on stdin: %v", err)
 	} else {
-		made := &requester{trial: &trial, lines: lines, word: make(chan int64, 1)}
+		made := &requester{trial: &trial, lines: lines, word: make(chan int64, 1), turns: make(chan bool, 1024)}
 		go made.hear(stdin)
 		err = made.run()
 	}
@@ -53,6 +53,7 @@ type requester struct {
 	trial  *contract.Trial
 	lines  *contract.Lines
 	word   chan int64 // from which moment on it may measure, Unix nanoseconds; 0 at once
+	turns  chan bool  // true for the line `turn`, false for `end`
 	client *offers.End
 	opener *link.Opener
 	dial   load.Dialer
@@ -65,19 +66,29 @@ func (r *requester) hear(stdin *bufio.Reader) {
 	for {
 		text, err := stdin.ReadString('\n')
 		if line := strings.TrimSpace(text); line != "" {
-			if moment, isWord := mayMeasureFrom(line); isWord {
-				select {
-				case r.word <- moment:
-				default: // it was told before
-				}
-			} else {
-				contract.Complain("request: unknown line on stdin: %.80q; known: measure, measure UNIX_NS", line)
-			}
+			r.take(line)
 		}
 		if err != nil {
 			contract.Complain("request: stdin was closed before the work was done")
 			os.Exit(1)
 		}
+	}
+}
+
+func (r *requester) take(line string) {
+	if r.trial.TurnWarmUp != nil {
+		if line == "turn" || line == "end" {
+			r.turns <- line == "turn"
+		} else {
+			contract.Complain("request: unknown line on stdin: %.80q; known: turn, end", line)
+		}
+	} else if moment, isWord := mayMeasureFrom(line); isWord {
+		select {
+		case r.word <- moment:
+		default: // the line came before
+		}
+	} else {
+		contract.Complain("request: unknown line on stdin: %.80q; known: measure, measure UNIX_NS", line)
 	}
 }
 
@@ -108,7 +119,10 @@ func (r *requester) run() (err error) {
 		return err
 	}
 	if requests := r.trial.Load.Requests; requests == nil || *requests != 0 {
-		plan := &load.Plan{Trial: r.trial, Makes: r.makes, Opener: r.opener, Warm: r.holdBack, Print: r.lines.Print}
+		plan := &load.Plan{
+			Trial: r.trial, Makes: r.makes, Opener: r.opener, Warm: r.holdBack, Print: r.lines.Print,
+			Turn: func() bool { return <-r.turns },
+		}
 		for range r.makes {
 			plan.Dials = append(plan.Dials, r.dial)
 		}
@@ -149,6 +163,9 @@ func (r *requester) prepare() error {
 	}
 	if trial.Knobs["session"] == "resumed" && trial.Reuses() {
 		return contract.NoTrial("session: resumed with kept connections, whose one handshake has nothing to resume")
+	}
+	if err := load.RefusalOfTurns(trial); err != nil {
+		return err
 	}
 	refusal := load.Refusal(trial.Load)
 	if r.isStream() {
@@ -330,7 +347,9 @@ func (r *requester) holdBack(warmed int64) {
 	}
 	if r.trial.Hold {
 		r.lines.Print(contract.Warm{Requests: warmed, Type: "warm"})
-		atNS = max(atNS, <-r.word)
+		if r.trial.TurnWarmUp == nil {
+			atNS = max(atNS, <-r.word)
+		}
 	}
 	timer, err := probe.NewTimer(0)
 	if err != nil {

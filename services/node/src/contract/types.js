@@ -22,8 +22,8 @@
  * @typedef {{
  *   protocol: string, client: string, operation: string, record: string, target: Target | null, payload: Payload,
  *   connection: "reuse" | "per-request", load: Load, warmup: Warmup, timeout_s: number, seed: number, calls: number,
- *   start_at_unix_ns: number | bigint | null, hold: boolean, knobs: Record<string, string>, schema: CheckedFile | null,
- *   tls: CheckedFile | null, mix: Mixed[],
+ *   start_at_unix_ns: number | bigint | null, hold: boolean, turn_warm_up: number | null,
+ *   knobs: Record<string, string>, schema: CheckedFile | null, tls: CheckedFile | null, mix: Mixed[],
  * }} Trial
  *
  * @typedef {Record<string, any>} Fields of a message, in plain values

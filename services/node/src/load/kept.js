@@ -8,7 +8,8 @@
 
 import { freemem } from "node:os";
 
-const LEAST_BYTES = 64 * 2 ** 20;
+/** What replies that wait may take wherever a requester runs. */
+export const LEAST_BYTES = 64 * 2 ** 20;
 const MOST_BYTES = 256 * 2 ** 20;
 const STAMPS_BYTES = 150; // three bigints, and places in the lists
 const EACH_BYTES = 300; // what holds a decoded reply together
@@ -23,8 +24,9 @@ const LOOKED_AT = 64;
  */
 
 export class Kept {
-  constructor() {
-    this.mostBytes = Math.max(LEAST_BYTES, Math.min(MOST_BYTES, freemem() / 8));
+  /** @param {number} mostBytes */
+  constructor(mostBytes = Math.max(LEAST_BYTES, Math.min(MOST_BYTES, freemem() / 8))) {
+    this.mostBytes = mostBytes;
     this.bytes = 0;
     /** @type {(Stamped & { request: Fields, reply: any })[]} */
     this.waiting = [];

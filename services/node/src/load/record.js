@@ -84,7 +84,7 @@ export class Record {
       throw new Error(`no regular file: '${path}'`);
     }
     writeWhole(this.descriptor, header(), 0);
-    while (this.reserved < expectedRows) this.reserve();
+    this.makeRoom(expectedRows);
   }
 
   /** @param {Row} row */
@@ -125,6 +125,14 @@ export class Record {
     writeWhole(this.descriptor, this.block.subarray(0, bytes), HEADER_BYTES + this.written * ROW_BYTES);
     this.written += this.inBlock;
     this.inBlock = 0;
+  }
+
+  /**
+   * Have space for so many rows more, so that none of them takes it.
+   * @param {number} rows
+   */
+  makeRoom(rows) {
+    while (this.reserved < this.written + this.inBlock + rows) this.reserve();
   }
 
   /** Take the space of so many rows more, by writing zeros: a row of zeros was never written. */

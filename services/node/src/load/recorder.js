@@ -9,7 +9,7 @@
 import { print, STATUS, STATUSES } from "../contract/lines.js";
 import { CallFailed, TrialFailed } from "./failures.js";
 import { isTakenByItsBytes, Kept } from "./kept.js";
-import { MEASURED, NS, PHASE_NAMES } from "./phase.js";
+import { MEASURED, NEVER, NS, PHASE_NAMES } from "./phase.js";
 import { KIND } from "./record.js";
 
 /**
@@ -41,15 +41,15 @@ class Tally {
   errors = {};
   /** @type {Record<string, string>} */
   examples = {};
-  /** @type {bigint | null} */
-  firstSentNs = null;
+  /** Of the last window, but for replies that are kept; NEVER where there is none. */
+  firstSentNs = NEVER;
   lastReceivedNs = 0n;
+  windowsNs = 0n; // first send to last reply of each window
   pausedNs = 0n;
   enteringNs = 0n;
 
-  /** First send to last reply, seconds. */
   get spanS() {
-    return this.firstSentNs === null ? 0 : Number(this.lastReceivedNs - this.firstSentNs) / NS;
+    return Number(this.windowsNs) / NS;
   }
 }
 
@@ -57,10 +57,10 @@ export class Recorder {
   /**
    * @param {{
    *   record: import("./record.js").Record, verify: (request: Fields, reply: Fields, sequence: number) => string | null,
-   *   timeoutNs: bigint, inFlight: number, kind: number, parentOf: (sequence: number) => number,
+   *   timeoutNs: bigint, inFlight: number, kind: number, parentOf: (sequence: number) => number, mostKeptBytes?: number,
    * }} options `timeoutNs`: of a whole sample
    */
-  constructor({ record, verify, timeoutNs, inFlight, kind, parentOf }) {
+  constructor({ record, verify, timeoutNs, inFlight, kind, parentOf, mostKeptBytes }) {
     this.record = record;
     this.verify = verify;
     this.silenceNs = BigInt(MOST_SILENT_TIMEOUTS) * timeoutNs;
@@ -68,8 +68,10 @@ export class Recorder {
     this.kind = kind;
     this.parentOf = parentOf;
     this.connections = 0;
-    this.kept = new Kept();
+    this.kept = new Kept(mostKeptBytes);
+    this.firstKept = { waiting: 0, alike: 0 }; // of this window
     this.tally = new Tally();
+    this.measured = new Tally(); // of all windows of the measured phase
     /** @type {{ request: Fields, body: Buffer, sizes: [number, number] } | null} */
     this.known = null;
     this.phaseNumber = 0;
@@ -82,15 +84,36 @@ export class Recorder {
     this.lastSuccessNs = 0n;
   }
 
-  /** @param {Phase} phase */
+  /**
+   * Begin a warm-up, or a window of the measured phase.
+   * @param {Phase} phase
+   */
   begin(phase) {
-    this.tally = new Tally();
+    this.tally = phase.number === MEASURED ? this.measured : new Tally();
+    this.tally.firstSentNs = NEVER;
+    this.tally.lastReceivedNs = 0n;
+    this.firstKept = { waiting: this.kept.waiting.length, alike: this.kept.alike.length };
+    if (this.kept.count > this.keptBefore) this.failuresInARow = 0;
+    this.keptBefore = this.kept.count;
     this.phaseNumber = phase.number;
     this.phaseBeginNs = this.lastSuccessNs = phase.beginNs;
     this.nextProgressNs = phase.beginNs + BETWEEN_LINES_NS;
-    this.failuresInARow = this.keptBefore = 0;
     this.keeps = this.verifiesLater && phase.number === MEASURED;
     this.keepUntilNs = this.keeps ? this.nextProgressNs : 0n;
+  }
+
+  /** Count a window that is over; when its last reply came, 0 where none did. */
+  endWindow() {
+    let { firstSentNs, lastReceivedNs } = this.tally;
+    const { waiting, alike } = this.firstKept;
+    for (const kept of [this.kept.waiting.slice(waiting), this.kept.alike.slice(alike)]) {
+      for (const { sentNs, receivedNs } of kept) {
+        if (sentNs < firstSentNs) firstSentNs = sentNs;
+        if (receivedNs > lastReceivedNs) lastReceivedNs = receivedNs;
+      }
+    }
+    if (lastReceivedNs > 0n) this.tally.windowsNs += lastReceivedNs - firstSentNs;
+    return lastReceivedNs;
   }
 
   /** The number of a connection that is opened now. */
@@ -267,7 +290,7 @@ export class Recorder {
     }
     tally.requests += 1;
     tally.busyNs += receivedNs - sentNs;
-    if (tally.firstSentNs === null || sentNs < tally.firstSentNs) tally.firstSentNs = sentNs;
+    if (sentNs < tally.firstSentNs) tally.firstSentNs = sentNs;
     if (receivedNs > tally.lastReceivedNs) tally.lastReceivedNs = receivedNs;
     if (status === 0) {
       tally.bodyBytesSent += bytesSent;

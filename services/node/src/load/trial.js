@@ -8,18 +8,20 @@ import { endOf, NotOffered, protocolOf, refuseUncarried, refuseUnfit } from "../
 import { verify } from "../operations/operations.js";
 import { fileOf, NoSuchRequest, requestsOf } from "../operations/requests.js";
 import { wallNs } from "../operations/stamps.js";
-import { congestionControl, cpuS, hostCounters, PeakMemory } from "../probes/host.js";
+import { congestionControl, hostCounters, PeakMemory } from "../probes/host.js";
 import { versionsOf } from "../probes/versions.js";
 import { CLIENTS } from "../protocols/clients.js";
 import { ClientTls, Openings } from "../transports/opening.js";
 import { CallFailed, TrialFailed } from "./failures.js";
+import { LEAST_BYTES } from "./kept.js";
 import { Loops } from "./loops.js";
 import { Pacer } from "./pacer.js";
-import { MEASURED, measured, NS, Phase, scheduled, WARM_UP, warmUp } from "./phase.js";
+import { measured, NS, Phase, scheduled, WARM_UP, warmUp } from "./phase.js";
 import { KIND, Record } from "./record.js";
 import { Recorder } from "./recorder.js";
 import { arrivals, mixOrder, NoSuchLoad, nanoseconds, restsOf, SLOWEST_RATE } from "./schedule.js";
 import { inTasks, requestsOfTasks } from "./task.js";
+import { Windows } from "./windows.js";
 
 /**
  * @typedef {import("../contract/types.js").Trial} Trial
@@ -27,6 +29,7 @@ import { inTasks, requestsOfTasks } from "./task.js";
  * @typedef {import("../contract/types.js").Fields} Fields
  * @typedef {import("../operations/requests.js").Asking} Asking
  * @typedef {import("../protocols/clients.js").MakeDialer} MakeDialer
+ * @typedef {import("./words.js").Words} Words
  * @typedef {{
  *   client: import("../contract/offers.js").End, makeDialer: MakeDialer, asked: Asking[],
  *   placeOf: (sequence: number) => number, tls: ClientTls | null, openings: Openings, target: Target,
@@ -57,9 +60,9 @@ function anchor() {
 /**
  * Check both ends, warm up, measure, and print what came of it. TrialFailed where that cannot be.
  * @param {Trial} trial
- * @param {() => Promise<bigint>} mayMeasure resolves with the moment from which on it may, in Unix nanoseconds (0: at once)
+ * @param {Words} words that let it measure
  */
-export async function makeTrial(trial, mayMeasure) {
+export async function makeTrial(trial, words) {
   const parts = await partsOf(trial);
   const { met, bodies } = await check(trial, parts);
   const [first] = bodies;
@@ -86,7 +89,7 @@ export async function makeTrial(trial, mayMeasure) {
   const record = openRecord(trial);
   const recorder = recorderOf(trial, parts, record);
   try {
-    await measure(trial, parts, recorder, met, mayMeasure);
+    await measure(trial, parts, recorder, met, words);
   } catch (error) {
     try {
       recorder.settle();
@@ -164,6 +167,7 @@ function refuseImpossible(trial) {
     );
   if (load.rate_per_s !== null && load.think_s > 0)
     throw new NoSuchLoad("load: an open loop has a schedule and no think time");
+  if (trial.turn_warm_up !== null) refuseTurns(trial);
   if (trial.knobs.session === "resumed" && trial.connection !== "per-request") {
     throw new NotOffered("session: resumed: kept connections have one handshake, and nothing to resume");
   }
@@ -172,6 +176,15 @@ function refuseImpossible(trial) {
   if (mix.length < 2 || trial.calls !== 1 || !isFirst) {
     throw new NotOffered("mix: two operations or more, one call for each request, and the first is the trial's own");
   }
+}
+
+/** @param {Trial} trial */
+function refuseTurns({ hold, load }) {
+  if (!hold) throw new NoSuchLoad("turn_warm_up: turns need hold");
+  if (load.rate_per_s !== null || load.think_s > 0)
+    throw new NoSuchLoad("turn_warm_up: turns need a closed loop without think time");
+  if (load.duration_s === null || (load.requests ?? 0) > 0)
+    throw new NoSuchLoad("turn_warm_up: turns need duration_s, and no requests");
 }
 
 /**
@@ -281,6 +294,7 @@ function recorderOf(trial, { asked, placeOf }, record) {
     inFlight: trial.load.concurrency,
     kind: trial.calls > 1 ? KIND.task : isMixed ? KIND.mixed : KIND.request,
     parentOf: isMixed ? (sequence) => placeOf(sequence) + 1 : () => 0,
+    mostKeptBytes: trial.turn_warm_up === null ? undefined : LEAST_BYTES, // others wait beside it, with theirs
   });
 }
 
@@ -315,10 +329,11 @@ function loopsOf(trial, parts, recorder) {
  * @param {Parts} parts
  * @param {Recorder} recorder
  * @param {string | null} met
- * @param {() => Promise<bigint>} mayMeasure
+ * @param {Words} words
  */
-async function measure(trial, parts, recorder, met, mayMeasure) {
+async function measure(trial, parts, recorder, met, words) {
   const { load } = trial;
+  const { openings } = parts;
   const loops = loopsOf(trial, parts, recorder);
   const due = load.rate_per_s === null ? null : arrivals(load, trial.seed); // before connections wait for it
   const rests = restsOf(load, trial.seed);
@@ -327,11 +342,20 @@ async function measure(trial, parts, recorder, met, mayMeasure) {
   collectGarbage();
   const begun = anchor();
   print({ type: "start", anchor: begun });
-  parts.openings.clear(); // of the check
+  openings.areNoted = trial.connection === "reuse";
   const warm = await warmItUp(trial, loops, recorder);
-  await holdBack(trial, warm.taken, mayMeasure);
-  if (trial.connection === "per-request") parts.openings.clear(); // of the warm-up
-  const told = await measuredPhase({ trial, loops, recorder, due, rests, pacer, firstSequence: 1 + warm.taken });
+  const word = await holdBack(trial, warm.taken, words);
+  const windows = new Windows({ trial, loops, recorder, openings, firstSequence: 1 + warm.taken });
+  const play = async () => {
+    if (trial.turn_warm_up !== null) await windows.turns(word, words);
+    else if (due !== null && pacer !== null)
+      await windows.window(scheduled(load, due.length), (phase) => loops.openLoop(phase, due, pacer));
+    else
+      await windows.window(measured(load), (phase) =>
+        loops.closedLoop(phase, rests !== null && pacer !== null ? { rests, pacer } : null),
+      );
+  };
+  const told = await measuredPhase(trial, recorder, windows, play);
   await loops.refuseUnasked(told);
   await loops.close();
   await pacer?.close();
@@ -340,10 +364,10 @@ async function measure(trial, parts, recorder, met, mayMeasure) {
     type: "done",
     contract: 2,
     rows: recorder.record.rows,
-    warmup_requests: warm.taken,
+    warmup_requests: warm.taken + windows.warmed,
     identity: met,
     ...told,
-    opening: parts.openings.told(),
+    opening: openings.told(),
     wire: null,
     min_rtt_us: null,
     anchor: begun,
@@ -373,42 +397,38 @@ async function warmItUp(trial, loops, recorder) {
 }
 
 /**
- * Say that it is warm where the trial asks for that, and wait until it may measure.
+ * Say that it is warm where the trial asks for that, and wait for the line that lets it go on; that line.
  * @param {Trial} trial
  * @param {number} warmed
- * @param {() => Promise<bigint>} mayMeasure
+ * @param {Words} words
  */
-async function holdBack(trial, warmed, mayMeasure) {
+async function holdBack(trial, warmed, words) {
   let momentNs = BigInt(trial.start_at_unix_ns ?? 0);
+  /** @type {import("./words.js").Word} */
+  let word = 0n;
   if (trial.hold) {
     print({ type: "warm", requests: warmed });
-    const told = await mayMeasure();
-    if (told > momentNs) momentNs = told;
+    word = await words.next(trial.turn_warm_up !== null);
+    if (typeof word === "bigint" && word > momentNs) momentNs = word;
   }
   for (let leftNs = momentNs - wallNs(); leftNs > 0n; leftNs = momentNs - wallNs()) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(Number(leftNs) / 1e6, 60_000)));
   }
+  return word;
 }
 
 /**
- * The measured phase between two looks at the host and at this process: keys of the `done` line.
- * @param {{
- *   trial: Trial, loops: Loops, recorder: Recorder, due: BigInt64Array | null,
- *   rests: import("./schedule.js").Rests | null, pacer: Pacer | null, firstSequence: number,
- * }} of
+ * The measured phase between two looks at the host: keys of the `done` line.
+ * @param {Trial} trial
+ * @param {Recorder} recorder
+ * @param {Windows} windows
+ * @param {() => Promise<void>} play makes all windows
  */
-async function measuredPhase({ trial, loops, recorder, due, rests, pacer, firstSequence }) {
-  const { load } = trial;
+async function measuredPhase(trial, recorder, windows, play) {
   const memory = new PeakMemory();
   const hostBefore = hostCounters();
   memory.begin();
-  const cpuBeforeS = cpuS();
-  const extent = due === null ? measured(load) : scheduled(load, due.length);
-  const phase = new Phase({ number: MEASURED, beginNs: now(), firstSequence, extent });
-  recorder.begin(phase);
-  if (due !== null && pacer !== null) await loops.openLoop(phase, due, pacer);
-  else await loops.closedLoop(phase, rests !== null && pacer !== null ? { rests, pacer } : null);
-  const cpu = cpuS() - cpuBeforeS;
+  await play();
   const read = memory.read();
   const hostAfter = hostCounters();
   recorder.settle();
@@ -416,11 +436,11 @@ async function measuredPhase({ trial, loops, recorder, due, rests, pacer, firstS
   return {
     requests: tally.requests,
     not_sent: tally.notSent,
-    not_sent_reason: notSentReason(tally, load.concurrency, cpu),
+    not_sent_reason: notSentReason(tally, trial.load.concurrency, windows.cpuS),
     verified: tally.verified,
     verified_in_flight: tally.verifiedInFlight,
     verified_by_bytes: tally.verifiedByBytes,
-    begin_ns: phase.beginNs,
+    begin_ns: windows.beginNs,
     measured_s: tally.spanS,
     paused_s: Number(tally.pausedNs) / NS,
     entering_s: Number(tally.enteringNs) / NS,
@@ -429,10 +449,10 @@ async function measuredPhase({ trial, loops, recorder, due, rests, pacer, firstS
     body_bytes_sent: tally.bodyBytesSent,
     body_bytes_received: tally.bodyBytesReceived,
     connections_opened: tally.connectionsOpened,
-    cpu_s: cpu,
-    cpu_share: tally.spanS > 0 ? cpu / tally.spanS : null,
+    cpu_s: windows.cpuS,
+    cpu_share: tally.spanS > 0 ? windows.cpuS / tally.spanS : null,
     ...read,
-    loop_lag_ms: loops.worstLagMs,
+    loop_lag_ms: windows.worstLagMs,
     host_before: hostBefore,
     host_after: hostAfter,
   };

@@ -1,6 +1,6 @@
 /** What the host counts, and this process's memory; null where this system does not say. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 
 const STAT_COLUMNS = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
@@ -33,6 +33,27 @@ export function hostCounters() {
   };
 }
 
+/**
+ * What other work took from this process and this host so far, seconds: how long its threads waited for a CPU, and steal time
+ * of all CPUs.
+ */
+export function disturbance() {
+  const ticks = cpuTicks()?.steal ?? null;
+  const hz = ticksPerSecond();
+  return { waitedS: waitedS(), stolenS: ticks === null || hz === null ? null : ticks / hz };
+}
+
+function waitedS() {
+  try {
+    const threads = readdirSync("/proc/self/task");
+    const waitedNs = threads.map((id) => Number(text(`/proc/self/task/${id}/schedstat`)?.split(" ")[1]));
+    const sumS = waitedNs.reduce((sum, ns) => sum + ns, 0) / 1e9;
+    return Number.isNaN(sumS) ? null : sumS;
+  } catch {
+    return null;
+  }
+}
+
 /** CPU seconds of this process, all threads. */
 export function cpuS() {
   const { user, system } = process.cpuUsage();
@@ -51,6 +72,7 @@ function ticksPerSecond() {
   return null;
 }
 
+/** @returns {Record<string, number> | null} */
 function cpuTicks() {
   const line = text("/proc/stat")?.split("\n", 1)[0];
   if (line === undefined) return null;

@@ -15,14 +15,10 @@ export class Openings {
   /** @param {boolean} areTold */
   constructor(areTold) {
     this.areTold = areTold;
+    this.areNoted = false; // those that open from here on
     /** @type {number[]} seconds */
     this.connectS = [];
     /** @type {number[]} seconds */
-    this.tlsS = [];
-  }
-
-  clear() {
-    this.connectS = [];
     this.tlsS = [];
   }
 
@@ -90,13 +86,13 @@ export function watchOpening(socket, { openings, tls, onConnect }) {
   socket.on("error", () => {}); // who has a request on it is told by other means
   socket.once("connect", () => {
     connectedNs = now();
-    openings.connectS.push(Number(connectedNs - begunNs) / 1e9);
+    if (openings.areNoted) openings.connectS.push(Number(connectedNs - begunNs) / 1e9);
     onConnect();
   });
   if (tls === null) return;
   const secured = /** @type {TlsSocket} */ (socket);
   secured.once("secureConnect", () => {
-    openings.tlsS.push(Number(now() - connectedNs) / 1e9);
+    if (openings.areNoted) openings.tlsS.push(Number(now() - connectedNs) / 1e9);
     tls.note(secured);
   });
   if (tls.resumes) {

@@ -84,6 +84,8 @@ pub struct Trial {
     pub start_at_unix_ns: Option<u64>,
     #[serde(default)]
     pub hold: bool,
+    #[serde(default)]
+    pub turn_warm_up: Option<u64>,
     #[serde(default, deserialize_with = "texts")]
     pub knobs: BTreeMap<String, String>,
     #[serde(default)]

@@ -36,6 +36,7 @@ pub fn read_trial(text: &str) -> Result<Trial, String> {
     within("seed", trial.seed, 0, LARGEST_NUMBER)?;
     within("calls", trial.calls, 1, 1000)?;
     within("start_at_unix_ns", trial.start_at_unix_ns.unwrap_or(0), 0, LATEST_NS)?;
+    within("turn_warm_up", trial.turn_warm_up.unwrap_or(0), 0, LARGEST_NUMBER)?;
     seconds("timeout_s", trial.timeout_s)?;
     seconds("warmup.at_least_s", trial.warmup.at_least_s)?;
     seconds("warmup.at_most_s", trial.warmup.at_most_s)?;

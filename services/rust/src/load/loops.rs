@@ -138,9 +138,9 @@ impl<C: Client + 'static> Loops<C> {
         let pauses = outcome?;
         let mut recorder = self.work.books.recorder.borrow_mut();
         let tally = recorder.tally();
-        tally.entering_ns = pauses.iter().map(|pause| pause.entering_ns).sum();
+        tally.entering_ns += pauses.iter().map(|pause| pause.entering_ns).sum::<i64>();
         if is_closed {
-            tally.paused_ns = pauses.iter().map(|pause| pause.paused_ns).sum::<i64>() / pauses.len().max(1) as i64;
+            tally.paused_ns += pauses.iter().map(|pause| pause.paused_ns).sum::<i64>() / pauses.len().max(1) as i64;
         }
         if let Schedule::Open(due) = &play.schedule {
             let now_ns = monotonic_ns();

@@ -1,4 +1,4 @@
-//! Sums TCP_INFO over the measured phase, in which connections may come and go.
+//! Sums TCP_INFO over the windows of the measured phase, in which connections may come and go.
 
 use serde_json::Value;
 
@@ -33,9 +33,9 @@ impl Meter {
         }
     }
 
-    /// Count from here on, until `end`.
+    /// Count on from here, until `end`.
     pub fn begin(&mut self) {
-        *self = Self { is_counting: true, ..Self::new(self.overlap) };
+        self.is_counting = true;
     }
 
     pub fn end(&mut self) {
@@ -89,9 +89,12 @@ mod tests {
         meter.look(|| info(50, 9), Counts { bytes_sent: 20, ..Counts::default() });
         meter.look(|| info(5, 7), Counts::default());
         meter.end();
+        meter.look(|| info(1000, 1), Counts::default());
         assert_eq!(meter.wire()["bytes_sent"], 35);
         assert_eq!(meter.min_rtt_us(), Some(7));
         meter.begin();
+        meter.look(|| info(7, 8), Counts::default());
+        assert_eq!(meter.wire()["bytes_sent"], 42);
         meter.look(|| None, Counts::default());
         assert_eq!(meter.wire(), Value::Null);
     }

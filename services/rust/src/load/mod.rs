@@ -19,5 +19,5 @@ pub use meter::Meter;
 pub use phase::{Extent, MEASURED, Phase, WARM_UP};
 pub use record::{Kind, Record};
 pub use recorder::{Books, GaveUp, Recorder, Tally, errors_told};
-pub use room::expected_rows;
+pub use room::{expected_rows, rows_of_turn};
 pub use work::{Makers, Schedule, Work};

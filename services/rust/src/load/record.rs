@@ -95,12 +95,19 @@ impl Record {
         Ok(Self { file, mapping, room, rows: 0 })
     }
 
+    /// Have room for so many rows more, so that none of them makes the file grow.
+    pub fn reserve(&mut self, rows: u64) -> io::Result<()> {
+        if self.rows + rows > self.room {
+            let room = self.room + GROWS_BY.max(rows);
+            self.mapping = extend(&self.file, self.room, room)?;
+            self.room = room;
+        }
+        Ok(())
+    }
+
     /// Store a row, and give its place. Its sequence is stored last: a row without one was never completed.
     pub fn append(&mut self, row: &Row) -> io::Result<u64> {
-        if self.rows == self.room {
-            self.mapping = extend(&self.file, self.room, self.room + GROWS_BY)?;
-            self.room += GROWS_BY;
-        }
+        self.reserve(1)?;
         let place = self.rows;
         let columns = [
             row.phase,

@@ -62,7 +62,8 @@ pub struct Sample<'a> {
     pub calls: &'a mut Vec<Call>,
 }
 
-/// Counts of one phase. `rows` are the requests sent, `busy_ns` the time that they were under way, added up.
+/// Counts of one phase. `rows` are the requests sent, `busy_ns` the time that they were under way, added up; `windows_ns`
+/// goes from first send to last reply of each window before the one to which `first_sent_ns` belongs.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub rows: u64,
@@ -78,14 +79,20 @@ pub struct Tally {
     pub connections_opened: u64,
     pub paused_ns: i64,
     pub entering_ns: i64,
+    windows_ns: i64,
     pub first_sent_ns: Option<i64>,
     pub last_received_ns: i64,
 }
 
 impl Tally {
-    /// First send to last reply, nanoseconds.
+    /// First send to last reply of each window, added up, nanoseconds.
     pub fn span_ns(&self) -> i64 {
-        self.first_sent_ns.map_or(0, |first| self.last_received_ns - first)
+        self.windows_ns + self.first_sent_ns.map_or(0, |first| self.last_received_ns - first)
+    }
+
+    fn begin_window(&mut self) {
+        self.windows_ns = self.span_ns();
+        self.first_sent_ns = None;
     }
 
     fn note(&mut self, failure: &Failure) {
@@ -138,6 +145,8 @@ pub struct Recorder {
     phase: i64,
     phase_begin_ns: i64,
     tally: Tally,
+    /// Of the measured phase, while a warm-up goes on between two of its windows.
+    measured: Tally,
     next_progress_ns: i64,
     failures_in_a_row: u64,
     last_success_ns: i64,
@@ -165,6 +174,7 @@ impl Recorder {
             phase: 0,
             phase_begin_ns: 0,
             tally: Tally::default(),
+            measured: Tally::default(),
             next_progress_ns: 0,
             failures_in_a_row: 0,
             last_success_ns: 0,
@@ -178,17 +188,27 @@ impl Recorder {
         }
     }
 
-    /// Start a phase with an empty tally. In the warm-up no reply is kept.
+    /// Start a warm-up with an empty tally, or a window of the measured phase. In a warm-up no reply is kept.
     pub fn begin(&mut self, phase: &Phase) {
-        self.tally = Tally::default();
+        if self.phase == MEASURED {
+            self.measured = std::mem::take(&mut self.tally);
+        }
+        self.tally = if phase.number == MEASURED { std::mem::take(&mut self.measured) } else { Tally::default() };
+        self.tally.begin_window();
+        if self.kept_latest_ns.take().is_some() {
+            self.failures_in_a_row = 0;
+        }
         self.phase = phase.number;
         self.phase_begin_ns = phase.begin_ns;
         self.last_success_ns = phase.begin_ns;
         self.next_progress_ns = phase.begin_ns + NS;
-        self.failures_in_a_row = 0;
         self.keeps = self.has_several_in_flight && phase.number == MEASURED;
         self.keep_until_ns = if self.keeps { self.next_progress_ns } else { 0 };
-        self.kept_latest_ns = None;
+    }
+
+    /// Have room in the record for so many rows more.
+    pub fn reserve(&mut self, rows: u64) -> Result<(), GaveUp> {
+        Ok(self.record.reserve(rows)?)
     }
 
     /// Counts of the phase, but for replies that wait.
@@ -593,6 +613,34 @@ mod tests {
         assert_eq!(statuses(&trial), [9; 50]);
         assert_eq!(trial.recorder.settle().unwrap_err().kind, "wrong-reply");
         assert_eq!(statuses(&trial), [1; 50]);
+    }
+
+    #[test]
+    fn windows_have_one_tally_and_warm_ups_between_them_none() {
+        let mut trial = trial("windows", Kind::Request, true);
+        let asked = bytes_asked();
+        let whole = right(&asked);
+        for (sequence, number) in (1..).zip([WARM_UP, WARM_UP, MEASURED, WARM_UP, MEASURED, MEASURED]) {
+            trial.recorder.begin(&phase(number));
+            let came = if sequence == 4 { b"no" } else { &whole[..] };
+            enter(&mut trial, sequence, vec![call(&asked, came)]).unwrap();
+        }
+        trial.recorder.settle().unwrap();
+        assert_eq!(statuses(&trial), [0, 0, 0, 1, 0, 0]);
+        let tally = trial.recorder.tally();
+        assert_eq!((tally.rows, tally.verified, tally.span_ns()), (3, 3, 30));
+        assert!(tally.errors.is_empty() && tally.error_examples.is_empty());
+    }
+
+    #[test]
+    fn failures_in_a_row_are_counted_over_windows() {
+        let mut trial = trial("row", Kind::Request, false);
+        let asked = bytes_asked();
+        for (sequence, number) in (1..=49).zip([WARM_UP, MEASURED].into_iter().cycle()) {
+            trial.recorder.begin(&phase(number));
+            enter(&mut trial, sequence, vec![call(&asked, b"no")]).unwrap();
+        }
+        assert!(enter(&mut trial, 50, vec![call(&asked, b"no")]).is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub struct Openings {
 
 #[derive(Debug, Default)]
 struct Noted {
+    is_noting: bool,
     connect: Vec<i64>,
     tls: Vec<i64>,
 }
@@ -19,13 +20,15 @@ struct Noted {
 impl Openings {
     pub fn note(&self, connect_ns: i64, tls_ns: Option<i64>) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.connect.push(connect_ns);
-        noted.tls.extend(tls_ns);
+        if noted.is_noting {
+            noted.connect.push(connect_ns);
+            noted.tls.extend(tls_ns);
+        }
     }
 
-    /// Forget what was noted so far.
-    pub fn clear(&self) {
-        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Noted::default();
+    /// Whether connections are noted from here on. At first they are not.
+    pub fn set_noting(&self, is_noting: bool) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).is_noting = is_noting;
     }
 
     /// `opening` of the *done* line; null where nothing was noted.
@@ -58,7 +61,9 @@ mod tests {
     #[test]
     fn medians_are_told() {
         let openings = Openings::default();
+        openings.note(1, None);
         assert_eq!(openings.told(), Value::Null);
+        openings.set_noting(true);
         for ns in [3_000_000_000, 1_000_000_000, 2_000_000_000, 10_000_000_000] {
             openings.note(ns, None);
         }

@@ -24,6 +24,42 @@ pub fn host_counters() -> Value {
     })
 }
 
+/// What other work took from this process and this host, seconds; None where the system does not tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Disturbance {
+    /// How long this process's threads waited for a CPU.
+    pub waited_s: Option<f64>,
+    /// Steal time of all CPUs.
+    pub stolen_s: Option<f64>,
+}
+
+impl Disturbance {
+    /// So far.
+    pub fn read() -> Self {
+        Self {
+            waited_s: waited_ns().map(|ns| ns as f64 / 1e9),
+            stolen_s: cpu_ticks()
+                .and_then(|ticks| Some(ticks.get("steal")?.as_i64()? as f64 / system::ticks_per_second() as f64)),
+        }
+    }
+
+    /// Since an earlier reading. A thread that has ended takes its share of a sum with it.
+    pub fn since(self, before: Self) -> Self {
+        let since = |now: Option<f64>, before: Option<f64>| Some((now? - before?).max(0.0));
+        Self { waited_s: since(self.waited_s, before.waited_s), stolen_s: since(self.stolen_s, before.stolen_s) }
+    }
+}
+
+fn waited_ns() -> Option<u64> {
+    fs::read_dir("/proc/self/task")
+        .ok()?
+        .map(|thread| {
+            let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            text.split_whitespace().nth(1)?.parse::<u64>().ok()
+        })
+        .sum()
+}
+
 fn cpu_ticks() -> Option<Value> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let mut ticks = Map::new();

@@ -5,7 +5,8 @@ use std::fs;
 use super::system;
 
 const FORGET_PEAK: &str = "5"; // of /proc/PID/clear_refs (proc(5))
-const LEAST_KEPT: u64 = 64 << 20;
+/// What replies may take that are verified later, wherever a requester runs.
+pub const LEAST_KEPT: u64 = 64 << 20;
 const MOST_KEPT: u64 = 256 << 20;
 
 /// A peak that can begin anew where the kernel can.

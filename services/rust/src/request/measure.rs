@@ -7,17 +7,19 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::parts::Parts;
+use super::stdin::Word;
+use super::windows::{Windows, next_word};
 use super::words::Refused;
 use crate::catalogue::{self, End, Options};
 use crate::contract::{Connection, Trial, print_line};
 use crate::load::client::Client;
 use crate::load::{
-    Books, Extent, Kind, Loops, MEASURED, Meter, Phase, Record, Recorder, Schedule, Tally, WARM_UP, Work, errors_told,
+    Books, Extent, Kind, Loops, Meter, Phase, Record, Recorder, Schedule, Tally, WARM_UP, Work, errors_told,
     expected_rows,
 };
 use crate::net::{SocketOptions, congestion_among};
 use crate::probes::counters::host_counters;
-use crate::probes::memory::{PeakMemory, room_for_replies};
+use crate::probes::memory::{LEAST_KEPT, PeakMemory, room_for_replies};
 use crate::probes::system::{self, monotonic_ns, wall_ns};
 use crate::probes::tcp;
 
@@ -34,12 +36,16 @@ pub async fn measure<C: Client + 'static>(
     trial: &Trial,
     parts: Parts,
     client: C,
-    mut moments: UnboundedReceiver<u64>,
+    mut words: UnboundedReceiver<Word>,
 ) -> Result<Value, Refused> {
     let Parts { client: end, makers, schedule, options, openings, concurrency, timeout, .. } = parts;
     let in_host = |error: std::io::Error| Refused::new("host", format!("record: {}: {error}", trial.record));
     let record = Record::create(&trial.record, expected_rows(trial)).map_err(in_host)?;
-    let room = if concurrency > 1 { touched(room_for_replies()) } else { 0 };
+    let room = match (concurrency, trial.turn_warm_up) {
+        (1, _) => 0,
+        (_, None) => touched(room_for_replies()),
+        (_, Some(_)) => touched(LEAST_KEPT), // other requesters wait beside it, with theirs
+    };
     let timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX).saturating_mul(trial.calls as i64);
     let recorder = Recorder::new(record, kind_of(trial), concurrency > 1, timeout_ns, room);
     let overlaps = trial.connection == Connection::PerRequest && concurrency > 1;
@@ -47,35 +53,30 @@ pub async fn measure<C: Client + 'static>(
     let work = Work { client, makers, policy: trial.connection, calls: trial.calls, timeout, books };
     let mut loops = Loops::new(work, concurrency, options.connections);
 
+    let is_kept = trial.connection == Connection::Reuse;
+    openings.set_noting(is_kept);
     let anchor = clocks();
     print_line(&json!({"type": "start", "anchor": anchor}));
     loops.open().await.map_err(|failure| Refused::before("opening connections", &failure))?;
     let warmed = warm(trial, &mut loops, &options.sockets, concurrency).await?;
-    hold_back(trial, warmed, &mut moments).await;
-    if trial.connection == Connection::PerRequest {
-        openings.clear();
-    }
+    let word = hold_back(trial, warmed, &mut words).await;
 
     let host_before = host_counters();
     let mut memory = PeakMemory::default();
-    loops.begin_counting();
     memory.begin();
-    let cpu_before_ns = system::process_cpu_ns();
-    let first = 1 + warmed;
-    let phase = Phase::new(MEASURED, monotonic_ns(), first, Extent::measured(&trial.load));
-    let begin_ns = phase.begin_ns;
-    loops.books().recorder.borrow_mut().begin(&phase);
-    let played = loops.play(phase, schedule).await;
-    let cpu_ns = system::process_cpu_ns() - cpu_before_ns;
+    let mut windows = Windows::new(&mut loops, &openings, is_kept, 1 + warmed);
+    let played = match (trial.turn_warm_up, word) {
+        (None, _) => windows.play(Extent::measured(&trial.load), schedule).await.map(drop),
+        (Some(warm_up), word) => windows.take_turns(trial, warm_up, word, &mut words).await,
+    };
     let (memory_bytes, memory_since) = memory.read();
-    loops.end_counting();
     let host_after = host_counters();
+    let measured = windows.sums();
     let settled = loops.books().recorder.borrow_mut().settle();
     played?; // what ended a phase is what is said, not what settling finds besides
     settled?;
 
     let grace = grace(loops.books().recorder.borrow_mut().tally(), concurrency);
-    let lag_ms = loops.lag_ms();
     let settings = looked_at(&mut loops, end, &options)?;
     let (unasked, kept) = loops.close(grace).await;
     if unasked > 0 {
@@ -85,19 +86,19 @@ pub async fn measure<C: Client + 'static>(
     let books = loops.into_books();
     let mut recorder = books.recorder.into_inner();
     let rows = recorder.rows();
-    let mut told = told(recorder.tally(), concurrency, cpu_ns);
+    let mut told = told(recorder.tally(), concurrency, measured.cpu_ns);
     recorder.close()?;
     let meter = books.meter.into_inner();
     for (key, value) in [
         ("rows", json!(rows)),
-        ("warmup_requests", json!(warmed)),
-        ("begin_ns", json!(begin_ns)),
+        ("warmup_requests", json!(warmed + measured.warmed)),
+        ("begin_ns", json!(measured.begin_ns)),
         ("wire", meter.wire()),
         ("min_rtt_us", json!(meter.min_rtt_us())),
         ("opening", openings.told()),
         ("memory_bytes", json!(memory_bytes)),
         ("memory_since", json!(memory_since)),
-        ("loop_lag_ms", json!(lag_ms)),
+        ("loop_lag_ms", json!(measured.lag_ms)),
         ("settings", settings.into()),
         ("anchor", anchor),
         ("anchor_end", clocks()),
@@ -185,19 +186,22 @@ fn clocks() -> Value {
     json!({"wall_ns": wall_ns(), "monotonic_ns": monotonic_ns()})
 }
 
-/// Let time pass until it may be measured, where the trial asks for that, and until the moments that both give.
-async fn hold_back(trial: &Trial, warmed: u64, moments: &mut UnboundedReceiver<u64>) {
+/// Let time pass until the line that the trial is held for, and until the moments that both give; that line.
+async fn hold_back(trial: &Trial, warmed: u64, words: &mut UnboundedReceiver<Word>) -> Word {
     let mut at_ns = trial.start_at_unix_ns.unwrap_or(0);
+    let mut word = Word::Measure(0);
     if trial.hold {
         print_line(&json!({"type": "warm", "requests": warmed}));
-        // The process ends with stdin, so somebody says it, or nothing is waited for any more.
-        at_ns = at_ns.max(moments.recv().await.unwrap_or(0));
+        word = next_word(trial, words).await;
+    }
+    if let Word::Measure(moment_ns) = word {
+        at_ns = at_ns.max(moment_ns);
     }
     // In pieces, as the wall clock may be set meanwhile.
     loop {
         let left_ns = i64::try_from(at_ns).unwrap_or(i64::MAX) - wall_ns();
         if left_ns <= 0 {
-            return;
+            return word;
         }
         tokio::time::sleep(Duration::from_nanos(left_ns.min(BETWEEN_LOOKS_NS).unsigned_abs())).await;
     }

@@ -6,6 +6,7 @@ mod parts;
 mod run;
 mod stdin;
 mod trial;
+mod windows;
 mod words;
 
 pub use run::run;

@@ -39,6 +39,7 @@ impl Parts {
             .clone()
             .ok_or_else(|| Refused::trial("it names no target, and there is nobody to ask without one"))?;
         refuse_load(trial).map_err(Refused::trial)?;
+        refuse_turns(trial).map_err(Refused::trial)?;
         protocol.refuse_knobs(&trial.knobs, trial.tls.is_some()).map_err(Refused::trial)?;
         if let Some(name) = client.refuses.iter().find(|name| trial.knobs.contains_key(**name)) {
             return Err(Refused::trial(format!("{} cannot do the knob {name}", client.name)));
@@ -100,6 +101,22 @@ fn refuse_load(trial: &Trial) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn refuse_turns(trial: &Trial) -> Result<(), String> {
+    let load = &trial.load;
+    let reason = if trial.turn_warm_up.is_none() {
+        return Ok(());
+    } else if !trial.hold {
+        "turns need hold"
+    } else if load.rate_per_s.is_some() || load.think_s > 0.0 {
+        "turns need a closed loop without think time"
+    } else if load.duration_s.is_none() || load.requests.is_some_and(|requests| requests > 0) {
+        "turns need duration_s, and no requests"
+    } else {
+        return Ok(());
+    };
+    Err(format!("turn_warm_up: {reason}"))
 }
 
 /// What is set on connections that are kept does not go with those that are not.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::stdin::moments;
+use super::stdin::words;
 use super::trial::make_trial;
 use super::words::Refused;
 use crate::contract::{complain, first_line, on_one_line, print_line, read_trial};
@@ -18,7 +18,7 @@ pub fn run() -> ! {
     let made = first_line()
         .and_then(|line| read_trial(&line))
         .map_err(|why| Refused::trial(format!("not a trial on stdin: {why}")))
-        .and_then(|trial| make_trial(&trial, moments()));
+        .and_then(|trial| make_trial(&trial, words()));
     match made {
         Ok(done) => {
             print_line(&done);

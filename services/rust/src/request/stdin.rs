@@ -1,4 +1,4 @@
-//! The lines of a requester's stdin behind the trial: the word to measure, and the end, which ends the process.
+//! The lines of a requester's stdin behind the trial: what lets it go on, and the end, which ends the process.
 
 use std::io::BufRead;
 
@@ -9,23 +9,43 @@ use crate::probes::system;
 
 const LONGEST_SHOWN: usize = 80;
 
-/// Read on in a thread: gives the moments from which on it may be measured. The process ends with stdin.
-pub fn moments() -> UnboundedReceiver<u64> {
+/// A line that lets a trial go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// From which moment on it may measure, Unix nanoseconds; 0 at once.
+    Measure(u64),
+    Turn,
+    End,
+}
+
+impl Word {
+    fn of(line: &str) -> Option<Self> {
+        match line {
+            "turn" => Some(Self::Turn),
+            "end" => Some(Self::End),
+            _ => moment_of(line).map(Self::Measure),
+        }
+    }
+}
+
+/// Read on in a thread. The process ends with stdin.
+pub fn words() -> UnboundedReceiver<Word> {
     let (sender, receiver) = unbounded_channel();
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock();
         let mut line = Vec::new();
         while matches!(stdin.read_until(b'\n', &mut line), Ok(1..)) {
             let text = String::from_utf8_lossy(&line);
-            match (text.trim(), moment_of(text.trim())) {
-                (_, Some(moment)) => {
+            match (text.trim(), Word::of(text.trim())) {
+                (_, Some(word)) => {
                     // Nobody waits for it any more where the trial is over.
-                    let _ = sender.send(moment);
+                    let _ = sender.send(word);
                 }
                 ("", None) => {}
                 (other, None) => {
                     let shown: String = other.chars().take(LONGEST_SHOWN).collect();
-                    complain(&format!("request: unknown line on stdin: {shown:?}; known: measure, measure UNIX_NS"));
+                    let known = "measure, measure UNIX_NS, turn, end";
+                    complain(&format!("request: unknown line on stdin: {shown:?}; known: {known}"));
                 }
             }
             line.clear();

@@ -7,6 +7,7 @@ use tokio::task::LocalSet;
 use super::check::check;
 use super::measure::{measure, settings};
 use super::parts::Parts;
+use super::stdin::Word;
 use super::words::Refused;
 use crate::catalogue;
 use crate::contract::{Connection, Trial, VERSION, print_line};
@@ -17,7 +18,7 @@ use crate::statuses::Failure;
 use crate::{grpc, rest, tcp};
 
 /// What it prints last, its *done* line; Refused where it cannot be made, or goes on no more.
-pub fn make_trial(trial: &Trial, moments: UnboundedReceiver<u64>) -> Result<Value, Refused> {
+pub fn make_trial(trial: &Trial, words: UnboundedReceiver<Word>) -> Result<Value, Refused> {
     let parts = Parts::of(trial)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -31,33 +32,33 @@ pub fn make_trial(trial: &Trial, moments: UnboundedReceiver<u64>) -> Result<Valu
     match parts.client.name {
         "rust-tcp" => {
             let clients = (tcp::client::Tcp::new(dialers.0), tcp::client::Tcp::new(dialers.1));
-            local.block_on(&runtime, go(trial, parts, clients, moments))
+            local.block_on(&runtime, go(trial, parts, clients, words))
         }
         "hyper" => {
             let client = |dialer| {
                 rest::client::Rest::new(dialer, &parts.target, parts.tls.is_some(), &parts.options).map_err(before)
             };
             let clients = (client(dialers.0)?, client(dialers.1)?);
-            local.block_on(&runtime, go(trial, parts, clients, moments))
+            local.block_on(&runtime, go(trial, parts, clients, words))
         }
         "rust-raw" => {
             let client = |dialer| rest::raw::Raw::new(dialer, &parts.target);
             let clients = (client(dialers.0), client(dialers.1));
-            local.block_on(&runtime, go(trial, parts, clients, moments))
+            local.block_on(&runtime, go(trial, parts, clients, words))
         }
         "tonic" => {
             let client = |dialer| {
                 grpc::client::Tonic::new(dialer, &parts.target, parts.tls.is_some(), &parts.options).map_err(before)
             };
             let clients = (client(dialers.0)?, client(dialers.1)?);
-            local.block_on(&runtime, go(trial, parts, clients, moments))
+            local.block_on(&runtime, go(trial, parts, clients, words))
         }
         "tonic-h2" => {
             let client = |dialer| {
                 grpc::direct::Direct::new(dialer, &parts.target, parts.tls.is_some(), &parts.options).map_err(before)
             };
             let clients = (client(dialers.0)?, client(dialers.1)?);
-            local.block_on(&runtime, go(trial, parts, clients, moments))
+            local.block_on(&runtime, go(trial, parts, clients, words))
         }
         other => Err(Refused::trial(format!("nothing asks {other}"))),
     }
@@ -67,7 +68,7 @@ async fn go<C: Client + 'static>(
     trial: &Trial,
     parts: Parts,
     (checking, client): (C, C),
-    moments: UnboundedReceiver<u64>,
+    words: UnboundedReceiver<Word>,
 ) -> Result<Value, Refused> {
     let (met, checked) = check(&checking, &parts).await?;
     if trial.knobs.contains_key("session") && !parts.tls.as_ref().is_some_and(|tls| tls.has_resumed()) {
@@ -88,7 +89,7 @@ async fn go<C: Client + 'static>(
         let nothing = json!({"rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}});
         extend(&mut done, nothing);
     } else {
-        extend(&mut done, measure(trial, parts, client, moments).await?);
+        extend(&mut done, measure(trial, parts, client, words).await?);
     }
     // Last, as it tells of all handshakes.
     done.insert("tls".to_owned(), tls.map_or(Value::Null, |tls| tls.told()));

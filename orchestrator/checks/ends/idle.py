@@ -1,0 +1,56 @@
+"""Whether an end used CPU time while another stack had its turn, which then had to share: part of the check *CPU time*.
+
+After the turns of a block all ends rest: what the responder uses then, it used beside the others' turns, too. A
+requester's own counters hold its turns and the time between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator import quantities
+from orchestrator.checks.base import Finding
+from orchestrator.evidence.host_noise import elapsed_s as elapsed
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
+from orchestrator.results.turn_times import REST_S
+
+MOST = 0.05
+"""Of a CPU: what an idle end may use."""
+
+
+def findings(cell: CellEvidence) -> list[Finding]:
+    """What each end used while it was idle, of a cell in turns; none of another cell."""
+    shares = [(trial, *share) for trial in cell.trials if trial.record.turns for share in _shares(trial)]
+    return [_finding(*share) for share in shares]
+
+
+def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
+    """Each end, and what it used of a CPU while it was idle."""
+    record = trial.record
+    if record.rest_cpu_s is not None:
+        yield "responder", record.rest_cpu_s / REST_S
+    for part in record.requesters:
+        before, after = part.done.host_before, part.done.host_after
+        elapsed_s = elapsed(before, after)
+        if before is None or after is None or not before.process or not after.process:
+            continue
+        turns = record.turns
+        work = [turn.cpu_s * (turn.requests + turn.warm_up) / max(1, turn.requests) for turn in turns]
+        idle_s = elapsed_s - sum(turn.length_s for turn in turns)
+        used_s = after.process.get("cpu_s", 0.0) - before.process.get("cpu_s", 0.0) - sum(work)
+        if idle_s > 1:
+            yield "requester", max(0.0, used_s) / idle_s
+
+
+def _finding(trial: TrialEvidence, end: str, share: float) -> Finding:
+    evidence = {"trial": trial.record.index, "end": end, "share": share}
+    used = f"The {end} used {quantities.percent(share)} of a CPU while it was idle"
+    if share <= MOST:
+        return Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{used}.")
+    return Finding(
+        verdict="warn",
+        evidence=evidence,
+        weight=share,
+        explanation=f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
+        action="Give `turn: off`, or look for what it does without requests: a thread that polls, a timer.",
+    )

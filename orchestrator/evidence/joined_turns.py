@@ -1,0 +1,104 @@
+"""A trial in turns as if its turns had followed one another: what all later analysis reads.
+
+Turns that others disturbed count as warm-up: their rows are in no percentile, and their counts in no sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator import record_layout
+from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from orchestrator.results.turn_times import disturbed
+from services.python.contract.lines import STATUSES
+from services.python.contract.requester_lines import Done, Wire
+
+Columns = Mapping[str, npt.NDArray[Any]]
+Integers = npt.NDArray[np.int64]
+_STAMPS = ("intended_ns", "sent_ns", "received_ns")
+_WARM_UP, _MEASURED = 0, 1
+_PART = record_layout.KINDS.index("part")
+_OF_A_SHARE = ("entering_s", "body_bytes_sent", "body_bytes_received")
+
+
+def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]:
+    """The columns without the time between turns: the whole warm-up first, then one turn behind the other.
+
+    A row of the warm-up that lies within a turn stays there.
+    """
+    turns, lost = record.turns, np.array(disturbed(record.turns))
+    begins, ends = (np.array([getattr(t, name) for t in turns], dtype=np.int64) for name in ("begin_ns", "end_ns"))
+    sent, received = columns["sent_ns"], columns["received_ns"]
+    place = np.clip(np.searchsorted(begins, sent, side="right") - 1, 0, len(turns) - 1)
+    inside = (sent >= begins[place]) & (sent <= ends[place])
+    is_lost = inside & lost[place]
+    warm = is_lost | ~inside
+    shift: Integers = np.zeros(sent.size, dtype=np.int64)
+    order = np.flatnonzero(warm)[np.argsort(sent[warm], kind="stable")]
+    warm_end = int(begins[0])
+    if order.size:
+        answered = np.maximum.accumulate(received[order])
+        idle = np.concatenate(([0], np.maximum(0, sent[order][1:] - answered[:-1])))
+        shift[order] = np.cumsum(idle)
+        warm_end = int((received[order] - shift[order]).max())
+    lengths = np.where(lost, 0, ends - begins)
+    moved = begins - (warm_end + np.concatenate(([0], np.cumsum(lengths)[:-1])))
+    shift[~warm] = moved[place[~warm]]
+    found = {name: values - shift if name in _STAMPS else values for name, values in columns.items()}
+    found["phase"] = np.where(is_lost & (columns["phase"] == _MEASURED), _WARM_UP, columns["phase"])
+    return found
+
+
+def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: Columns) -> RequesterRecord:
+    """The requester's part with a `done` line of the turns that count: `before` and `after` are as `joined` has them."""
+    left_out = (before["phase"] == _MEASURED) & (after["phase"] == _WARM_UP) & (before["kind"] != _PART)
+    requests = int(left_out.sum())
+    if not requests:
+        return part
+    done, lost = part.done, disturbed(record.turns)
+    share = 1 - requests / done.requests
+    statuses, counts = np.unique(before["status"][left_out], return_counts=True)
+    gone = {STATUSES[status]: int(count) for status, count in zip(statuses, counts, strict=True)}
+    errors = {name: count - gone.get(name, 0) for name, count in done.errors.items() if count > gone.get(name, 0)}
+    cpu_s = sum(turn.cpu_s for turn, is_lost in zip(record.turns, lost, strict=True) if not is_lost)
+    measured_s = None if done.measured_s is None else done.measured_s * _share_of_time(record, lost)
+    line = replace(
+        done,
+        requests=done.requests - requests,
+        warmup_requests=done.warmup_requests + requests,
+        errors=errors,
+        verified=None if done.verified is None else done.verified - gone.get("ok", 0),
+        measured_s=measured_s,
+        paused_s=None if done.paused_s is None else max(0.0, done.paused_s - _gaps_s(before, left_out, record)),
+        cpu_s=cpu_s,
+        cpu_share=cpu_s / measured_s if measured_s else None,
+        wire=None if done.wire is None else Wire(**{name: round(n * share) for name, n in vars(done.wire).items()}),
+        **{name: _scaled(done, name, share) for name in _OF_A_SHARE},
+    )
+    return replace(part, done=line)
+
+
+def _gaps_s(columns: Columns, rows: npt.NDArray[np.bool_], record: TrialRecord) -> float:
+    """The most that a worker can have paused in these rows: from a reply to the next request of the same turn."""
+    order = np.argsort(columns["sent_ns"][rows], kind="stable")
+    sent, received = columns["sent_ns"][rows][order], np.maximum.accumulate(columns["received_ns"][rows][order])
+    turn = np.searchsorted([t.begin_ns for t in record.turns], sent, side="right")
+    gaps = (sent[1:] - received[:-1])[turn[1:] == turn[:-1]]
+    return float(gaps[gaps > 0].sum()) / 1e9
+
+
+def _share_of_time(record: TrialRecord, lost: tuple[bool, ...]) -> float:
+    whole_s = sum(turn.length_s for turn in record.turns)
+    return sum(t.length_s for t, is_lost in zip(record.turns, lost, strict=True) if not is_lost) / whole_s
+
+
+def _scaled(done: Done, name: str, share: float) -> Any:
+    value = getattr(done, name)
+    if value is None:
+        return None
+    return round(value * share) if isinstance(value, int) else value * share

@@ -1,0 +1,109 @@
+"""Turns of `protos/process.md`: a requester measures when its turn comes, and does nothing meanwhile."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance.kit import IDENTITY, TRIAL_LINES, Implementation, validated
+from tests.conformance.reference.record import rows_of
+from tests.conformance.reference.server import Server
+from tests.conformance.reference.wire import WIRES
+
+pytestmark = pytest.mark.busy
+
+Asking = tuple[str, str]
+ROUNDS, WARM_UP = 3, 2
+IN_TURNS: dict[str, Any] = {"hold": True, "turn_warm_up": WARM_UP}
+
+
+def trial_of(ends: Implementation, asking: Asking, port: int, record: Path, **changes: Any) -> dict[str, Any]:
+    load = {"duration_s": 0.05, **changes.pop("load", {})}
+    return ends.trial(*asking, port, record, **{**IN_TURNS, "load": load, **changes})
+
+
+@pytest.mark.parametrize(("in_flight", "connection"), [(1, "reuse"), (3, "reuse"), (1, "per-request")])
+def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
+    ends: Implementation, asking: Asking, tmp_path: Path, in_flight: int, connection: str
+):
+    record = tmp_path / "record"
+    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
+        load = {"concurrency": in_flight}
+        program.send(trial_of(ends, asking, server.port, record, load=load, connection=connection))
+        assert [program.line(kind)["type"] for kind in ("checked", "start", "warm")] == ["checked", "start", "warm"]
+        turns, came = [], []
+        for _ in range(ROUNDS):
+            came.append(len(server.operations))
+            time.sleep(0.05)
+            came.append(len(server.operations))
+            program.send("turn")
+            turns.append(program.line("turn"))
+        program.send("end")
+        done = [validated(line, *TRIAL_LINES) for line in program.rest()][-1]
+        assert program.status() == 0, program.said
+    assert came[::2] == came[1::2]  # nothing came while it was not its turn
+    assert [turn["number"] for turn in turns] == [0, 1, 2]
+    rows = rows_of(record)
+    assert sorted(row.sequence for row in rows) == list(range(1, done["rows"] + 1))
+    measured = [row for row in rows if row.phase == 1]
+    for turn in turns:
+        begin, end = turn["begin_ns"], turn["end_ns"]
+        assert end - begin >= 50_000_000
+        within = [row for row in measured if begin <= row.sent_ns <= end]
+        assert len(within) == turn["requests"]
+        assert all(row.received_ns <= end for row in within)
+        assert all(row.received_ns <= begin or row.sent_ns > end for row in rows if row.phase == 0)
+    assert sum(turn["requests"] for turn in turns) == len(measured) == done["requests"] == done["verified"] > 0
+    assert done["warmup_requests"] == 3 + ROUNDS * WARM_UP * in_flight
+    assert done["measured_s"] <= sum(turn["end_ns"] - turn["begin_ns"] for turn in turns) / 1e9
+    assert done["begin_ns"] == turns[0]["begin_ns"]
+
+
+def test_it_may_end_without_a_turn(ends: Implementation, asking: Asking, tmp_path: Path):
+    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
+        program.send(trial_of(ends, asking, server.port, tmp_path / "record"))
+        for kind in ("checked", "start", "warm"):
+            program.line(kind)
+        program.send("end")
+        done = program.line("done")
+    assert (done["requests"], done["warmup_requests"], done["errors"]) == (0, 3, {})
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU time of another process is read from /proc")
+def test_who_waits_for_a_turn_uses_no_cpu(ends: Implementation, asking: Asking, tmp_path: Path):
+    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
+        program.send(trial_of(ends, asking, server.port, tmp_path / "record"))
+        for kind in ("checked", "start", "warm"):
+            program.line(kind)
+        before, begun_ns = _cpu_ticks(program.process.pid), time.monotonic_ns()
+        time.sleep(1)
+        share = (_cpu_ticks(program.process.pid) - before) / os.sysconf("SC_CLK_TCK") * 1e9
+        share /= time.monotonic_ns() - begun_ns
+    assert share <= 0.05
+
+
+def _cpu_ticks(process: int) -> int:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hold": False},
+        {"load": {"duration_s": None, "requests": 10}},
+        {"load": {"requests": 10}},
+        {"load": {"rate_per_s": 100.0}},
+        {"load": {"think_s": 0.01}},
+    ],
+    ids=["not-held", "without-a-time", "requests", "rate", "think-time"],
+)
+def test_what_has_no_turns_is_refused(ends: Implementation, asking: Asking, tmp_path: Path, changes: dict[str, Any]):
+    with Server(WIRES[asking[0]], IDENTITY) as server:
+        trial = ends.request(trial_of(ends, asking, server.port, tmp_path / "record", **changes))
+    assert trial.failed["kind"] == "trial"
+    assert not server.operations
