@@ -202,7 +202,7 @@ class Measuring:
         if kept:
             from orchestrator.evidence.trial_median import median_ns
 
-            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept])
+            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept], record)
         return found
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
