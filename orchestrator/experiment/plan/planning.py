@@ -121,7 +121,8 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         language = known[stack.protocol].client(stack.client).language
         reason = why_no_turns(Turning(cell=cell, language=language, together=together))
         if reason is None:
-            steps = ceil(round(_REQUESTS_OF_A_TURN * latency_s(plan, cell) / _STEP_S, 6))
+            one_s = latency_s(plan, cell) * cell.load.concurrency  # the others of those in flight come before it
+            steps = ceil(round(_REQUESTS_OF_A_TURN * one_s / _STEP_S, 6))
             lengths[cell.id] = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
             if turn == AUTO and lengths[cell.id] > _MOST_TURN_S:
                 reason = f"{_REQUESTS_OF_A_TURN} requests take longer than {format_duration(_MOST_TURN_S)}"

@@ -69,15 +69,13 @@ def columns(turns: int) -> dict[str, np.ndarray]:
 
 
 def samples(found: dict[str, np.ndarray]) -> Samples:
-    made = Samples(found)
-    made.in_turns = True
-    return made
+    return Samples(found)
 
 
 def test_the_window_is_as_long_as_the_turns_together() -> None:
     found = samples(joined(columns(3), record(0.0, 0.0, 0.0)))
     assert found.measured == 3 * EACH
-    assert found.span_ns == 3 * 50 * MS - MS  # from the first request to the last reply
+    assert found.span_ns == 3 * 49 * MS  # of each turn from the first request to the last reply
     assert set(found.latency_ns) == {4 * MS}
     assert found.out_of_place == 0
     assert found.most_in_flight == 1
@@ -101,7 +99,7 @@ def test_a_disturbed_turn_counts_as_warm_up() -> None:
     made, before = record(0.0, 0.04, 0.0), columns(3)
     found = joined(before, made)
     assert samples(found).measured == 2 * EACH
-    assert samples(found).span_ns == 2 * 50 * MS - MS
+    assert samples(found).span_ns == 2 * 49 * MS
     assert samples(found).out_of_place == 0
     done = Done(
         rows=41, warmup_requests=11, requests=30, errors={}, verified=30, measured_s=0.147, cpu_s=0.06, paused_s=0.027
