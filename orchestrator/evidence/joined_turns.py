@@ -79,9 +79,7 @@ def counted(
         errors=errors,
         verified=None if done.verified is None else done.verified - gone.get("ok", 0),
         measured_s=measured_s,
-        paused_s=None
-        if done.paused_s is None
-        else max(0.0, done.paused_s - _gaps_s(before, after["turn"], left_out, in_flight)),
+        paused_s=paused_s,
         cpu_s=cpu_s,
         cpu_share=cpu_s / measured_s if measured_s else None,
         wire=None if done.wire is None else Wire(**{name: round(n * share) for name, n in vars(done.wire).items()}),
