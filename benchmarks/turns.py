@@ -22,7 +22,7 @@ _EXPERIMENT = "experiments/quickstart.yaml"
 _RESOLVED = 0.05
 DESIGNS: dict[str, tuple[str, ...]] = {
     "turns": (),
-    "off": ("--set", "turn=off"),
+    "off": ("--set", "turn='off'"),
 }
 _BURST = "import time\nwhile True:\n end=time.monotonic()+1\n while time.monotonic()<end: pass\n time.sleep(1)\n"
 

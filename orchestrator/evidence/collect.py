@@ -151,10 +151,8 @@ def _cell(
                 if record.turns:
                     whole = columns
                     columns = joined(whole, record)
-                    part = counted(part, record, whole, columns)
-                samples = _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)
-                samples.in_turns = bool(record.turns)
-                parts.append((part, samples))
+                    part = counted(part, record, whole, columns, own.load.concurrency)
+                parts.append((part, _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)))
                 shares.append(own)
                 if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():

@@ -29,7 +29,7 @@ _OF_A_SHARE = ("entering_s", "body_bytes_sent", "body_bytes_received")
 def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]:
     """The columns without the time between turns: the whole warm-up first, then one turn behind the other.
 
-    A row of the warm-up that lies within a turn stays there.
+    A row of the warm-up that lies within a turn stays there. One more column, `turn`, has the place of each row's turn.
     """
     turns, lost = record.turns, np.array(disturbed(record.turns))
     begins, ends = (np.array([getattr(t, name) for t in turns], dtype=np.int64) for name in ("begin_ns", "end_ns"))
@@ -51,10 +51,13 @@ def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]
     shift[~warm] = moved[place[~warm]]
     found = {name: values - shift if name in _STAMPS else values for name, values in columns.items()}
     found["phase"] = np.where(is_lost & (columns["phase"] == _MEASURED), _WARM_UP, columns["phase"])
+    found["turn"] = place
     return found
 
 
-def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: Columns) -> RequesterRecord:
+def counted(
+    part: RequesterRecord, record: TrialRecord, before: Columns, after: Columns, in_flight: int = 1
+) -> RequesterRecord:
     """The requester's part with a `done` line of the turns that count: `before` and `after` are as `joined` has them."""
     left_out = (before["phase"] == _MEASURED) & (after["phase"] == _WARM_UP) & (before["kind"] != _PART)
     requests = int(left_out.sum())
@@ -67,6 +70,8 @@ def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: 
     errors = {name: count - gone.get(name, 0) for name, count in done.errors.items() if count > gone.get(name, 0)}
     cpu_s = sum(turn.cpu_s for turn, is_lost in zip(record.turns, lost, strict=True) if not is_lost)
     measured_s = None if done.measured_s is None else done.measured_s * _share_of_time(record, lost)
+    gaps_s = _gaps_s(before, after["turn"], left_out, in_flight)
+    paused_s = None if done.paused_s is None else max(0.0, done.paused_s - gaps_s)
     line = replace(
         done,
         requests=done.requests - requests,
@@ -74,7 +79,7 @@ def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: 
         errors=errors,
         verified=None if done.verified is None else done.verified - gone.get("ok", 0),
         measured_s=measured_s,
-        paused_s=None if done.paused_s is None else max(0.0, done.paused_s - _gaps_s(before, left_out, record)),
+        paused_s=paused_s,
         cpu_s=cpu_s,
         cpu_share=cpu_s / measured_s if measured_s else None,
         wire=None if done.wire is None else Wire(**{name: round(n * share) for name, n in vars(done.wire).items()}),
@@ -83,13 +88,14 @@ def counted(part: RequesterRecord, record: TrialRecord, before: Columns, after: 
     return replace(part, done=line)
 
 
-def _gaps_s(columns: Columns, rows: npt.NDArray[np.bool_], record: TrialRecord) -> float:
-    """The most that a worker can have paused in these rows: from a reply to the next request of the same turn."""
-    order = np.argsort(columns["sent_ns"][rows], kind="stable")
-    sent, received = columns["sent_ns"][rows][order], np.maximum.accumulate(columns["received_ns"][rows][order])
-    turn = np.searchsorted([t.begin_ns for t in record.turns], sent, side="right")
-    gaps = (sent[1:] - received[:-1])[turn[1:] == turn[:-1]]
-    return float(gaps[gaps > 0].sum()) / 1e9
+def _gaps_s(columns: Columns, turns: Integers, rows: npt.NDArray[np.bool_], in_flight: int) -> float:
+    """The most that a worker can have paused in these rows: from each reply to the request that it makes room for."""
+    gaps_ns = 0
+    for turn in np.unique(turns[rows]):
+        of_turn = rows & (turns == turn)
+        sent, received = np.sort(columns["sent_ns"][of_turn]), np.sort(columns["received_ns"][of_turn])
+        gaps_ns += int(np.maximum(0, sent[in_flight:] - received[:-in_flight]).sum())
+    return gaps_ns / 1e9 / in_flight
 
 
 def _share_of_time(record: TrialRecord, lost: tuple[bool, ...]) -> float:

@@ -100,7 +100,7 @@ class Samples:
             columns = {name: values[is_sample] for name, values in columns.items()}
         self._columns = columns
         self.is_open_loop = is_open_loop
-        self.in_turns = False
+        self.in_turns = "turn" in columns  # one behind the other (`joined_turns`)
         self.in_flight = in_flight  # as declared
         self.rests = rests
         due = columns["phase"] == 1
@@ -267,8 +267,31 @@ class Samples:
 
     @property
     def span_ns(self) -> int:
-        """First measured send to last measured reply."""
-        return int(self.received_ns.max() - self.sent_ns[0]) if self.measured else 0
+        """First measured send to last measured reply, without the edges of turns."""
+        return int(self.received_ns.max() - self.sent_ns[0]) - self.edges_ns if self.measured else 0
+
+    @cached_property
+    def edges_ns(self) -> int:
+        """How long a worker had nothing to do at the ends and beginnings of turns, on average: others ended later."""
+        gaps = self.room_ns(between_turns=True)
+        return int(gaps.sum()) // self.in_flight
+
+    def room_ns(self, *, between_turns: bool = False) -> Nanoseconds:
+        """From each reply to the request that it makes room for, of the same turn or of the next one."""
+        free = self.received_ns + self.rest_ns
+        by_ready, by_free = np.argsort(self.ready_ns, kind="stable"), np.argsort(free, kind="stable")
+        ready, free = self.ready_ns[by_ready][self.in_flight :], free[by_free][: -self.in_flight]
+        gaps: Nanoseconds = ready - free
+        if not self.in_turns:
+            return gaps[:0] if between_turns else gaps
+        differ = self.turn[by_ready][self.in_flight :] != self.turn[by_free][: -self.in_flight]
+        chosen: Nanoseconds = gaps[differ if between_turns else ~differ]
+        return chosen
+
+    @cached_property
+    def turn(self) -> Nanoseconds:
+        """The place of each request's turn; 0 where there are none."""
+        return self._of("turn") if self.in_turns else np.zeros(self.measured, dtype=np.int64)
 
     def schedule_ns(self, most: int) -> Nanoseconds:
         """When the first `most` requests of an open loop were due, sent or not, counted from the first; in their order."""

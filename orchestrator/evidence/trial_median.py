@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator import quantities
+from orchestrator.evidence.joined_turns import joined
 from orchestrator.evidence.run_evidence import COLUMNS as ANALYSED
 from orchestrator.evidence.run_evidence import Run, Samples
 from orchestrator.experiment.plan.plan import Cell, read_plan
 from orchestrator.record_layout import COLUMNS
+from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.records import written
 from orchestrator.statistics.quantiles import finite, quantile
 
@@ -25,8 +27,10 @@ _MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each oth
 _SAME = 1e-9  # of two computations of one median
 
 
-def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
+def median_ns(cell: Cell, records: Sequence[Path], trial: TrialRecord | None = None) -> float | None:
     """The median latency of a trial in ns; a request without a right reply counts as slower than every reply.
+
+    `trial`: of one that took turns, those that others disturbed do not count.
 
     None where that is no figure: of streams and of several operations at once, where most requests failed, and of work in
     parts whose record is larger than 64 MiB. Otherwise a record is read piece by piece, 8 bytes of memory a request.
@@ -35,7 +39,7 @@ def median_ns(cell: Cell, records: Sequence[Path]) -> float | None:
         return None
     if cell.recorded != "call" and any(record.stat().st_size > _MOST_BYTES_AT_ONCE for record in records):
         return None
-    return _median_ns(cell, (columns for record in records for columns in _pieces(record, cell)))
+    return _median_ns(cell, trial, (columns for record in records for columns in _pieces(record, cell)))
 
 
 def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[str]:
@@ -50,16 +54,19 @@ def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[st
         if noted is None or cell is None or cell.find is not None:
             continue
         files = [part.samples for part in record.requesters if part.samples]
-        found = _median_ns(cell, (run.samples(file, ANALYSED) for file in files))
+        found = _median_ns(cell, record, (run.samples(file, ANALYSED) for file in files))
         if found is None or not isclose(noted, found, rel_tol=_SAME):
             which = quantities.of_trial(record.block, record.index)
             yield f"the median of {which} is {quantities.ns(noted)}, and of its samples {quantities.ns(found or 0)}"
 
 
-def _median_ns(cell: Cell, records: Iterator[Mapping[str, npt.NDArray[np.int64]]]) -> float | None:
+def _median_ns(
+    cell: Cell, trial: TrialRecord | None, records: Iterator[Mapping[str, npt.NDArray[np.int64]]]
+) -> float | None:
     latencies, failed = [], 0
     for columns in records:
-        samples = Samples(columns, is_open_loop=cell.load.rate_per_s is not None)
+        measured = joined(columns, trial) if trial is not None and trial.turns else columns
+        samples = Samples(measured, is_open_loop=cell.load.rate_per_s is not None)
         latencies.append(samples.latency_ns)
         failed += int(samples.failed.sum())
     ordered = np.sort(np.concatenate(latencies)) if latencies else np.zeros(0, dtype=np.int64)

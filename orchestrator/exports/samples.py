@@ -14,6 +14,7 @@ import numpy as np
 
 from orchestrator.errors import UsageError
 from orchestrator.evidence.collect import is_one_machine, last_attempts
+from orchestrator.evidence.joined_turns import joined
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
@@ -144,6 +145,8 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
                 continue
             of_file = of_files[part.samples]
             recorded = _recorded(folder, part.samples)
+            if trial.turns:  # stamps stay as they are; disturbed turns are warm-up
+                recorded["phase"] = joined(recorded, trial)["phase"]
             if cell.kind == "stream":
                 latency = _of_events_ms(recorded, cell, is_one_clock=clocks[cell.placement])
             else:

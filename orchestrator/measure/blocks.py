@@ -17,7 +17,7 @@ from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.remaining import Searching, Stopping
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
-from orchestrator.measure.turns import WARM_UP, Member, take_turns
+from orchestrator.measure.turns import Member, take_turns
 from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
 from orchestrator.results.records import written
 from orchestrator.results.turn_times import TurnTime, measured_outside
@@ -156,7 +156,7 @@ class Measuring:
         ask = context.ask(cell, trial.seed)
         load = replace(ask.load, duration_s=turns.length_s)
         making = context.bench().making(
-            replace(ask, load=load, turn_warm_up=WARM_UP),
+            replace(ask, load=load, turn_warm_up=turns.warm_up),
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )
@@ -202,7 +202,7 @@ class Measuring:
         if kept:
             from orchestrator.evidence.trial_median import median_ns
 
-            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept])
+            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept], record)
         return found
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:

@@ -12,9 +12,6 @@ from orchestrator.measure.trial import Making, Outcome, Requester
 from orchestrator.results.turn_times import REST_S, TurnTime, disturbed
 from services.python.contract.requester_lines import END, TURN, Checked, Done, Turn, Warm
 
-WARM_UP = 3
-"""Requests of each worker before a turn that do not count: the first ones after a rest find caches and CPU cold."""
-
 
 @dataclass(kw_only=True)
 class Member:
@@ -59,7 +56,7 @@ class Member:
                 self.turns.append(
                     TurnTime(
                         requests=turn.requests,
-                        warm_up=WARM_UP * making.ask.load.concurrency,
+                        warm_up=(making.ask.turn_warm_up or 0) * making.ask.load.concurrency,
                         begin_ns=turn.begin_ns,
                         end_ns=turn.end_ns,
                         cpu_s=turn.cpu_s,

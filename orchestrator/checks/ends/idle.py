@@ -52,5 +52,5 @@ def _finding(trial: TrialEvidence, end: str, share: float) -> Finding:
         evidence=evidence,
         weight=share,
         explanation=f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
-        action="Give `turn: off`, or look for what it does without requests: a thread that polls, a timer.",
+        action="Give `turn: 'off'`, or look for what it does without requests: a thread that polls, a timer.",
     )

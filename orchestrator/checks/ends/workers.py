@@ -65,8 +65,7 @@ class Slowest:
 def busy(samples: Samples) -> Busy:
     """Failed requests count too: their worker waited for them."""
     latencies, pauses = pauses_of(samples)
-    ready, free = np.sort(samples.ready_ns), np.sort(samples.received_ns + samples.rest_ns)
-    gaps = ready[samples.in_flight :] - free[: -samples.in_flight]
+    gaps = samples.room_ns()
     middle = float(np.median(gaps)) if gaps.size else 0.0
     longest = np.sort(gaps)[-_STALLS:]
     connections = distinct(samples.connection)
@@ -123,11 +122,12 @@ def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     ready, free = samples.ready_ns, received + samples.rest_ns
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
-        return (received - sent)[:-1], following
+        within = np.diff(samples.turn) == 0
+        return (received - sent)[:-1][within], following[within]
     if distinct(connection) < samples.in_flight:
         return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
-    kept = connection[order][1:] == connection[order][:-1]
+    kept = (connection[order][1:] == connection[order][:-1]) & (np.diff(samples.turn[order]) == 0)
     calls: Nanoseconds = (received - sent)[order][:-1][kept]
     pauses: Nanoseconds = (ready[order][1:] - free[order][:-1])[kept]
     return calls, pauses

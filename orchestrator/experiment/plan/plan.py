@@ -203,11 +203,15 @@ class Find:
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """How a cell takes turns: each of `length_s`, one a round, with the cells of the same `group` and placement."""
+    """How a cell takes turns: each of `length_s`, one a round, with the cells of the same `group` and placement.
+
+    `warm_up`: how many requests of each worker come before a turn and do not count.
+    """
 
     length_s: float
     rounds: int
     group: int
+    warm_up: int = 10
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,8 @@ def make_plan(
 
 _TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
 _REQUESTS_OF_A_TURN = 20
+_LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
+_WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
 END_BYTES = 100_000_000  # of memory, of one end with its record
 _MOST_TOGETHER = 24
 
@@ -119,7 +121,8 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         language = known[stack.protocol].client(stack.client).language
         reason = why_no_turns(Turning(cell=cell, language=language, together=together))
         if reason is None:
-            steps = ceil(round(_REQUESTS_OF_A_TURN * latency_s(plan, cell) / _STEP_S, 6))
+            one_s = latency_s(plan, cell) * cell.load.concurrency  # the others of those in flight come before it
+            steps = ceil(round(_REQUESTS_OF_A_TURN * one_s / _STEP_S, 6))
             lengths[cell.id] = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
             if turn == AUTO and lengths[cell.id] > _MOST_TURN_S:
                 reason = f"{_REQUESTS_OF_A_TURN} requests take longer than {format_duration(_MOST_TURN_S)}"
@@ -132,7 +135,9 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         if cell.id not in groups or sizes[groups[cell.id]] == 1:
             return None
         rounds = ceil(round((cell.load.duration_s or 0.0) / lengths[cell.id], 6))
-        return Turns(length_s=lengths[cell.id], rounds=max(1, rounds), group=groups[cell.id])
+        within = int(_WARM_SHARE * lengths[cell.id] / latency_s(plan, cell))
+        warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, within))
+        return Turns(length_s=lengths[cell.id], rounds=max(1, rounds), group=groups[cell.id], warm_up=warm_up)
 
     cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))

@@ -65,6 +65,7 @@ class Turns:
 
     def _turn(self, number: int) -> Turn:
         load, recorder = self._trial.load, self._recorder
+        waited_s, stolen_s = waited_for_cpu_s(), steal_s()  # before the warm-up: a look into files leaves caches cold
         before = (self._trial.turn_warm_up or 0) * load.concurrency
         if before:
             warm = self._phase(WARM_UP, Extent(requests=before), most=before)
@@ -72,7 +73,6 @@ class Turns:
             self._loops.closed_loop(warm)
             self._sequence, self._warmed = warm.next_sequence, self._warmed + warm.taken
         self._wire.begin()
-        waited_s, stolen_s = waited_for_cpu_s(), steal_s()
         cpu_s = time.process_time()
         window = self._phase(MEASURED, measured(load))
         recorder.begin_in_turn(window)

@@ -1,0 +1,82 @@
+"""Which cells of a plan take turns, for how long, and with which others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.schedule import groups_of, orders_of_turns
+from orchestrator.experiment.read.problems import ExperimentError
+
+TEXT = """
+name: turns
+question: Which is faster?
+stacks: [rest, grpc]
+operations: [add]
+load: {duration: 1s}
+"""
+Write = Callable[[str], Path]
+
+
+def plan_of(write: Write, *more: str) -> Plan:
+    return make_plan(write(TEXT), more, needs_programs=False)
+
+
+def test_turns_are_on_by_default(write: Write) -> None:
+    plan = plan_of(write)
+    assert {(cell.turns.length_s, cell.turns.rounds) for cell in plan.cells if cell.turns} == {(0.05, 20)}
+    assert plan.without_turns == ()
+
+
+def test_a_length_may_be_given_and_turns_left_out(write: Write) -> None:
+    assert {cell.turns and cell.turns.rounds for cell in plan_of(write, "turn=100ms").cells} == {10}
+    assert {cell.turns for cell in plan_of(write, "turn='off'").cells} == {None}
+
+
+def test_a_turn_is_as_long_as_twenty_requests(write: Write) -> None:
+    plans = [plan_of(write, f"operations=[{{echo: {{bytes: {size}}}}}]") for size in ("100 B", "2 MB")]
+    lengths = [cell.turns.length_s if cell.turns else None for plan in plans for cell in plan.cells]
+    assert lengths[0] == 0.05
+    assert lengths[-1] is not None
+    assert lengths[-1] > 0.1
+
+
+@pytest.mark.parametrize("turn", ["1ms", "2s", "often", "5"])
+def test_an_impossible_length_is_refused(write: Write, turn: str) -> None:
+    with pytest.raises(ExperimentError):
+        plan_of(write, f"turn={turn}")
+
+
+@pytest.mark.parametrize(
+    "load",
+    ["{requests: 100}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"],
+)
+def test_loads_that_cannot_wait_take_no_turns(write: Write, load: str) -> None:
+    plan = plan_of(write, f"load={load}")
+    assert {cell.turns for cell in plan.cells} == {None}
+    assert len(plan.without_turns) == 1
+
+
+def test_several_requesters_take_no_turns(write: Write) -> None:
+    plan = plan_of(write, "load={duration: 1s, concurrency: 4}", "processes=[1, 2]")
+    assert Counter(cell.turns is None for cell in plan.cells) == {True: 2, False: 2}
+
+
+def test_groups_hold_whole_settings_as_far_as_there_is_room(write: Write) -> None:
+    cells = plan_of(write, "load={duration: 1s, concurrency: [1, 4, 8]}").cells
+    assert sorted(Counter(groups_of(cells, 5).values()).values()) == [2, 4]
+    assert sorted(Counter(groups_of(cells, 6).values()).values()) == [6]
+    groups = groups_of(cells, 2)
+    assert {groups[cell.id] for cell in cells if cell.load.concurrency == 1} == {groups[cells[0].id]}
+
+
+def test_orders_of_turns_differ_by_block_and_have_every_cell_once() -> None:
+    first, second = (orders_of_turns(7, block, 0, 4, 8) for block in (0, 1))
+    assert first != second
+    assert all(sorted(order) == [0, 1, 2, 3] for order in (*first, *second))
+    assert first == orders_of_turns(7, 0, 0, 4, 8)
