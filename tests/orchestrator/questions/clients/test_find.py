@@ -58,7 +58,7 @@ def test_terminal_report_and_json_say_it():
     for text in (row[3], row[6], row[7], client_words.NOTE.split(";")[0]):
         assert text in " ".join(lines.split())
         assert text in page.replace("&#39;", "'")
-    assert '<section id="clients">' in page
+    assert 'id="client-overhead"' in page
     assert summary_of_json(summary.to_json()) == summary
 
 

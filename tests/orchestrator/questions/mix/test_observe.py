@@ -150,7 +150,7 @@ def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> No
     assert "20 % (" in row
     assert "1,020.0" in row
     page = Document(render(summary))
-    table = next(table for table in page.tables if "Each operation of a mix by itself" in table.caption)
+    table = next(table for table in page.tables if "operations of the mix" in table.caption)
     assert [row[1].text for row in table.rows[1:]] == ["add", "echo 1 kB"] * 2
     assert summary_of_json(summary.to_json()) == summary
 
@@ -158,7 +158,7 @@ def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> No
 def test_runs_without_a_mix_have_no_such_table() -> None:
     summary = summarise(a_run())
     assert not any(cell.mixed for cell in summary.cells)
-    assert "Each operation of a mix" not in render(summary)
+    assert "operations of the mix" not in render(summary)
     assert of(a_run(), "mix")[0].verdict == "not applicable"
 
 

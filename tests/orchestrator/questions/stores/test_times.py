@@ -184,9 +184,9 @@ def test_answer_terminal_page_and_json_say_it() -> None:
     for shown in (store_words.sentence(run.cells), "7 ms (70 %)"):
         assert shown in text.replace("\n  ", " ")
     page = render(run)
-    assert 'id="stores"' in page
+    assert 'id="server-time"' in page
     assert "7 ms (70 %)" in page
-    assert 'id="stores"' not in render(a_run())
+    assert 'id="server-time"' not in render(a_run())
 
 
 @pytest.mark.parametrize(

@@ -258,8 +258,7 @@ def test_terminal_page_and_json_have_the_table(judged: RunSummary) -> None:
         assert rule.name in text
         assert rule.words.replace("'", "&#39;") in page
     assert "no latency: it is in no comparison" in " ".join(text.split())
-    assert '<section id="timing-rules">' in page
-    assert '<a href="#timing-rules">' in page
+    assert 'id="timing-rules"' in page
     assert summary_of_json(judged.to_json()) == judged
 
 
