@@ -9,7 +9,6 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.timing_rules.find import QUESTION, RuleFigure
 from orchestrator.wording.table import Table, text_table
 
-HEADS = ("timing rule", "stack", "it would publish", "true median", "ratio (95 % interval)", "found by")
 NOTE = (
     "What each rule would publish is no latency: it is in no comparison. Its ratio is to the true median. Found by: the"
     " checks that fail when the rule's record is judged as a requester's."
@@ -20,11 +19,6 @@ _OTHERWISE: Sequence[tuple[str, Callable[[RuleFigure], bool]]] = (
     ("measured nothing", lambda figure: figure.is_empty),
     ("not caught", lambda figure: not (figure.is_caught or figure.is_warned_of or figure.is_empty)),
 )
-
-
-def row(figure: RuleFigure) -> tuple[str, ...]:
-    """The cells of a table, as in `HEADS`."""
-    return (figure.words, figure.stack_label, _published(figure), _ms(figure.true), _ratio(figure), found_by(figure))
 
 
 def matrix(figures: Sequence[RuleFigure]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -84,22 +78,8 @@ def _in_short(figure: RuleFigure) -> str:
     return f"{mean}{_ms(figure.published)}" + ("" if figure.ratio is None else f" ({quantities.factor(figure.ratio)}×)")
 
 
-def _published(figure: RuleFigure) -> str:
-    if figure.published is None:
-        return "-"
-    alike = f" (true {figure.statistic} {_ms(figure.true_alike)})" if figure.statistic != "median" else ""
-    return f"{figure.statistic} {_ms(figure.published)}{alike}"
-
-
 def _ms(value: float | None) -> str:
     return "-" if value is None else quantities.ms(value)
-
-
-def _ratio(figure: RuleFigure) -> str:
-    if figure.ratio is None:
-        return "-"
-    between = "" if figure.interval is None else " ({} to {})".format(*quantities.bounds(figure.interval))
-    return f"{quantities.factor(figure.ratio)}×{between}"
 
 
 def _definitions(figures: Sequence[RuleFigure]) -> list[str]:

@@ -151,7 +151,7 @@ def test_terminal_json_and_report_show_each_operation(summary: RunSummary) -> No
     assert "1,020.0" in row
     page = Document(render(summary))
     table = next(table for table in page.tables if "operations of the mix" in table.caption)
-    assert [row[1].text for row in table.rows[1:]] == ["add", "echo 1 kB"] * 2
+    assert [row[0].text.strip() for row in table.rows[1:]] == ["add", "echo 1 kB"] * 2
     assert summary_of_json(summary.to_json()) == summary
 
 
