@@ -106,7 +106,9 @@ def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
     for cell in run.cells:
         assert [part.name for part in cell.parts] == ["user", "posts", "comments"]
         assert cell.load.endswith(f"each of 3 calls, {how}")
-    assert any(table.title.startswith("medians of the parts") and how in table.title for table in more_tables.tables(run))
+    assert any(
+        table.title.startswith("medians of the parts") and how in table.title for table in more_tables.tables(run)
+    )
     assert "user" in "\n".join(answer_lines(run, width=10_000))
 
 
