@@ -36,7 +36,7 @@ def test_page_picture_and_readme_are_of_the_run(root: Path) -> None:
     block = re.search(r"reports/example\.html` that is\n```\n(.*?)\n```", after, re.DOTALL)
     assert block is not None
     assert "grpc" in block[1]
-    assert "everything else" not in block[1]
+    assert "Everything else" not in block[1]
     assert after.startswith(before[:500])
     assert after.endswith(before[-500:])
 

@@ -82,6 +82,14 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else quantities.ms(value)
 
 
+def _definitions(figures: Sequence[RuleFigure]) -> list[str]:
+    """What each rule is, and what the first check that finds it says."""
+    firsts = {figure.rule: figure for figure in reversed(figures)}
+    rules = dict.fromkeys(figure.rule for figure in figures)
+    parts = [(rule, firsts[rule].words, firsts[rule].refused or firsts[rule].explanation) for rule in rules]
+    return [f"{': '.join(filter(None, part)).rstrip('.')}." for part in parts]
+
+
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return what misleading rules would publish and which checks fail for it, a table for each setting."""
     found = QUESTION.of(summary)
@@ -89,7 +97,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
         text_table(
             f"timing rules that mislead · {setting} · beside the true medians",
             *matrix([figure for figure in found if figure.setting == setting]),
-            (NOTE,),
+            (NOTE, *_definitions([figure for figure in found if figure.setting == setting])),
             texts=1,
         )
         for setting in dict.fromkeys(figure.setting for figure in found)

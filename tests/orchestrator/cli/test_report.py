@@ -222,11 +222,11 @@ def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
 def test_a_run_is_shown_with_its_answer_and_in_full_with_its_scorecard(out):
     show.show("latest")
     assert "Lowest latency" not in out.getvalue()
-    assert "answered" in out.getvalue()
+    assert "Fastest" not in out.getvalue()
 
     show.show("latest", full=True)
 
     lines = out.getvalue().splitlines()
     assert "  Lowest latency: grpc (thin)" in lines
     shown = " ".join(out.getvalue().split())
-    assert shown.index("grpc (thin) answered") < shown.index("req/s")
+    assert shown.index("Fastest") < shown.index("Req/s")

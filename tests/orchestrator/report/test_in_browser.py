@@ -99,7 +99,7 @@ def test_charts_have_no_toolbar_and_no_stops_of_the_tab_key(page, tmp_path):
         ".filter((each) => each.tabIndex >= 0 && each.checkVisibility())"
     )
     assert page.evaluate("document.querySelectorAll('.modebar-btn, .plotlyjsicon').length") == 0
-    assert page.evaluate(f"{stops}.filter((each) => each.closest('.chart')).length") == 0
+    assert page.evaluate(f"{stops}.filter((each) => each.closest('.chart') && !each.matches('.save')).length") == 0
     assert page.evaluate(f"{stops}.length") <= 60
 
 
@@ -118,6 +118,7 @@ def test_charts_are_as_wide_as_there_is_room_for(page, tmp_path, width):
 
 def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=9000)
+    page.evaluate(OPEN)
     page.wait_for(DRAWN)
     faint = (
         "[...document.querySelectorAll('#chart-ecdf-g1 .scatterlayer .trace')]"
@@ -167,6 +168,7 @@ def test_the_first_part_is_two_pages_of_a4_at_most(page, tmp_path, run, script):
 @pytest.mark.parametrize(("width", "is_shown"), [(360, True), (1600, False)])
 def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_there(page, tmp_path, width, is_shown):
     page.open(write_report(RUN, tmp_path / "report.html"), width=width, height=8000)
+    page.evaluate(OPEN)
     hint = "document.querySelector('#table .scroll-hint').checkVisibility()"
     page.wait_for(f"{hint} === {'true' if is_shown else 'false'}")
 
@@ -180,7 +182,6 @@ def test_without_javascript_answer_and_tables_are_there_and_no_box_is_empty(page
     page.open(write_report(RUN, tmp_path / "report.html"), script=False, width=width)
     shown = page.text()
 
-    assert "round-trips" in shown
     assert "pycurl" in shown
     assert page.count("#figures table") >= 1
     assert page.count(".chart, figure, .strips, #theme, .save") == 0
@@ -210,12 +211,13 @@ def test_hostile_labels_stay_text_in_charts(page, tmp_path):
 
     assert page.evaluate("window.pwned === undefined")
     assert page.evaluate("document.querySelectorAll('.chart a').length") == 0
-    assert "<img" in page.evaluate("document.querySelector('[id^=chart-stacks] .annotation-text').textContent")
+    assert "<a href" in page.evaluate("document.querySelector('[id^=chart-stacks] .annotation-text').textContent")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_curves_are_drawn_with_the_names_of_their_lines_within_the_page(page, tmp_path, width):
     page.open(write_report(a_run_with_curves(), tmp_path / "report.html"), width=width, height=24000)
+    page.evaluate(OPEN)
     page.wait_for(DRAWN)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -125,5 +125,5 @@ def test_figures_are_those_of_the_cells_and_the_terminal_begins_with_the_answer(
             )
     text = list(short_lines(run, width=10_000))
     assert [line.split("  ")[0] for line in text[: len(found.lines)]] == [line.head for line in found.lines]
-    assert len(list(short_lines(run, width=100))) <= 60
+    assert len(list(short_lines(run, width=100))) <= 90
     assert asdict(found)["lines"][0] == asdict(found.lines[0])

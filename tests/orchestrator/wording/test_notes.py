@@ -95,7 +95,7 @@ def test_the_terminal_the_answers_json_and_the_report_say_it():
     summary = with_parts(codec="Protocol Buffers", framework="grpcio")
     said = "grpc (thin) differs from rest (thin) in the codec and the framework"
     assert [text for text in notes(summary) if text.startswith("More than the protocol") and said in text]
-    assert f"<strong>What differs:</strong> {said}." in render(summary)
+    assert said in render(summary)
 
 
 def test_answer_json_and_report_say_what_may_differ():
@@ -103,4 +103,4 @@ def test_answer_json_and_report_say_what_may_differ():
     said = "grpc (thin) may differ from rest (thin) in the framework, of which nothing is known"
     assert any(said in text for text in notes(summary))
     assert {c.may_differ_in for c in summary.comparisons if not c.control} == {("framework",)}
-    assert f"<strong>What differs:</strong> {said}." in render(summary)
+    assert said in render(summary)
