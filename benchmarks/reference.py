@@ -16,14 +16,10 @@ import typer
 import yaml
 
 from orchestrator import errors
-from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.main import app
+from orchestrator.experiment.examples import examples, markdown
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.json_schema import json_schema
-from orchestrator.experiment.plan.estimate import estimate
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.experiment.read import units
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column
@@ -328,36 +324,6 @@ def _column(each: Column) -> str:
     return f"- `{each.name}` ({_TYPES[each.type]}{unit}): {each.meaning}"
 
 
-# ---- experiments
-
-
-def experiments_page() -> str:
-    """Return experiments/README.md: every shipped experiment with its question, minutes and needs."""
-    lines = [
-        "# Experiments",
-        "",
-        _WRITTEN,
-        "`orch run experiments/NAME.yaml` makes a run; `orch plan` shows it first.",
-        "",
-    ]
-    lines += ["| experiment | question | minutes | needs |", "| --- | --- | ---: | --- |"]
-    for path in sorted(EXPERIMENTS.glob("*.yaml")):
-        plan = make_plan(path, needs_programs=False)
-        minutes = max(1, round(estimate(plan).duration_s / 60))
-        lines.append(f"| [{path.stem}]({path.name}) | {plan.question} | {minutes} | {_needs(plan)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _needs(plan: Plan) -> str:
-    found = {plan.provider} - {THIS_MACHINE}
-    found |= {"PostgreSQL" for cell in plan.cells if cell.factors.get("store") == "postgresql"}
-    for stack in plan.stacks:
-        protocol = catalogue().protocols[stack.protocol]
-        ends = [end for end in (*protocol.responders, *protocol.clients) if end.name in (stack.responder, stack.client)]
-        found |= {end.language.title for end in ends if end.language.build}
-    return ", ".join(sorted(found))
-
-
 # ---- all of them
 
 
@@ -369,7 +335,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "experiment.md": keys_page(),
         REFERENCE / "command-line.md": commands_page(),
         data: columns_page(f"{head}{_COLUMNS}"),
-        EXPERIMENTS / "README.md": experiments_page(),
+        EXPERIMENTS / "README.md": markdown(examples()),
     }
 
 

@@ -105,7 +105,8 @@ def change(ratio: float) -> str:
     if ratio > _TENFOLD:
         return f"{quantities.factor(ratio, 0)}×"
     sign = "" if share < _NOTHING else "+" if ratio > 1 else "−"
-    return f"{sign}{quantities.share(share) if share >= _NOTHING else '0 %'}"
+    text = f"{100 * share:,.0f} %" if share >= 0.1 else quantities.share(share) if share >= _NOTHING else "0 %"
+    return sign + text
 
 
 def change_span(interval: Interval) -> str:

@@ -81,7 +81,7 @@ def statements(language: str) -> list[str]:
 
 
 def test_the_example_for_duckdb_gives_the_medians_and_their_conditions(shared: Path) -> None:
-    (query,) = (text for text in statements("sql") if "read_parquet" in text)
+    (query,) = (text for text in statements("sql") if "DATASET" in text)
     found = duckdb.sql(query.replace("DATASET", str(shared))).df()
     assert set(found["run"]) == {SOUND, BROKEN, FORMULA}
     assert not found[found["run"] == BROKEN]["stack"].str.startswith("rest").any(), "a check invalidates it"

@@ -35,6 +35,8 @@ def working() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
         argv = [sys.executable, "-S", "-c", "input()", *([str(data)] if is_named else [])]
         process = subprocess.Popen(argv, stdin=subprocess.PIPE)
         started.append(process)
+        while not Path(f"/proc/{process.pid}/cmdline").read_bytes() and process.poll() is None:
+            pass  # the kernel has replaced the program, and not written its arguments yet
         (data / "postmaster.pid").write_text(f"{process.pid}\n{data}\n")
         return process
 

@@ -193,7 +193,3 @@ def test_rows_have_labels_above_bands_that_do_not_meet():
     assert height_px == 3 * rows.step_px == pytest.approx((bottom - top) * rows.step_px)
     assert [note["text"].count("<br>") for note in layout["annotations"]] == [0, 1, 0]
     assert "&lt;flask&gt;" in layout["annotations"][1]["text"]
-    edges = [(shape["y0"], shape["y1"]) for shape in (rows.ground(place, "red") for place in range(3))]
-    assert edges[0][0] == pytest.approx(top)
-    assert edges[-1][1] == pytest.approx(bottom)
-    assert [end for _, end in edges[:-1]] == pytest.approx([start for start, _ in edges[1:]])
