@@ -27,7 +27,7 @@ from benchmarks.harness.conditions import conditions, keep, told
 from orchestrator.between_runs.across import RunComparison, compare_runs
 from orchestrator.between_runs.measured_runs import equal_runs
 from orchestrator.between_runs.run_statistics import run_mean
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.folder import runs

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.harness.conditions import keep
 from orchestrator.checks.ends.referee import compare
 from orchestrator.findings.summary import TrialSummary
-from orchestrator.referee.tools import TOOLS
+from orchestrator.referee.generators import TOOLS
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import TurnRecord
 

@@ -323,7 +323,7 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
     assert not [name for name in at_once if name.startswith(services)]
     assert found[analysis] == {
         "orchestrator/questions/registry.py",
-        "orchestrator/wording/question_tables.py",
+        "orchestrator/wording/tables/question_tables.py",
         "orchestrator/wording/other_questions.py",
     }
     assert naming == {  # the kind of row, and the knob's value

@@ -15,8 +15,8 @@ from typing import Any
 
 from orchestrator.hosts import load_generators
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Unreadable, require_possible
-from orchestrator.referee.tools import TOOLS, Found
+from orchestrator.referee.generators import TOOLS, Found
+from orchestrator.referee.readings import Unreadable, require_possible
 
 PROTO = PurePosixPath(__file__).parents[2] / "protos" / "orch.proto"
 _GRACE_S = 20.0

@@ -19,7 +19,7 @@ from orchestrator.between_runs.cost_changes import CostChange
 from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.between_runs.run_statistics import Difference, FloorMove, RunMean, Spread
 from orchestrator.errors import UsageError
-from orchestrator.findings.blocks import by_block, censored_blocks, lost, missing_blocks, moved, why_no_value
+from orchestrator.findings.block_values import by_block, censored_blocks, lost, missing_blocks, moved, why_no_value
 from orchestrator.findings.check_result import CheckVerdict
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import CellSummary, RunSummary

@@ -15,7 +15,7 @@ from typing import Literal
 from orchestrator.between_runs import run_statistics
 from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
-from orchestrator.findings.blocks import by_block, lost, missing_blocks
+from orchestrator.findings.block_values import by_block, lost, missing_blocks
 from orchestrator.findings.cost import COST_NAMES, CostName
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics import equivalence, intervals

@@ -16,7 +16,7 @@ from typing import Any
 
 from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.run_statistics import run_mean
-from orchestrator.findings.blocks import by_block, censored_blocks, missing_blocks
+from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.compare import STATISTICS
 from orchestrator.findings.cost import COST_NAMES
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from orchestrator.catalogue import builds, tools
+from orchestrator.catalogue import builds, toolchains
 from orchestrator.catalogue.builds import Built
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.platforms import here
@@ -139,9 +139,9 @@ def lint(language: Language, services: Path, *, say: Say) -> Result:
 
 def _toolchain(language: Language, services: Path) -> tuple[dict[str, str], Result | None]:
     """The versions of what a build needs, and what to say where that is not here."""
-    found = [tools.look(tool, services / language.name) for tool in language.toolchain]
+    found = [toolchains.look(tool, services / language.name) for tool in language.toolchain]
     versions = {one.tool.program: one.version for one in found if one.version is not None}
-    if lacking := tools.lacking(found):
+    if lacking := toolchains.lacking(found):
         return versions, Result(language=language, kind="lacking", why=lacking, versions=versions)
     return versions, None
 

@@ -8,12 +8,12 @@ from orchestrator import quantities
 from orchestrator.cli.table_lines import tables_lines, wrapped
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.wording import more_tables, question_tables, result_tables
 from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
-from orchestrator.wording.settings import Settings
-from orchestrator.wording.table import leading
-from orchestrator.wording.uncompared import why_uncompared
+from orchestrator.wording.tables import more_tables, question_tables, result_tables
+from orchestrator.wording.tables.settings import Settings
+from orchestrator.wording.tables.table import leading
 
 _MOST_ROWS = 40
 

@@ -9,7 +9,7 @@ from orchestrator.cli.answer import prediction
 from orchestrator.cli.table_lines import tables_lines, wrapped
 from orchestrator.findings.summary import RunSummary
 from orchestrator.wording.answer import answer
-from orchestrator.wording.table import leading
+from orchestrator.wording.tables.table import leading
 
 _MOST_ROWS = 14
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.wording.table import Entry, Table
+from orchestrator.wording.tables.table import Entry, Table
 
 _GAP = 2  # columns between two of the table
 _INDENT = "  "

@@ -11,7 +11,7 @@ from orchestrator import quantities
 from orchestrator.evidence import costing, host_noise, openings, requester_hosts
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.opening import COUNTED_BY, CellOpening
 from orchestrator.findings.summary import CellSummary, FloorSummary, TrialSummary

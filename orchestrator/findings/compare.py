@@ -16,10 +16,10 @@ from typing import Literal, TypeAlias
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
-from orchestrator.experiment.plan.documents import DOCUMENT
+from orchestrator.experiment.plan.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
-from orchestrator.findings.blocks import by_block, by_schedule, lost, moved, why_no_value
+from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, why_no_value
 from orchestrator.findings.cost import COST_NAMES, COSTS, CostName
 from orchestrator.findings.disturbed import Disturbed, both, corrected
 from orchestrator.findings.summary import CellSummary, Comparison

@@ -10,7 +10,7 @@ from math import log
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
 from orchestrator.experiment.plan.contrasts import PROTOCOL
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, phrases, short
-from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.quantities import Unit, unit_for
@@ -27,7 +27,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
     A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
     """
     apart = compared_calls(summary.comparisons)
-    carried = documents.carried_cells(summary.plan)
+    carried = own_json.carried_cells(summary.plan)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
     ends = contrasts.languages_of_stacks(summary.plan)
     told = ends if contrasts.are_several_languages(ends) else {}
@@ -38,7 +38,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
             [
                 f
                 for f in apart
-                if (f.name != documents.DOCUMENT or cell.id in carried)
+                if (f.name != own_json.DOCUMENT or cell.id in carried)
                 and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
             ],
             told.get(cell.stack),

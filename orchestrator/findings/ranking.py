@@ -13,7 +13,7 @@ from math import log
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.findings.blocks import by_median
+from orchestrator.findings.block_values import by_median
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics import equivalence
 from orchestrator.statistics.terms import Interval, ReasonKind

@@ -14,7 +14,7 @@ from typing import Any
 from orchestrator.between_runs import across, environments, matching, run_statistics
 from orchestrator.between_runs.run_statistics import run_mean
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.findings.blocks import by_block, censored_blocks, missing_blocks
+from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.check_result import counts
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import CellSummary, RunSummary

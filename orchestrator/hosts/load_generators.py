@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.output import capture
-from orchestrator.referee.tools import TOOLS, Found, Tool, version_of, why_not
+from orchestrator.referee.generators import TOOLS, Found, Tool, version_of, why_not
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "referee"
 """Where `make referee` installs; what is not there is looked for on the PATH."""

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.catalogue import builds, platforms, tools
+from orchestrator.catalogue import builds, platforms, toolchains
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
-from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
+from orchestrator.experiment.plan.own_json import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, MACHINES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
@@ -221,11 +221,11 @@ def _languages() -> Iterator[ProbeResult]:
 def _programs_of(language: Language, services: Path) -> ProbeResult:
     """Of one language: whether what was built can be started, which toolchain is here, and what is missing."""
     folder = services / language.name
-    toolchain, needs = ([tools.look(tool, folder) for tool in of] for of in (language.toolchain, language.needs))
+    toolchain, needs = ([toolchains.look(tool, folder) for tool in of] for of in (language.toolchain, language.needs))
     state = builds.look(language, services, platforms.here())
     versions = {one.tool.program: one.version for one in (*toolchain, *needs) if one.version}
     here = ", ".join(f"{program} {version}" for program, version in versions.items())
-    no_toolchain, no_runtime = tools.lacking(toolchain), tools.lacking(needs)
+    no_toolchain, no_runtime = toolchains.lacking(toolchain), toolchains.lacking(needs)
     build = f": `orch setup build {language.name}`" if state.why and not no_toolchain else ""
     return ProbeResult(
         name=f"build {language.name}",

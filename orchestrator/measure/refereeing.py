@@ -14,7 +14,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.cells import connections_of
 from orchestrator.experiment.plan.contrasts import HTTP
-from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.providers import provider_of
 from orchestrator.hosts.base import ContractBroken, Pair
@@ -22,8 +22,8 @@ from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, Launched, TrialFailed
 from orchestrator.referee import recorded
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures, Unreadable, require_answered, require_possible
-from orchestrator.referee.tools import TOOLS, Found, Tool
+from orchestrator.referee.generators import TOOLS, Found, Tool
+from orchestrator.referee.readings import Figures, Unreadable, require_answered, require_possible
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
 from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3

@@ -45,7 +45,7 @@ from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
-from orchestrator.referee.tools import Found, usable
+from orchestrator.referee.generators import Found, usable
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SHARED, RefereeRecord
 from orchestrator.workspace import Workspace, private_beside
@@ -296,7 +296,7 @@ class Run:
     def _deploy(self) -> None:
         """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
         from orchestrator.experiment import materialise
-        from orchestrator.experiment.plan.documents import write_schemas
+        from orchestrator.experiment.plan.own_json import write_schemas
 
         context, plan = self._context, self._context.plan
         built = require_programs(plan)

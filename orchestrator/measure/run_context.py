@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import knobs, requesters_of, resources
 from orchestrator.experiment.plan.cells import processes_of
-from orchestrator.experiment.plan.documents import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.hosts.base import Fleet, Host, HostLost
 from orchestrator.hosts.certificates import Certificates

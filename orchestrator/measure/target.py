@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from orchestrator import lines
+from orchestrator import contract_lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.cells import workers_told
@@ -151,7 +151,7 @@ class Launched:
 
     def await_ready(self) -> Told:
         """Wait for the ready line."""
-        ready = of_contract(lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
+        ready = of_contract(contract_lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
         workers, told = workers_told(self.ask.knobs), ready.workers or 1
@@ -163,7 +163,9 @@ class Launched:
     def stats(self, stage: str) -> Stats:
         """Ask on stdin, and wait for the line."""
         self._send("stats", stage)
-        stats = of_contract(lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+        stats = of_contract(
+            contract_lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage
+        )
         workers, told = workers_told(self.ask.knobs), stats.workers
         if told is not None and len(told) != workers:
             raise TrialFailed(

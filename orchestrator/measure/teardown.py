@@ -15,9 +15,9 @@ from orchestrator.hosts.certificates import forget_certificates
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.local import postgresql
 from orchestrator.hosts.processes import Known
+from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
-from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 from pathlib import PurePosixPath
 
-from orchestrator import lines
+from orchestrator import contract_lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan.cells import number_among_all, seed_of, share, share_of_knobs
@@ -433,7 +433,7 @@ class Making:
             raise TrialFailed(deadline.stage, "protocol", f"{one.called} was ended: {error}") from None
         if text is None:
             raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
-        line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+        line, now_s = of_contract(contract_lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
         if isinstance(line, Failed):
             raise TrialFailed(deadline.stage, line.kind, f"{one.called} gave up: {line.message}")
         if isinstance(line, Done):

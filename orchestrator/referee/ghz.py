@@ -6,7 +6,7 @@ from math import ceil
 from statistics import median
 
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures, Unreadable, counts, document, number
+from orchestrator.referee.readings import Figures, Unreadable, counts, document, number
 
 MESSAGES = "ghz.messages"
 _MOST_DETAILS = 1_000_000  # ghz keeps no more latencies

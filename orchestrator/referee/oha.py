@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures, Unreadable, counts, document, number
+from orchestrator.referee.readings import Figures, Unreadable, counts, document, number
 
 BODY = "oha.body"
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures, Unreadable, counts, document, number
+from orchestrator.referee.readings import Figures, Unreadable, counts, document, number
 
 SCRIPT = "wrk.lua"
 _MARK = "\norch "

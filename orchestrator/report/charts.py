@@ -18,11 +18,11 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
+from orchestrator.report.figures.curves import gap_curves, latency_curves, panels, scales
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
-from orchestrator.report.figures.lines import gap_curves, latency_curves, panels, scales
 from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.shares import share_dots
-from orchestrator.report.figures.stacks import stack_dots
+from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip, timeline
 from orchestrator.report.groups import Group, anchor, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view

@@ -16,7 +16,7 @@ from operator import attrgetter
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.findings import naming
-from orchestrator.findings.blocks import by_median
+from orchestrator.findings.block_values import by_median
 from orchestrator.findings.naming import units
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for

@@ -12,7 +12,7 @@ from orchestrator.report.check_groups import check_groups, failed, failed_in_wor
 from orchestrator.report.markup import moment
 from orchestrator.report.page import one_line
 from orchestrator.wording.answer import answer
-from orchestrator.wording.table import Table, leading, notes
+from orchestrator.wording.tables.table import Table, leading, notes
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6

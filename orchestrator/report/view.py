@@ -30,13 +30,13 @@ from orchestrator.report.groups import (
     groups,
     rate_groups,
 )
-from orchestrator.wording import question_tables
 from orchestrator.wording.answer import Answer, answer
-from orchestrator.wording.more_tables import tables as more_tables
+from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
-from orchestrator.wording.result_tables import tables
-from orchestrator.wording.table import Table, leading
-from orchestrator.wording.uncompared import why_uncompared
+from orchestrator.wording.tables import question_tables
+from orchestrator.wording.tables.more_tables import tables as more_tables
+from orchestrator.wording.tables.result_tables import tables
+from orchestrator.wording.tables.table import Table, leading
 
 MOST_ROWS = 24
 """Rows of the table of the first part, which has two pages."""

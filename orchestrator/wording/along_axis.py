@@ -9,8 +9,8 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Sweep
 from orchestrator.findings.leads import Lead, LeadAt, Side
 from orchestrator.quantities import factor
-from orchestrator.wording import axis_names
 from orchestrator.wording.phrasing import MOST_LETTERS, fitting, named, scale_for
+from orchestrator.wording.tables import axis_names
 
 _COUNTS = {1: "one block", 2: "two blocks"}
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.model.factors import STACK
+from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings import validity
-from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -19,7 +20,7 @@ from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stores import words as store_words
-from orchestrator.wording import clients, message_sizes, other_questions
+from orchestrator.wording import message_sizes, other_questions
 from orchestrator.wording.grounds import crossings
 
 # A part as a sentence calls it, where an article alone does not do.
@@ -40,9 +41,9 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         store_words.sentence(summary.cells),
         store_words.queries(summary.cells),
         *message_sizes.sentences(valid, summary.comparisons, summary.matters),
-        documents.sentence(summary.plan),
+        own_json.sentence(summary.plan),
         differences(summary.comparisons),
-        clients.unlike_clients(summary.cells, summary.comparisons),
+        unlike_clients(summary.cells, summary.comparisons),
         client_words.sentence(CLIENTS.of(summary)),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
     )
@@ -105,3 +106,18 @@ def _parts(settings: Sequence[Collection[str]]) -> str:
 
 def _listed(parts: Sequence[str]) -> str:
     return quantities.listed([_CALLED.get(part, f"the {part}") for part in parts])
+
+
+def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
+    """Return which client asked which stack; empty where it was one client, or where each label names its own."""
+    by_stack = [c for c in comparisons if c.factor == STACK]
+    compared = {c.cell for c in by_stack} | {c.reference_cell for c in by_stack}
+    # The library of a codec alone is named where stacks are said to differ.
+    stacks = {cell.stack: cell for cell in cells if cell.id in compared and cell.kind != "codec"}.values()
+    by_client: dict[str, list[str]] = {}
+    for cell in stacks:
+        by_client.setdefault(cell.client, []).append(cell.stack_label)
+    if len(by_client) < 2 or all(cell.client in cell.stack_label for cell in stacks):
+        return ""
+    clients = "; ".join(f"{client} for {quantities.listed(labels)}" for client, labels in by_client.items())
+    return f"The clients differ too, and are part of each difference: {clients}."

@@ -16,7 +16,7 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.provision import artifacts
 from orchestrator.hosts.provision.archives import Member, write_tar
 from orchestrator.hosts.provision.deployment import TerraformDeployment
-from orchestrator.hosts.provision.registry import Registry
+from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import Ask

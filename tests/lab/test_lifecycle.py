@@ -21,8 +21,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from orchestrator.hosts.provision import registry
-from orchestrator.hosts.provision.registry import Registry
+from orchestrator.hosts.provision import deployments
+from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.workspace import Workspace
@@ -135,7 +135,7 @@ class Lab:
 
     @property
     def id(self) -> str:
-        return registry.deployment_id(self.run.id)
+        return deployments.deployment_id(self.run.id)
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.run.events() if event["event"] == kind]
@@ -177,7 +177,7 @@ class Lab:
 
     def assert_nothing_left(self) -> None:
         for run in self.runs:
-            assert carriers(registry.deployment_id(run.id)) == []
+            assert carriers(deployments.deployment_id(run.id)) == []
 
     def assert_teardown_leaves_nothing(self) -> None:
         done = self.orch("teardown")

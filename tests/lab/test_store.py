@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision import deployments
 from orchestrator.results.folder import RunFolder
 from tests.support.lab import CACHE, MACHINE, carriers, needs_lab
 
@@ -83,7 +83,7 @@ class Run:
 
     def servers(self) -> list[int]:
         """PostgreSQL's first processes on the store's host, as this machine counts them."""
-        found, mark = [], f"orch-{registry.deployment_id(self.run.id)}-store-1"
+        found, mark = [], f"orch-{deployments.deployment_id(self.run.id)}-store-1"
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 words, group = (path / "cmdline").read_bytes().split(b"\0"), (path / "cgroup").read_text()
@@ -128,6 +128,6 @@ def test_a_database_has_a_host_of_its_own_and_if_it_dies_its_cells_alone_fail(ru
     assert {trial.outcome for trial in manifest.trials if trial not in failed} == {"ok"}
     assert [trial.outcome for trial in manifest.trials[:4]] == ["ok"] * 4, "before it died"
     assert "receipt (lab): 3 created, 3 destroyed, nothing left" in out + err
-    assert carriers(registry.deployment_id(run.run.id)) == []
+    assert carriers(deployments.deployment_id(run.run.id)) == []
     files = [path for path in run.folder.rglob("*") if path.is_file()]
     assert [path for path in files if password.encode() in path.read_bytes()] == []

@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import store
+from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.overview import overview
-from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
 from orchestrator.measure.progress import in_progress

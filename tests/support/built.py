@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.catalogue import builds, platforms, tools
+from orchestrator.catalogue import builds, platforms, toolchains
 from orchestrator.catalogue.read import catalogue
 
 
@@ -15,4 +15,4 @@ def why_not(language: str) -> str:
     state = builds.look(of, found.folder, platforms.here())
     if state.why:
         return f"the programs of {of.title} cannot be used: {state.why}; make native"
-    return tools.lacking(tools.look(tool, found.folder / language) for tool in of.needs)
+    return toolchains.lacking(toolchains.look(tool, found.folder / language) for tool in of.needs)

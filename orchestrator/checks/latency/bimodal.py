@@ -22,7 +22,7 @@ import numpy.typing as npt
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.evidence.run_evidence import RunEvidence
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 
 Logs: TypeAlias = npt.NDArray[np.float64]

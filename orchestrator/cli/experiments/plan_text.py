@@ -14,7 +14,7 @@ from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
-from orchestrator.experiment.plan import contrasts, documents
+from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.contrasts import (
     HTTP,
     added_work,
@@ -94,7 +94,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "stability": _stability(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
         "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
-        "documents": documents.sentence(plan.to_dict()),
+        "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
         "external": announcements(plan),

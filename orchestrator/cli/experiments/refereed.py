@@ -15,7 +15,7 @@ from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mea
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
     from orchestrator.findings.check_result import CheckResult
-    from orchestrator.referee.tools import Found
+    from orchestrator.referee.generators import Found
     from orchestrator.results.manifest import RefereeRecord
 
 ANY = "any"
@@ -47,7 +47,7 @@ def _settings(plan: Plan, only: str | None) -> RefereeRecord:
     """Which tool measures which cell; UsageError where none can, MissingError where the one that could is not here."""
     from orchestrator.hosts.load_generators import look_for_all
     from orchestrator.measure.refereeing import tools_for
-    from orchestrator.referee.tools import TOOLS, usable
+    from orchestrator.referee.generators import TOOLS, usable
     from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
     if only is not None and only not in TOOLS:

@@ -22,8 +22,8 @@ def status(as_json: AsJson = False) -> None:
 
     The newest unfinished run is shown with what is stored of it, and how to continue it.
     """
+    from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.hosts.provision.overview import overview
-    from orchestrator.hosts.provision.registry import Registry
     from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json
@@ -71,7 +71,7 @@ def ssh(
     deployment: Annotated[str | None, typer.Option(help="Which deployment, if several are up.")] = None,
 ) -> None:
     """Open a shell on a host that is up, or run one command there, with the deployment's own keys and known hosts."""
-    from orchestrator.hosts.provision.registry import Registry
+    from orchestrator.hosts.provision.deployments import Registry
 
     registry = Registry(WORKSPACE.deployments)
     intent = registry.find(deployment)

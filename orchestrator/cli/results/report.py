@@ -19,7 +19,7 @@ from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-    from orchestrator.report.dataset.run import Dataset
+    from orchestrator.report.dataset.carried_run import Dataset
 
 STDOUT = Path("-")
 

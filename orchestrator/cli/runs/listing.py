@@ -181,7 +181,7 @@ def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
     Nothing is deleted where one of several may not be. A run that was not made here is named by its path in results/.
     """
     from orchestrator.history import folders
-    from orchestrator.hosts.provision.registry import Registry
+    from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.report.paths import report_of
 
     console.as_json = as_json

@@ -14,7 +14,7 @@ from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
     from orchestrator.report.dataset.block import Page
-    from orchestrator.report.dataset.figures import Difference, Figures
+    from orchestrator.report.dataset.flat_figures import Difference, Figures
     from orchestrator.results.folder import RunFolder
 
 _MOST_NAMED = 10
@@ -62,7 +62,7 @@ def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
 
     None where it left none, or those of an earlier state of the run.
     """
-    from orchestrator.report.dataset.figures import differences, figures
+    from orchestrator.report.dataset.flat_figures import differences, figures
     from orchestrator.results.documents import read_sealed
     from orchestrator.summarise import summarise, summary_of
 
@@ -99,7 +99,7 @@ def _verify_medians(folder: RunFolder) -> None:
 def _verify_page(path: Path) -> None:
     """InvalidMeasurement names the figures of a report that do not follow from the samples that it carries."""
     from orchestrator.report.dataset.block import read_page
-    from orchestrator.report.dataset.figures import differences, figures, stated
+    from orchestrator.report.dataset.flat_figures import differences, figures, stated
 
     page = read_page(path)
     dataset = page.dataset

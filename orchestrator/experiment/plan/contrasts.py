@@ -27,8 +27,8 @@ from orchestrator.experiment.model.factors import (
     of_the_call,
 )
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.documents import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.estimate import requests_of
+from orchestrator.experiment.plan.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 

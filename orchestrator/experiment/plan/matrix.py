@@ -15,7 +15,7 @@ from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import most_blocks
-from orchestrator.experiment.plan import documents, rules
+from orchestrator.experiment.plan import own_json, rules
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import (
@@ -289,7 +289,7 @@ def _assemble(
     typed = {
         cell.operation
         for cell in every
-        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.DOCUMENT]
+        if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
     needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
     needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
@@ -320,7 +320,7 @@ def _named(uses: Iterable[_Use]) -> NamedLanguages:
 
 
 def _shaped(located: Located, question: Asked) -> Asked:
-    return documents.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
+    return own_json.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
 
 
 def _refuse_lost(
@@ -337,15 +337,15 @@ def _refuse_lost(
             uses[cell.stack].entry.path
             for cell in cells.values()
             if cell.operation == operation.id
-            and documents.way(
+            and own_json.way(
                 resolved[cell.stack]["documents"],
                 operation.payload,
-                cell.factors[documents.DOCUMENT],
+                cell.factors[own_json.DOCUMENT],
                 operation.shape,
             )
-            == documents.AS_VALUE
+            == own_json.AS_VALUE
         }
-        if affected and (reason := documents.refusal_of_value(located, question)):
+        if affected and (reason := own_json.refusal_of_value(located, question)):
             for path in sorted(affected, key=str):
                 located.add(path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 

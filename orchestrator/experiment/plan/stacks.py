@@ -35,7 +35,7 @@ from orchestrator.experiment.plan.contrasts import (
     parts_alone,
     parts_of,
 )
-from orchestrator.experiment.plan.documents import carried_alone, carried_by
+from orchestrator.experiment.plan.own_json import carried_alone, carried_by
 from orchestrator.experiment.plan.placements import resolve_externals
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.read.tree import Key

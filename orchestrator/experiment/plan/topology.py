@@ -318,7 +318,7 @@ def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
     """Why that provider cannot start a language's programs, and what to do (empty where it can); what was built."""
     if not language.build and not language.needs:
         return "", None
-    from orchestrator.catalogue import builds, platforms, tools  # for whom no language is built pays nothing
+    from orchestrator.catalogue import builds, platforms, toolchains
 
     wanted, folder = platform_of(provider), catalogue().folder
     state = builds.look(language, folder, wanted)
@@ -328,8 +328,8 @@ def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
         return f"the programs of {language.title} cannot be used: {state.why}; {way}", None
     maker = PROVIDERS[provider]
     is_here = not maker.makes_hosts or maker.hosts_are_this_machine
-    runtimes = [tools.look(tool, folder / language.name) for tool in language.needs] if is_here else []
-    if lacking := tools.lacking(runtimes):
+    runtimes = [toolchains.look(tool, folder / language.name) for tool in language.needs] if is_here else []
+    if lacking := toolchains.lacking(runtimes):
         return f"the programs of {language.title} cannot be started here: {lacking}", None
     return "", state.built
 

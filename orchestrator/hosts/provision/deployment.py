@@ -24,8 +24,8 @@ from orchestrator.hosts.base import runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
+from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import ROOT, Infra
-from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down, terraform_of
 from orchestrator.hosts.provision.terraform import find_program
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse

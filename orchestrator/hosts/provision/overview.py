@@ -7,8 +7,8 @@ from typing import Any
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import OrchError
+from orchestrator.hosts.provision.deployments import Intent, Registry
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.registry import Intent, Registry
 
 
 def overview(registry: Registry) -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.provision.deployments import Intent, Registry
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.programs import LOCK, end_orphan
-from orchestrator.hosts.provision.registry import Intent, Registry
 from orchestrator.hosts.provision.terraform import Terraform
 
 

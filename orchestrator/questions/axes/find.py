@@ -10,7 +10,7 @@ import numpy as np
 
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.questions.axes.axis import AXES, Axis
 from orchestrator.questions.axes.crossing import Crossing, Scale, crossing

@@ -26,7 +26,7 @@ from orchestrator.statistics import equivalence
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.reasons import clause
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 HEADS = (
     "stack",

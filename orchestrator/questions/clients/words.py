@@ -9,7 +9,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.clients.find import QUESTION, ClientShare
 from orchestrator.statistics.terms import Interval
 from orchestrator.wording.reasons import clause
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 HEADS = (
     "Stack",

@@ -17,7 +17,7 @@ import numpy as np
 from orchestrator.checks.network.round_trips import round_trips_to_open
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.opening import STEPS
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes.axis import AXES, DISTANCE

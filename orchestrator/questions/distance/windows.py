@@ -17,7 +17,7 @@ import numpy as np
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import WINDOWS, window_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes.find import Floors
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile

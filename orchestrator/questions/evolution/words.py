@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.findings.summary import FAILS, CellSummary, RunSummary
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 FACTOR = "schema_change"
 _BAD = ("lost silently", "wrong type", "wrong value", "another field is wrong", "fails")  # how such outcomes begin

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import MixedSummary, RunSummary
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 HEADS = (
     "share (drawn)",

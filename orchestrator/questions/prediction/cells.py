@@ -15,7 +15,7 @@ from orchestrator.experiment.model.factors import phrases, requesters_of
 from orchestrator.experiment.plan.cells import processes_of, window_of, workers_of
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.schedule import series_id, size_of
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.cost import PER
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.distance.links import Delivered

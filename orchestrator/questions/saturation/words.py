@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.saturation.find import QUESTION, Bounds, Limit, LoadPoint, LoadSeries
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 DASH = (
     "-: not known. A share of the highest or of what was offered has its 95 % interval behind it, and CPU is of one core,"

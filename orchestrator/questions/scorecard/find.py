@@ -18,7 +18,7 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings import compare, ranking
-from orchestrator.findings.blocks import by_block
+from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.base import Basis, Question

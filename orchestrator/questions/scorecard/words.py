@@ -11,7 +11,7 @@ from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.scorecard.find import QUESTION, Score, ScoreRow, ScoreTable
 from orchestrator.questions.scorecard.properties import Judged, Properties, StackProperties
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 PROPERTIES = "What the protocols and their implementations here are like"
 _NOTE = (

@@ -18,7 +18,7 @@ import numpy as np
 from orchestrator.experiment.model.factors import OWN_DRIVERS
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.blocks import by_block, moved, why_no_value
+from orchestrator.findings.block_values import by_block, moved, why_no_value
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.shares import complete_matrix

@@ -19,7 +19,7 @@ from orchestrator.questions.shares.find import (
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.statistics.terms import Interval
 from orchestrator.wording.reasons import clause
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 TITLES: Mapping[FactorName, str] = {
     "protocol": "protocol",

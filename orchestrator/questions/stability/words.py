@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stability.spread import FIRST, SHOWN, SPREADS, CellSpread
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 HEADS: Mapping[str, str] = {**SPREADS, FIRST: "first request / median"}
 

@@ -21,7 +21,7 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores.times import PLACES, StoreTimes, Where
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
 _QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import Unit, significant, size, unit_for
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 TIMED_OF_EVENTS: Mapping[str, str] = {
     "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.timing_rules.find import QUESTION, RuleFigure
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.table import Table, text_table
 
 NOTE = (
     "What each rule would publish is no latency: it is in no comparison. Its ratio is to the true median. Found by: the"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.files import UnreadableFile, read_file
-from orchestrator.report.dataset.run import Dataset, opened
+from orchestrator.report.dataset.carried_run import Dataset, opened
 
 KIND = "application/vnd.orch.run+zip"
 _END = "</body>"

@@ -17,8 +17,8 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.evidence.run_evidence import Run
 from orchestrator.findings.summary import RunSummary
 from orchestrator.record_layout import COLUMNS
-from orchestrator.report.dataset import block, container, figures, rows
-from orchestrator.report.dataset.run import FORMAT, About, Dataset
+from orchestrator.report.dataset import block, container, flat_figures, packed_rows
+from orchestrator.report.dataset.carried_run import FORMAT, About, Dataset
 from orchestrator.report.page import write_page
 from orchestrator.report.render import render
 from orchestrator.report.view import Inside
@@ -53,7 +53,7 @@ def page(dataset: Dataset) -> str:
     """The report that carries this dataset; the same dataset gives the same text, but for what zlib does."""
     summary = dataset.summary()
     text = render(summary, Inside(samples=dataset.inside, of=dataset.of))
-    return block.with_blocks(text, figures.block(summary), dataset.to_bytes())
+    return block.with_blocks(text, flat_figures.block(summary), dataset.to_bytes())
 
 
 def packed(folder: Folder, *, summary: RunSummary | None = None, most_rows: int = MOST_ROWS) -> Dataset:
@@ -65,7 +65,7 @@ def packed(folder: Folder, *, summary: RunSummary | None = None, most_rows: int 
     manifest = folder.manifest()
     counts, columns = _columns(folder, manifest, most_rows)
     documents = {container.MANIFEST: _json(asdict(manifest))}
-    about, samples = rows.pack(columns, counts)
+    about, samples = packed_rows.pack(columns, counts)
     if sum(counts.values()) > sum(part.rows for part in about):
         documents[container.SUMMARY] = _json((summary or summarise(folder)).to_dict())
     return Dataset(
@@ -94,7 +94,7 @@ def _columns(
         most = (
             count if total <= most_rows else max(min(count, _LEAST_OF_A_FILE), int(count / total * _PART * most_rows))
         )
-        places = rows.chosen(count, most)
+        places = packed_rows.chosen(count, most)
         columns = folder.samples(path, COLUMNS)
         if columns["sequence"].size != count:
             raise InvalidMeasurement(f"{folder.path / path}: it holds another number of rows than it declares")

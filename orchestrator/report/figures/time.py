@@ -9,7 +9,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from orchestrator.findings.blocks import by_median
+from orchestrator.findings.block_values import by_median
 from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
 from orchestrator.quantities import Unit, ms, percent, significant
 from orchestrator.report.figures.base import (

@@ -17,7 +17,7 @@ import pytest
 from fake_compute import FakeCompute, serving
 
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.provision.registry import deployment_id
+from orchestrator.hosts.provision.deployments import deployment_id
 from orchestrator.workspace import Workspace
 from tests.infra.cloud_faults import (
     Fault,

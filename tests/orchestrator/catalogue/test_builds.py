@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.catalogue import building, builds
 from orchestrator.catalogue.platforms import here, made_for, named
-from orchestrator.catalogue.tools import judged
+from orchestrator.catalogue.toolchains import judged
 from services.python.contract.manifest import Tool
 from tests.support.tiny_language import ELF, of_another_machine, tiny, write_tiny
 

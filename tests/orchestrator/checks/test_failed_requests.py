@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from orchestrator.findings.blocks import by_block, censored_blocks
+from orchestrator.findings.block_values import by_block, censored_blocks
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise

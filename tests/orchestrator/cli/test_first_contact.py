@@ -17,7 +17,7 @@ from orchestrator.errors import did_you_mean
 from orchestrator.report.markup import prose
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
-from orchestrator.wording import result_tables
+from orchestrator.wording.tables import result_tables
 from tests.support.plans import plan
 from tests.support.runs import a_run, write_run
 from tests.support.summaries import a_run as a_summary

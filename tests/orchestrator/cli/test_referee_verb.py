@@ -15,7 +15,7 @@ from orchestrator import errors
 from orchestrator.cli.console import console
 from orchestrator.cli.experiments import running
 from orchestrator.cli.machine import doctor
-from orchestrator.referee.tools import GHZ, OHA, TOOLS, WRK, Found, Tool
+from orchestrator.referee.generators import GHZ, OHA, TOOLS, WRK, Found, Tool
 from orchestrator.results.manifest import RefereeRecord
 
 REST = "name: x\nquestion: Which?\nstacks: [rest, grpc]\noperations: add\nrepeats: 1\n"

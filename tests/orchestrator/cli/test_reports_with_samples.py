@@ -15,7 +15,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.results import report
 from orchestrator.cli.runs import merge, verify
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.report.dataset import figures
+from orchestrator.report.dataset import flat_figures
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run, write_run
@@ -76,7 +76,9 @@ def test_a_report_is_written_verified_and_written_again(here, out):
 def test_a_changed_figure_ends_with_5_and_is_named(here, out):
     path = made(out)
     text = path.read_text()
-    (cell, _), *_ = (item for item in figures.stated(text).items() if item[0][-1] == "median" and len(item[0]) == 3)
+    (cell, _), *_ = (
+        item for item in flat_figures.stated(text).items() if item[0][-1] == "median" and len(item[0]) == 3
+    )
     changed = re.sub(rf'("{re.escape(cell[1])}":{{[^{{}}]*{{[^}}]*}}.*?"median":)[0-9.]+', r"\g<1>0.5", text, count=1)
     path.write_text(changed)
     with pytest.raises(InvalidMeasurement) as refused:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.cli.table_lines import table_lines
-from orchestrator.wording.table import Column, Entry, Row, Table
+from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 
 def a_table(columns: int) -> Table:

@@ -13,8 +13,8 @@ import pytest
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment import materialise
-from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.documents import typed_message
+from orchestrator.experiment.plan import own_json
+from orchestrator.experiment.plan.own_json import typed_message
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -34,7 +34,7 @@ def planned(folder: Path, text: str, document: Any = ROWS) -> Plan:
 
 def ways(plan: Plan) -> dict[str, str | None]:
     return {
-        cell.id: documents.plan_way(plan, cell.stack, cell.operation, cell.factors["document"]) for cell in plan.cells
+        cell.id: own_json.plan_way(plan, cell.stack, cell.operation, cell.factors["document"]) for cell in plan.cells
     }
 
 
@@ -50,7 +50,7 @@ def test_typed_is_the_default_where_there_are_protocol_buffers(tmp_path: Path) -
 
 def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
     plan = planned(tmp_path, HEAD + BOTH)
-    said = documents.sentence(plan.to_dict())
+    said = own_json.sentence(plan.to_dict())
     assert said == (
         "Its own JSON: rows.json travels as a typed message over grpc (all of its 61 values)"
         " and as google.protobuf.Value over grpc."
@@ -63,8 +63,8 @@ def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
 def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:
     plan = planned(tmp_path, HEAD + STACKS, 7)
     assert list(ways(plan).values()) == [None, "value", "value"]
-    assert documents.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
-    said = documents.sentence(plan.to_dict())
+    assert own_json.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
+    said = own_json.sentence(plan.to_dict())
     assert "as google.protobuf.Value over grpc, protobuf (it is a single value, which has no shape)" in said
 
 
@@ -103,17 +103,17 @@ def test_a_message_that_does_not_bring_the_document_back_is_not_used(
 ) -> None:
     typed = planned(tmp_path, HEAD + STACKS)
     with monkeypatch.context() as patch:
-        patch.setattr(documents, "typed_message", lambda _document, name: typed_message([{"id": 1.5}], name))
+        patch.setattr(own_json, "typed_message", lambda _document, name: typed_message([{"id": 1.5}], name))
         plan = planned(tmp_path, HEAD + STACKS)
         assert list(ways(plan).values()) == [None, "value", "value"]
-        said = documents.sentence(plan.to_dict())
+        said = own_json.sentence(plan.to_dict())
         assert "over grpc, protobuf (as a typed message it does not come back: " in said
     files = materialise(typed, tmp_path / "payloads")
     files[0].write_text('[{"id": 1, "name": "x"}, {"id": 9e999, "name": "y"}]')
     made = typed_message(ROWS, "rows.json")
-    monkeypatch.setattr(documents, "typed_message", lambda _document, _name: made)
+    monkeypatch.setattr(own_json, "typed_message", lambda _document, _name: made)
     with pytest.raises(OrchError, match="as a typed message it does not come back"):
-        documents.write_schemas(typed, files)
+        own_json.write_schemas(typed, files)
 
 
 def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) 
     other = replace(operation, shape=replace(operation.shape, proto_sha256="0" * 64))
     files = materialise(plan, tmp_path / "payloads")
     with pytest.raises(UsageError, match="is not what it was when the plan was made"):
-        documents.write_schemas(replace(plan, operations=(other,)), files)
+        own_json.write_schemas(replace(plan, operations=(other,)), files)
 
 
 @pytest.mark.slow
@@ -132,12 +132,12 @@ def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
 ) -> None:
     plan = planned(tmp_path, HEAD + STACKS)
     files = materialise(plan, tmp_path / "payloads")
-    monkeypatch.setattr(documents, "find_spec", lambda _name: None)
+    monkeypatch.setattr(own_json, "find_spec", lambda _name: None)
     with pytest.raises(ExperimentError, match="grpcio-tools; or write `document: value`") as refused:
         planned(tmp_path, HEAD + STACKS)
     assert refused.value.problems[0].mark.line == 3
     with pytest.raises(MissingError) as missing:
-        documents.write_schemas(plan, files)
+        own_json.write_schemas(plan, files)
     assert "grpcio-tools" in (missing.value.hint or "")
     [protoc] = [finding for finding in survey(tmp_path) if finding.name == "protoc"]
     assert (protoc.is_there, "grpcio-tools" in protoc.hint) == (False, True)

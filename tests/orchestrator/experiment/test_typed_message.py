@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.documents import (
+from orchestrator.experiment.plan.own_json import (
     LONGEST_KEY,
     MOST_FIELDS,
     MOST_KEYS,

@@ -16,8 +16,8 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet

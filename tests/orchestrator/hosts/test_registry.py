@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.hosts.provision import registry
-from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
+from orchestrator.hosts.provision import deployments
+from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.workspace import Workspace
 
 REGISTRY = Registry(Workspace().deployments)
@@ -55,7 +55,7 @@ def test_a_deployment_is_found_by_run_by_id_or_by_being_the_only_one() -> None:
 def written(document: dict[str, object], identity: str | None = None) -> Path:
     folder = REGISTRY.folder_of(identity or deployment_id("run"))
     folder.mkdir(parents=True, mode=0o700)
-    path = folder / registry.FILE
+    path = folder / deployments.FILE
     path.write_text(json.dumps(document))
     return path
 

@@ -18,7 +18,7 @@ from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run import Run
 from orchestrator.measure.run_context import RunContext
 from orchestrator.referee.asked import Asked
-from orchestrator.referee.tools import GHZ, WRK, Found
+from orchestrator.referee.generators import GHZ, WRK, Found
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RefereeRecord, RefereeTool
 from orchestrator.results.verification import verify

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.provision import registry
-from orchestrator.hosts.provision.registry import Registry
+from orchestrator.hosts.provision import deployments
+from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.measure import teardown as ending
 from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
@@ -53,8 +53,8 @@ def killed(at_s: float = 1_795_229_802.0) -> RunFolder:
 def deployed(folder: RunFolder) -> None:
     """Hosts of that run are written down as being up."""
     REGISTRY.write(
-        registry.Intent(
-            id=registry.deployment_id(folder.id),
+        deployments.Intent(
+            id=deployments.deployment_id(folder.id),
             run_id=folder.id,
             provider="lab",
             hosts=("a",),

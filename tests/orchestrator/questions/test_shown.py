@@ -17,7 +17,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
 from orchestrator.summarise import summarise, summary_of_json
 from orchestrator.wording.answer import answer
-from orchestrator.wording.question_tables import tables
+from orchestrator.wording.tables.question_tables import tables
 from tests.orchestrator.questions.capacity import test_find as capacity
 from tests.orchestrator.questions.clients import test_find as clients
 from tests.orchestrator.questions.mix import test_observe as mix

@@ -13,8 +13,8 @@ import pytest
 
 from orchestrator.referee import ghz, oha, wrk
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures, Unreadable, require_answered, require_possible
-from orchestrator.referee.tools import TOOLS
+from orchestrator.referee.generators import TOOLS
+from orchestrator.referee.readings import Figures, Unreadable, require_answered, require_possible
 
 PRINTED = Path(__file__).parent / "printed"
 IN_FLIGHT = 2

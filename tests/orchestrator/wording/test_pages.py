@@ -14,7 +14,8 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.summarise import summarise
-from orchestrator.wording import message_sizes, more_tables
+from orchestrator.wording import message_sizes
+from orchestrator.wording.tables import more_tables
 from tests.support.judged import verdicts
 from tests.support.made_up import HERE, WEST
 from tests.support.runs import MS, a_plan, a_run

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, OrchError, UsageError
-from orchestrator.report.dataset import block, container, made, rows
+from orchestrator.report.dataset import block, container, made, packed_rows
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
@@ -121,7 +121,9 @@ def test_changed_samples_are_found_by_their_digest(report, text):
     table = pq.read_table(pa.BufferReader(parts[container.SAMPLES]))
     took = table["took_ns"].to_numpy().copy()
     took[100] += 1
-    parts[container.SAMPLES] = parquet({name: table[name].to_numpy() for name in rows.PACKED} | {"took_ns": took})
+    parts[container.SAMPLES] = parquet(
+        {name: table[name].to_numpy() for name in packed_rows.PACKED} | {"took_ns": took}
+    )
     report.write_text(carrying(text, container.zipped(parts)))
     with pytest.raises(InvalidMeasurement, match=r"samples of .* were changed"):
         block.read_page(report)
@@ -162,14 +164,16 @@ def test_an_entry_that_grows_when_unpacked_is_refused(report, text, monkeypatch)
 def test_samples_in_another_form_are_refused(report, text, way):
     parts = entries(text)
     table = pq.read_table(pa.BufferReader(parts[container.SAMPLES]))
-    columns = {name: table[name].to_numpy() for name in rows.PACKED}
+    columns = {name: table[name].to_numpy() for name in packed_rows.PACKED}
     match way:
         case "more rows":
-            content = parquet({name: np.zeros(3_000_000, dtype=np.int64) for name in rows.PACKED}, compression="zstd")
+            content = parquet(
+                {name: np.zeros(3_000_000, dtype=np.int64) for name in packed_rows.PACKED}, compression="zstd"
+            )
         case "text":
             content = parquet(columns | {"took_ns": ["x"] * table.num_rows})
         case "missing":
-            content = parquet({name: columns[name] for name in rows.PACKED[:-1]})
+            content = parquet({name: columns[name] for name in packed_rows.PACKED[:-1]})
         case _:
             content = b"PAR1"
     report.write_text(carrying(text, container.zipped(parts | {container.SAMPLES: content})))

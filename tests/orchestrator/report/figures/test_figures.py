@@ -12,7 +12,7 @@ from orchestrator.quantities import significant
 from orchestrator.report.figures.base import Rows, axis, plain
 from orchestrator.report.figures.distribution import drawn_points, ecdf, percentile_curve
 from orchestrator.report.figures.scales import log_ticks
-from orchestrator.report.figures.stacks import stack_dots
+from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip
 from orchestrator.report.groups import groups, stack_colours
 from tests.support.summaries import a_run

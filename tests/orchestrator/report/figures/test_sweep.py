@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.summary import RunSummary
-from orchestrator.report.figures.lines import panels
+from orchestrator.report.figures.curves import panels
 from orchestrator.report.groups import stack_colours
 from tests.support.concluded import cell_of, setting, summary
 from tests.support.summaries import a_run

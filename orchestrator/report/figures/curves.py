@@ -32,7 +32,7 @@ from orchestrator.report.figures.scales import Range, range_of
 from orchestrator.report.palette import SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
 from orchestrator.statistics.terms import Interval
-from orchestrator.wording import axis_names
+from orchestrator.wording.tables import axis_names
 
 _LATENCY_PX, _GAP_PX = 330, 300
 _TOP_PX, _BOTTOM_PX = 16, 60

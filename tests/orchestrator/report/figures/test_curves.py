@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Difference, Gap
+from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.figures.labels import apart
-from orchestrator.report.figures.lines import gap_curves, latency_curves, scales
 from tests.support.curves import COLOURS, DISTANCE, SIZES
 
 

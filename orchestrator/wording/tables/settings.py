@@ -9,7 +9,7 @@ from functools import cached_property
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
-from orchestrator.findings.blocks import by_median
+from orchestrator.findings.block_values import by_median
 from orchestrator.findings.naming import units
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.wording.table import Column, Entry, Row, Table, leading, notes
+from orchestrator.wording.tables.table import Column, Entry, Row, Table, leading, notes
 
 
 def a_table(rows: int, *notes_: str) -> Table:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from orchestrator.referee import ghz, oha, wrk
 from orchestrator.referee.asked import Asked, Turn
-from orchestrator.referee.figures import Figures
+from orchestrator.referee.readings import Figures
 
 _PARTS = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,5}"
 _VERSION = re.compile(rf"\bv?({_PARTS})(?![0-9])")

@@ -20,8 +20,8 @@ from orchestrator.report.figures.base import (
     whiskers,
 )
 from orchestrator.report.groups import Group
-from orchestrator.wording.axis_names import ends
 from orchestrator.wording.phrasing import change
+from orchestrator.wording.tables.axis_names import ends
 
 _ROW_PX = 29
 _TOP_PX, _BOTTOM_PX = 18, 42

@@ -9,10 +9,10 @@ from orchestrator.findings.grid import Panel, Place, Sweep, sweep
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.quantities import Unit
 from orchestrator.statistics.terms import Interval
-from orchestrator.wording import axis_names
 from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
-from orchestrator.wording.settings import Settings
-from orchestrator.wording.table import Column, Entry, Row, Table
+from orchestrator.wording.tables import axis_names
+from orchestrator.wording.tables.settings import Settings
+from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _CELLS = (
     "A cell holds the median; below it the difference to the reference, or the median's own, with the 95 % interval."

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report import render
-from orchestrator.wording.uncompared import why_uncompared
+from orchestrator.wording.left_out import why_uncompared
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 

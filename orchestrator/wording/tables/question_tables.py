@@ -15,7 +15,7 @@ from orchestrator.questions.stability import words as stability
 from orchestrator.questions.stores import words as stores
 from orchestrator.questions.streams import words as streams
 from orchestrator.questions.timing_rules import words as timing_rules
-from orchestrator.wording.table import Table
+from orchestrator.wording.tables.table import Table
 
 TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Events": streams.tables,

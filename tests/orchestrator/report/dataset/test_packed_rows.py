@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.record_layout import COLUMNS
-from orchestrator.report.dataset import rows
+from orchestrator.report.dataset import packed_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
 def unpacked(about, content):
     table = pq.read_table(pa.BufferReader(content))
-    packed = {name: table[name].to_numpy() for name in rows.PACKED}
-    return {of.path: columns for of, columns in rows.unpack(about, packed)}
+    packed = {name: table[name].to_numpy() for name in packed_rows.PACKED}
+    return {of.path: columns for of, columns in packed_rows.unpack(about, packed)}
 
 
 def closed_loop(count, seed, *, connections=1, scheduled=False):
@@ -46,16 +46,16 @@ def test_whatever_rows_hold_comes_back_to_the_bit(files):
         f"f{number}": {name: np.array([row[place] for row in of], dtype=np.int64) for place, name in enumerate(COLUMNS)}
         for number, of in enumerate(files)
     }
-    about, content = rows.pack(given_files, {path: len(of["phase"]) for path, of in given_files.items()})
+    about, content = packed_rows.pack(given_files, {path: len(of["phase"]) for path, of in given_files.items()})
     found = unpacked(about, content) if content else {}
     for of in about:
-        assert rows.sha256_of(found[of.path]) == of.sha256 == rows.sha256_of(given_files[of.path])
+        assert packed_rows.sha256_of(found[of.path]) == of.sha256 == packed_rows.sha256_of(given_files[of.path])
 
 
 @pytest.mark.parametrize("loop", [{}, {"connections": 4}, {"scheduled": True}])
 def test_a_sample_takes_few_bytes(loop):
     files = {f"f{n}": closed_loop(2_000, n, **loop) for n in range(5)}
-    about, content = rows.pack(files, dict.fromkeys(files, 2_000))
+    about, content = packed_rows.pack(files, dict.fromkeys(files, 2_000))
     assert {of.order for of in about} == {"schedule" if "scheduled" in loop else "connection"}
     assert len(content) / 10_000 < 6  # of 112
     found = unpacked(about, content)
@@ -63,11 +63,11 @@ def test_a_sample_takes_few_bytes(loop):
 
 
 def test_a_part_is_spread_evenly_and_is_the_same_every_time():
-    places = rows.chosen(10_000, 500)
+    places = packed_rows.chosen(10_000, 500)
     assert places.size == 500
     assert (np.diff(places) > 0).all()
-    assert (rows.chosen(10_000, 500) == places).all()
+    assert (packed_rows.chosen(10_000, 500) == places).all()
     for period in (2, 7, 10, 64):
         counts = np.bincount(places % period, minlength=period)
         assert counts.max() - counts.min() <= 12, period
-    assert rows.chosen(5, 500).tolist() == [0, 1, 2, 3, 4]
+    assert packed_rows.chosen(5, 500).tolist() == [0, 1, 2, 3, 4]

@@ -11,8 +11,8 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording import message_sizes
 from orchestrator.wording.phrasing import change, change_span
-from orchestrator.wording.settings import Setting, Settings
-from orchestrator.wording.table import Table, text_table
+from orchestrator.wording.tables.settings import Setting, Settings
+from orchestrator.wording.tables.table import Table, text_table
 
 _WHOLE_LIFE = "‡"  # behind a peak of memory that is not of the measured phase alone
 _PACKET_BYTES = 1448  # of a body that fills one: larger ones take more time

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.findings.summary import RunSummary
-from orchestrator.wording.axis_tables import tables
+from orchestrator.wording.tables.axis_tables import tables
 from tests.support.concluded import cell_of, check, far, setting, summary
 from tests.support.summaries import a_run
 

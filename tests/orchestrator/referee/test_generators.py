@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.load_generators import look
-from orchestrator.referee.tools import GHZ, OHA, WRK, Tool, version_of
+from orchestrator.referee.generators import GHZ, OHA, WRK, Tool, version_of
 
 
 def program(folder: Path, name: str, says: str, status: int = 0, more: str = "") -> Path:

@@ -17,9 +17,9 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.expand import expanded
-from orchestrator.report.dataset import container, rows
+from orchestrator.report.dataset import container, packed_rows
 from orchestrator.report.dataset.container import Broken
-from orchestrator.report.dataset.rows import FileOfRows
+from orchestrator.report.dataset.packed_rows import FileOfRows
 from orchestrator.results.columns import read_numbers
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.stored_manifest import manifest_from_dict
@@ -149,8 +149,10 @@ def opened(content: bytes, where: Path) -> Dataset:
                 raise Broken(f"{name} is not as it was written")
         if (declared := sum(max(0, file.rows) for file in about.rows)) > container.MOST_ROWS:
             raise Broken(f"it declares {declared:,} samples; there are never more than {container.MOST_ROWS:,}")
-        numbers = read_numbers(packed, where, rows.PACKED, declared)
-        every = list(rows.unpack(about.rows, {name: column.astype(np.int64) for name, column in numbers.items()}))
+        numbers = read_numbers(packed, where, packed_rows.PACKED, declared)
+        every = list(
+            packed_rows.unpack(about.rows, {name: column.astype(np.int64) for name, column in numbers.items()})
+        )
         dataset = Dataset(about, entries, {file.path: columns for file, columns in every}, packed)
         _require_as_written(dataset)
     except Broken as error:
@@ -180,5 +182,5 @@ def _require_as_written(dataset: Dataset) -> None:
     if len(set(paths)) != len(paths) or set(paths) != set(dataset.manifest().files):
         raise Broken("the samples inside are not those of its trials")
     for file in dataset.about.rows:
-        if rows.sha256_of(dataset.columns[file.path]) != file.sha256:
+        if packed_rows.sha256_of(dataset.columns[file.path]) != file.sha256:
             raise Broken(f"samples of {file.path} were changed: their digest is another one")

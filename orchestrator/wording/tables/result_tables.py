@@ -8,10 +8,10 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.wording import axis_names, axis_tables
 from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
-from orchestrator.wording.settings import Setting, Settings
-from orchestrator.wording.table import Column, Entry, Row, Table
+from orchestrator.wording.tables import axis_names, axis_tables
+from orchestrator.wording.tables.settings import Setting, Settings
+from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
 _POOLED = "p99 of all requests pooled, as some trial has too few for its own."
