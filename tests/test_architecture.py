@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,9 @@ from orchestrator.experiment.providers import MAKERS, THIS_MACHINE
 
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 600
+MOST_MODULES = 15
+MOST_LINES_OF_A_FUNCTION = 60
+FEWEST_LINES = 39  # of a module that serves one other
 NOT_OURS = {
     "generated",
     "build",
@@ -61,7 +65,7 @@ SHARED = {
     "clock",
     "disk",
     "files",
-    "lines",
+    "contract_lines",
     "quantities",
     "record_layout",
     "shapes",
@@ -413,6 +417,67 @@ def test_every_module_says_what_it_is() -> None:
         if not ast.get_docstring(parsed(p))
     ]
     assert silent == []
+
+
+def importers() -> dict[str, set[Path]]:
+    """Which modules import each module of the orchestrator."""
+    found: dict[str, set[Path]] = {}
+    for path in modules("orch", "orchestrator"):
+        for name in imports(path):
+            if module := module_of(name):
+                found.setdefault(module, set()).add(path)
+    return found
+
+
+def test_a_folder_holds_few_modules() -> None:
+    folders = Counter(str(path.parent) for path in modules("orchestrator") if path.name != "__init__.py")
+    assert {folder: count for folder, count in folders.items() if count > MOST_MODULES} == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = [
+        f"{path}: {node.name}"
+        for path in modules("orch", "orchestrator", "infra", "benchmarks")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.body[0].lineno >= MOST_LINES_OF_A_FUNCTION
+    ]
+    assert long == []
+
+
+def test_no_sliver_serves_one_module_alone() -> None:
+    """A short module has several importers, or is registered beside others of its name."""
+    by_name = Counter(path.name for path in modules("orchestrator"))
+    serves = importers()
+    slivers = [
+        str(path)
+        for path in modules("orchestrator")
+        if path.name != "__init__.py"
+        and by_name[path.name] == 1
+        and len((ROOT / path).read_text(encoding="utf-8").splitlines()) < FEWEST_LINES
+        and len(serves.get(".".join(path.with_suffix("").parts), set())) < 2
+    ]
+    assert slivers == []
+
+
+# Folders whose modules have the same names because they are the same kind of thing.
+PARALLEL = (
+    "orchestrator/questions/*/*.py",
+    "orchestrator/cli/*.py",
+    "orchestrator/cli/*/*.py",
+    "orchestrator/hosts/*/host.py",
+    "base.py",
+    "registry.py",
+    "conditions.py",
+)
+
+
+def test_a_file_name_is_used_once() -> None:
+    seen: dict[str, list[Path]] = {}
+    for path in modules("orchestrator"):
+        if path.name != "__init__.py" and not any(path.match(pattern) for pattern in PARALLEL):
+            seen.setdefault(path.name, []).append(path)
+    assert {name: paths for name, paths in seen.items() if len(paths) > 1} == {}
 
 
 def test_no_module_is_longer_than_can_be_read_at_once() -> None:

@@ -37,15 +37,13 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
     payload_bytes = content(cell.operation, cell.cell)
     goodput_mb_per_s, goodput_interval = goodput(payload_bytes, trials)
     outcomes: Counter[str] = Counter()
-    for part in (part for trial in cell.trials for part in trial.parts):
-        outcomes.update(part.done.outcomes)
-    medians = list(by_block(trials, "median").values())
-    middle = cell.distribution.median if cell.distribution else None
-    tcp = _floor(run.floors, "tcp", cell)
-    is_median_known = not any("median" in trial.censored for trial in trials)
     errors: Counter[str] = Counter()
     for trial in cell.trials:
         errors.update(trial.errors)
+        for part in trial.parts:
+            outcomes.update(part.done.outcomes)
+    middle = cell.distribution.median if cell.distribution else None
+    tcp = _floor(run.floors, "tcp", cell)
     return CellSummary(
         id=cell.cell.id,
         stack=cell.stack.id,
@@ -61,9 +59,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         trials=trials,
         failed_trials=len(cell.failed),
-        median_interval=intervals.of_trials(medians).interval(until.alpha(run.plan))
-        if medians and is_median_known
-        else None,
+        median_interval=_median_interval(trials, run),
         throughput_per_s=_throughput(cell.trials),
         goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
         body_bytes=_body_bytes(cell.trials),
@@ -95,6 +91,14 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         mixed=cell.mixed,
         requester_hosts=requester_hosts.of_cell([trial.by_host for trial in cell.trials]),
     )
+
+
+def _median_interval(trials: Sequence[TrialSummary], run: RunEvidence) -> Interval | None:
+    """Return the interval of the median between trials; None where a trial's median is not known."""
+    medians = list(by_block(trials, "median").values())
+    if not medians or any("median" in trial.censored for trial in trials):
+        return None
+    return intervals.of_trials(medians).interval(until.alpha(run.plan))
 
 
 def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> CellOpening | None:

@@ -119,6 +119,57 @@ def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
     return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """One requester of a trial: its record, its samples, and its share of the load."""
+
+    record: RequesterRecord
+    samples: Samples
+    share: Share
+
+    def evidence(self, observers: Mapping[str, Observe]) -> Part:
+        """Return what is kept of it when the samples are gone."""
+        return Part(
+            host=self.record.host,
+            done=self.record.done,
+            seen={name: see(self.samples) for name, see in observers.items()},
+            load=self.share.load,
+            connections=self.share.connections,
+            seed=self.share.seed,
+            process=self.record.process,
+            heard=self.record.heard,
+        )
+
+
+def _parts(
+    run: Run,
+    plan: Plan,
+    cell: Cell,
+    record: TrialRecord,
+    wanted: Sequence[str],
+    pieces: dict[int, list[Nanoseconds]],
+    *,
+    is_one_clock: bool,
+) -> list[_Part]:
+    """Read the samples of a trial's requesters, turns joined; add the latencies of a sample's parts to `pieces`."""
+    parts = []
+    shares = shares_of(cell, record, plan.trials[record.index].seed)
+    for requester, share in zip(record.requesters, shares, strict=True):
+        if not requester.samples:
+            continue
+        columns = run.samples(requester.samples, wanted)
+        if record.turns:
+            whole = columns
+            columns = joined(whole, record)
+            requester = counted(requester, record, whole, columns, share.load.concurrency)
+        samples = _samples(columns, cell, share.load, share.seed, is_one_clock=is_one_clock)
+        parts.append(_Part(record=requester, samples=samples, share=share))
+        if cell.kind in ("task", "codec"):
+            for place, latencies in parts_of(columns).items():
+                pieces[place].append(latencies)
+    return parts
+
+
 def _cell(
     run: Run,
     plan: Plan,
@@ -142,73 +193,33 @@ def _cell(
     operation = next(o for o in plan.operations if o.id == cell.operation)
     mix = OperationsOfMix(operation) if operation.mix else None
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
+    near = tuple(k for k in readings if k.record.placement == cell.placement)
     for record in made:
-        parts: list[tuple[RequesterRecord, Samples]] = []
-        shares: list[Share] = []
-        for part, own in zip(record.requesters, shares_of(cell, record, plan.trials[record.index].seed), strict=True):
-            if part.samples:
-                columns = run.samples(part.samples, wanted)
-                if record.turns:
-                    whole = columns
-                    columns = joined(whole, record)
-                    part = counted(part, record, whole, columns, own.load.concurrency)
-                parts.append((part, _samples(columns, cell, own.load, own.seed, is_one_clock=is_one_clock)))
-                shares.append(own)
-                if cell.kind in ("task", "codec"):
-                    for place, took in parts_of(columns).items():
-                        pieces[place].append(took)
-        stream = None if events is None else events.add(record, [s for _, s in parts if isinstance(s, StreamSamples)])
-        ordered = _merge([samples.ordered_ns for _, samples in parts])
-        hosts = by_host(parts)
-        totals, errors = _totals(cell, hosts), _errors([s for _, s in parts])
-        if stream is not None and stream.counts.dropped:
-            errors = {DROPPED: stream.counts.dropped}
-        not_sent = sum(s.never_sent_ns.size for _, s in parts)
-        if mix is not None:
-            mix.add([s for _, s in parts], totals.window_s)
-        evidence.append(
-            TrialEvidence(
-                record=record,
-                parts=tuple(
-                    Part(
-                        host=p.host,
-                        done=p.done,
-                        seen={name: see(s) for name, see in observers.items()},
-                        load=own.load,
-                        connections=own.connections,
-                        seed=own.seed,
-                        process=p.process,
-                        heard=p.heard,
-                    )
-                    for (p, s), own in zip(parts, shares, strict=True)
-                    if s.measured
-                ),
-                summary=_trial_summary(
-                    record,
-                    ordered,
-                    totals,
-                    errors,
-                    max((of.whole.whole_span_ns for of in hosts), default=0),
-                    not_sent,
-                    _offered_per_s([of.whole for of in hosts]),
-                    busiest(record.requesters, cpus_of_hosts),
-                ),
-                totals=totals,
-                errors=errors,
-                not_sent=not_sent,
-                stream=stream,
-                readings=tuple(
-                    k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
-                ),
-                whole=seen_in_all([of.whole for of in hosts if of.whole.measured], of_whole),
-                by_host=requester_hosts.of_trial(hosts),
-                in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
-            )
+        parts = _parts(run, plan, cell, record, wanted, pieces, is_one_clock=is_one_clock)
+        samples = [part.samples for part in parts]
+        stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
+        hosts = by_host([(part.record, part.samples) for part in parts])
+        errors = {DROPPED: stream.counts.dropped} if stream is not None and stream.counts.dropped else _errors(samples)
+        trial = TrialEvidence(
+            record=record,
+            summary=None,
+            parts=tuple(part.evidence(observers) for part in parts if part.samples.measured),
+            totals=_totals(cell, hosts),
+            errors=errors,
+            not_sent=sum(s.never_sent_ns.size for s in samples),
+            stream=stream,
+            readings=tuple(k for k in near if k.record.block == record.block),
+            whole=seen_in_all([of.whole for of in hosts if of.whole.measured], of_whole),
+            by_host=requester_hosts.of_trial(hosts),
+            in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
         )
+        ordered = _merge([s.ordered_ns for s in samples])
+        evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, cpus_of_hosts)))
+        if mix is not None:
+            mix.add(samples, trial.totals.window_s)
         pool.append(ordered)
         failures.append(sum(errors.values()))
         strips.add(record.index, [of.whole for of in hosts])
-    operation = next(o for o in plan.operations if o.id == cell.operation)
     of_all, replies = _distributions(pool, failures, limit_ns)
     if of_all is not None and cell.kind == "stream":
         of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
@@ -280,18 +291,13 @@ def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
 
 
 def _trial_summary(
-    record: TrialRecord,
-    ordered: Nanoseconds,
-    totals: Totals,
-    errors: Mapping[str, int],
-    span_ns: int,
-    not_sent: int,
-    offered_per_s: float | None,
-    cpu_share: float | None,
+    trial: TrialEvidence, ordered: Nanoseconds, hosts: Sequence[OnHost], cpus_of_hosts: Mapping[str, int | None]
 ) -> TrialSummary | None:
-    failed = sum(errors.values())
+    record, totals, not_sent = trial.record, trial.totals, trial.not_sent
+    failed = sum(trial.errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
         return None
+    span_ns = max((of.whole.whole_span_ns for of in hosts), default=0)
     median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
     p99 = st.supported_quantile(ordered, 0.99, failed)
     return TrialSummary(
@@ -304,14 +310,14 @@ def _trial_summary(
         mean=float(ordered.mean()) / st.NS_PER_MS if ordered.size else None,
         minimum=float(ordered[0]) / st.NS_PER_MS if ordered.size else None,
         throughput_per_s=totals.rate_per_s,
-        cpu_share=cpu_share,
+        cpu_share=busiest(record.requesters, cpus_of_hosts),
         started_wall_ns=record.started_wall_ns,
         ended_wall_ns=record.ended_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
         responder_cpu_share=responder_workers.cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
-        offered_per_s=offered_per_s,
+        offered_per_s=_offered_per_s([of.whole for of in hosts]),
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         cost=costing.of_trial(record),
         opening=openings.of_trial(record),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
@@ -126,22 +127,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         return
     chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
+    entry = partial(Entry, path=path, chosen=chosen)
     if spec.protocol == ALL:
-        if spec.responder or spec.client:
-            located.add(
-                path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
-            )
-        names = {name for operation in located.experiment.operations for name in operation.names}
-        for protocol in known.values():
-            if not protocol.is_floor and protocol.operations & names:
-                yield Entry(
-                    path=path,
-                    protocol=protocol,
-                    responder=protocol.responder(),
-                    client=None,
-                    chosen=chosen,
-                    names_driver=names_driver,
-                )
+        yield from _expand_all(located, path, spec, known, partial(entry, names_driver=names_driver))
         return
     if spec.protocol not in known:
         several = [name.strip() for name in spec.protocol.split(",")]
@@ -163,26 +151,33 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     for key in ("responder", "external"):
         if alone and getattr(spec, key):
             located.add((*path, key), f"nobody answers {alone[0].name}, a codec alone: leave `{key}` out.")
+    entry = partial(entry, protocol=protocol)
     for codec in alone:
-        yield Entry(path=path, protocol=protocol, responder=None, client=codec, chosen=chosen)
+        yield entry(responder=None, client=codec)
+    entry = partial(entry, names_driver=names_driver)
     if not spec.client:
-        yield from (
-            Entry(
-                path=path, protocol=protocol, responder=responder, client=None, chosen=chosen, names_driver=names_driver
-            )
-            for responder in responders
-        )
+        yield from (entry(responder=responder, client=None) for responder in responders)
     for responder, (client, natives) in product(responders, clients):
         if client not in alone:
-            yield Entry(
-                path=path,
-                protocol=protocol,
-                responder=responder,
-                client=client,
-                chosen=chosen,
-                names_driver=names_driver,
-                natives=natives,
-            )
+            yield entry(responder=responder, client=client, natives=natives)
+
+
+def _expand_all(
+    located: Located,
+    path: tuple[Key, ...],
+    spec: StackSpec,
+    known: Mapping[str, Protocol],
+    entry: Callable[..., Entry],
+) -> Iterator[Entry]:
+    """Every protocol that carries one of the operations, with its defaults."""
+    if spec.responder or spec.client:
+        located.add(
+            path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
+        )
+    names = {name for operation in located.experiment.operations for name in operation.names}
+    for protocol in known.values():
+        if not protocol.is_floor and protocol.operations & names:
+            yield entry(protocol=protocol, responder=protocol.responder(), client=None)
 
 
 def _choices(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -50,6 +51,11 @@ class _Span:
     is_off: bool = False
 
 
+def _hover(spans: Sequence[_Span]) -> dict[str, Any]:
+    """What a reader sees of each span below the pointer."""
+    return {"customdata": [plain(span.words) for span in spans], "hovertemplate": "%{customdata}<extra></extra>"}
+
+
 def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
     """Return a row for each stack, a bar for each trial; None where fewer than two trials have a time.
 
@@ -91,8 +97,7 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
                 x=[significant(max(span.end_ns - span.start_ns, 0) / 1e9 / per, 5) for span in own],
                 width=_BAND_PX * 0.8 / rows.step_px,
                 marker={"color": series(colours.get(stack, 0)), "line": {"width": 0}},
-                customdata=[plain(span.words) for span in own],
-                hovertemplate="%{customdata}<extra></extra>",
+                **_hover(own),
             )
         )
     for symbol, colour, wanted in (
@@ -106,8 +111,7 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
                     y=[places[span.stack] for span in wanted],
                     mode="markers",
                     marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2}},
-                    customdata=[plain(span.words) for span in wanted],
-                    hovertemplate="%{customdata}<extra></extra>",
+                    **_hover(wanted),
                 )
             )
     layout = {"barmode": "overlay", **rows.layout(axis(f"{unit} since the first trial", rangemode="tozero"))}
