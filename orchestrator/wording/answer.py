@@ -210,7 +210,7 @@ def _not_compared(summary: RunSummary, compared: Sequence[Ranking]) -> str:
 
 
 _MOST_CHECKS = 4
-_WORDS: Mapping[CheckVerdict, str] = {"fail": "Failed", "warn": "Warnings"}
+_WORDS: Mapping[CheckVerdict, str] = {"fail": "Failed", "warn": "Warnings", "cannot tell": "Undecided"}
 _MOST = 4  # values of one kind; of more the first and the last
 
 
@@ -234,7 +234,7 @@ def checks_line(checks: Sequence[CheckResult]) -> str:
 
 def _parts(summary: RunSummary) -> Iterator[str]:
     known = dict(summary.conditions)
-    machine = " ".join(filter(None, (known.get("CPUs", "") and f"{known['CPUs']}×", known.get("CPU", ""))))
+    machine = " ".join(filter(None, (known.get("CPUs", "") and f"{known['CPUs']} CPUs", known.get("CPU", ""))))
     virtual = known.get("Virtualisation", "")
     yield f"{machine} ({virtual.split(',')[0]})" if machine and virtual else machine
     yield known.get("System", "")

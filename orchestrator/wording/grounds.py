@@ -63,8 +63,8 @@ def practice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Ef
     if not gap:
         return ""
     far = distances.far(ranking.cells[first.cells[0]])
-    worth = f"{quantities.ms(gap)} {_one(ranking)} against {named(ranking.names[other])}"
-    return f"{worth}; {_up_to(ranking, gap, far)}."
+    leader, next_one = named(ranking.names[first.cells[0]]), named(ranking.names[other])
+    return f"{leader} saves {quantities.ms(gap)} {_one(ranking)} against {next_one}: {_up_to(ranking, gap, far)}."
 
 
 def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
@@ -72,7 +72,7 @@ def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
     limit, share = gap / ranking.matters, quantities.margin(ranking.matters)
     if limit <= (far or 0.0):
         return f"under {share} of a round trip of {quantities.ms(far or 0.0)}"
-    return f"under {share} once {_one(ranking)} takes {quantities.ms(limit)}"
+    return f"under {share} of {_one(ranking)} that takes {quantities.ms(limit)} or more"
 
 
 def _one(ranking: Ranking) -> str:

@@ -33,7 +33,7 @@ from services.python.contract.ping_lines import Ping
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
 _GRACE_S = 5.0
-_NOTE = "processes on this machine; no host was made"
+_NOTE = "processes on this machine"
 
 
 class LocalHost:

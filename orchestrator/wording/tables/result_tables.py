@@ -14,7 +14,7 @@ from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
-_POOLED = "p99 of all requests pooled, as some trial has too few for its own."
+_POOLED = "p99 is of all requests together: one repeat alone has too few."
 
 
 def tables(summary: RunSummary, *, mark: str = "", is_full: bool = False) -> tuple[Table, ...]:
@@ -132,7 +132,9 @@ def _floor(floor: FloorSummary, setting: Setting, columns: int) -> Row:
         texts[place] = Entry(text="" if value is None else setting.unit.text(value), value=value)
     policy = f", {axis_names.connection(floor.policy)}" if floor.kind == "tcp" and floor.policy != "reuse" else ""
     sizes = (
-        f"{quantities.size(floor.send_bytes)} and {quantities.size(floor.receive_bytes)}" if floor.send_bytes else ""
+        f"{quantities.size(floor.send_bytes)} out, {quantities.size(floor.receive_bytes)} back"
+        if floor.send_bytes
+        else ""
     )
     return Row(
         label=f"{floor.kind} floor{policy}",
