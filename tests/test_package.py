@@ -58,7 +58,7 @@ def test_a_package_builds_the_programs_of_its_languages_where_it_is_installed(tm
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
     (tmp_path / "x.yaml").write_text(f"name: x\nquestion: Which?\nstacks: [{STACK}]\noperations: add\n")
-    assert "run `orch setup build tiny`" in orch("plan", "x.yaml").stderr
+    assert "run `orch setup build tiny`" in orch("plan", "x.yaml").stdout
     assert orch("setup", "build", "tiny").returncode == 0
     assert (site / "services" / "tiny" / "build" / "built.json").is_file()
     planned = orch("plan", "x.yaml")

@@ -152,7 +152,7 @@ def test_another_run_of_the_same_id_is_refused_unless_it_is_to_replace(
 
 @pytest.mark.slow
 def test_people_who_publish_at_once_lose_nothing(root: Path, tmp_path: Path) -> None:
-    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "publish"]
+    program = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "runs", "publish"]
     environment = {**os.environ, "PYTHONPATH": str(DOCS.parents[2])}
     calls = [
         subprocess.Popen(
