@@ -56,12 +56,12 @@ def experiment(stacks: Sequence[str], *, seconds: float = SECONDS, repeats: int 
     return EXPERIMENT.format(clients=CLIENTS, rate=PER_SECOND, seconds=f"{seconds:g}", repeats=repeats, stacks=listed)
 
 
-def figures(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Of every stack the counts over all trials, and times in ms, of which `late_p99` is that of the worst trial."""
+def figures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each stack's counts over all trials, and times in ms; `late_p99` is that of the worst trial."""
     return [
-        {"stack": row["stack"], **{name: row["stream"][name] for name in (*_COUNTS, *_TIMES)}}
-        for row in answer["table"]
-        if row["stream"] is not None
+        {"stack": cell["stack_label"], **{name: cell["stream"][name] for name in (*_COUNTS, *_TIMES)}}
+        for cell in summary["cells"]
+        if cell["stream"] is not None
     ]
 
 
@@ -93,7 +93,7 @@ def measured(stacks: Sequence[str], options: argparse.Namespace) -> tuple[list[d
             sys.exit(f"orch run ended with {done.returncode}")
         (checks,) = Path(folder, "results").glob("*/checks.json")
         judged = [one for one in json.loads(checks.read_text())["checks"] if one["name"] == "event stream"]
-    return figures(json.loads(done.stdout)["answer"]), judged
+        return figures(json.loads((checks.parent / "summary.json").read_text())), judged
 
 
 def main() -> None:

@@ -34,9 +34,9 @@ def test_a_run_of_codecs_alone(tmp_path: Path) -> None:
         [*orch, "run", "tiny.yaml", "--share-machine", "--json"], cwd=tmp_path, text=True, capture_output=True
     )
     assert ended.returncode in COMPLETED, ended.stderr
-    rows = json.loads(ended.stdout)["answer"]["table"]
-    assert {tuple(part["name"] for part in row["parts"]) for row in rows} == {("encode", "decode")}
+    assert json.loads(ended.stdout)["answer"]["lines"]
     run = RunFolder.open("latest", root=tmp_path / "results")
+    assert {tuple(part.name for part in cell.parts) for cell in summarise(run).cells} == {("encode", "decode")}
     manifest = run.manifest()
     assert manifest.baselines == ()
     assert all(trial.ready is trial.stats is None for trial in manifest.trials)

@@ -22,6 +22,7 @@ from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import is_shared
+from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
@@ -354,13 +355,16 @@ def test_a_run_of_streams_keeps_every_event_and_says_what_came_of_them(folder, o
     process = orch("run", "streams.yaml", "--json")
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in COMPLETED, err
-    rows = json.loads(out)["answer"]["table"]
-    assert {row["stack"] for row in rows} == {"socketio", "graphqlws", "grpc"}
-    for row in rows:
-        counts = {name: row["stream"][name] for name in ("offered", "sent", "delivered", "dropped", "duplicated")}
-        assert counts == {"offered": 200, "sent": 200, "delivered": 200, "dropped": 0, "duplicated": 0}
-        assert row["stream"]["timed"] == "delivery"
-        assert 0 < row["stream"]["delivery_median"] == row["median_ms"]
+    assert json.loads(out)["answer"]["lines"]
+    cells = summarise(only_run(folder)).cells
+    assert {cell.stack_label for cell in cells} == {"socketio", "graphqlws", "grpc"}
+    for cell in cells:
+        stream = cell.stream
+        assert stream is not None
+        assert (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated) == (200, 200, 200, 0, 0)
+        assert stream.timed == "delivery"
+        assert cell.distribution is not None
+        assert 0 < stream.delivery_median == cell.distribution.median
     samples = pd.read_parquet(only_run(folder).path / "samples")
     events = samples[(samples.kind == 3) & (samples.phase == 1)]
     assert (
