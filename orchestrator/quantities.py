@@ -413,6 +413,17 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
 
 
+def each_turn(turns: Iterable[tuple[float, int | None]]) -> str:
+    """How long turns are, by their length in seconds and their number of requests: `50 ms`, `20 to 50 requests`."""
+    rows = set(turns)
+    lengths = [exact_duration(length_s) for length_s in sorted({length_s for length_s, number in rows if not number})]
+    numbers = sorted({number for _, number in rows if number})
+    if numbers:
+        least = "" if len(numbers) == 1 else f"{numbers[0]:,} to "
+        lengths.append(f"{least}{numbers[-1]:,} requests")
+    return listed(lengths)
+
+
 def any_of(items: Sequence[str]) -> str:
     """`a`, `a or b`, `a, b or c`."""
     return " or ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)

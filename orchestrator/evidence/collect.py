@@ -42,6 +42,7 @@ from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.lines import STATUSES, Load
@@ -162,6 +163,9 @@ def _parts(
             whole = columns
             columns = joined(whole, record)
             requester = counted(requester, record, whole, columns, share.load.concurrency)
+            if cell.turns is not None:
+                counting = len(record.turns) - sum(disturbed(record.turns))
+                share = replace(share, load=cell.turns.load_of(share.load, counting))
         samples = _samples(columns, cell, share.load, share.seed, is_one_clock=is_one_clock)
         parts.append(_Part(record=requester, samples=samples, share=share))
         if cell.kind in ("task", "codec"):

@@ -13,7 +13,6 @@ from orchestrator.experiment.model.factors import BY_NAME, DRIVER, STORE
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
-from orchestrator.experiment.read.units import format_duration
 from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.results.turn_times import disturbed
 from services.python.contract.knobs import CONGESTION, IN_FORCE, USUAL
@@ -79,17 +78,20 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
 def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """How long turns were, how many there were and were disturbed, and what took none."""
     records = [trial.record for cell in run.cells for trial in cell.trials if trial.record.turns]
-    lengths = sorted({cell.turns.length_s for cell in run.plan.cells if cell.turns is not None})
-    if not records or not lengths:
+    taken = [cell.turns for cell in run.plan.cells if cell.turns is not None]
+    if not records or not taken:
         return
     every = sum(len(record.turns) for record in records)
     lost = sum(sum(disturbed(record.turns)) for record in records)
     spoilt = (
         f", {quantities.percent(lost / every)} of them disturbed and left out" if lost else ", none of them disturbed"
     )
-    alone = sum(cell.turns is None for cell in run.plan.cells)
+    alone = len(run.plan.cells) - len(taken)
     rest = f"; {quantities.count(alone, 'cell')} without ({'; '.join(run.plan.without_turns)})" if alone else ""
-    yield "Turns", f"{quantities.listed([format_duration(s) for s in lengths])} each, {every:,} in all{spoilt}{rest}"
+    yield (
+        "Turns",
+        f"{quantities.each_turn((turns.length_s, turns.requests) for turns in taken)} each, {every:,} in all{spoilt}{rest}",
+    )
 
 
 def _quic(plan: Plan) -> Iterator[tuple[str, str]]:

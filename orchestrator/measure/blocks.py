@@ -154,9 +154,8 @@ class Measuring:
         context, turns = self._context, cell.turns
         assert turns is not None  # noqa: S101 - narrows the type
         ask = context.ask(cell, trial.seed)
-        load = replace(ask.load, duration_s=turns.length_s)
         making = context.bench().making(
-            replace(ask, load=load, turn_warm_up=turns.warm_up),
+            replace(ask, load=turns.load_of(ask.load), turn_warm_up=turns.warm_up),
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )

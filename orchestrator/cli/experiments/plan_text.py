@@ -37,7 +37,7 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
 from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
-from orchestrator.quantities import count, difference, listed, margin, percent, sample
+from orchestrator.quantities import count, difference, each_turn, listed, margin, percent, sample
 from orchestrator.questions.stability.spread import SPREADS
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
@@ -202,7 +202,7 @@ def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield how cells take turns, and why some do not."""
     taken = [cell.turns for cell in plan.cells if cell.turns is not None]
     if taken:
-        lengths = listed([format_duration(length_s) for length_s in sorted({turns.length_s for turns in taken})])
+        lengths = each_turn((turns.length_s, turns.requests) for turns in taken)
         rounds = listed([f"{number:,}" for number in sorted({turns.rounds for turns in taken})])
         most = max(Counter(turns.group for turns in taken).values())
         size = format_size(2 * most * END_BYTES)

@@ -270,7 +270,9 @@ class _Trial:
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         self._round_trips_to_open = opening + cell.handshakes
-        load, warmup = cell.load, cell.warmup
+        load, warmup, turns = cell.load, cell.warmup, cell.turns
+        if turns is not None:
+            load = turns.load_of(load, turns.rounds)
         self.latency_s = self._distance_s() + self._cpu_s()
         if cell.kind == "stream":
             self._count_events(plan)
@@ -291,7 +293,12 @@ class _Trial:
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed_at_most)
-        between_s = 0.0 if cell.turns is None else cell.turns.rounds * self._costs.between_turns_s
+        between_s = 0.0
+        if turns is not None:
+            between_s = turns.rounds * self._costs.between_turns_s
+            warmed_of_turns = turns.rounds * turns.warm_up * load.concurrency
+            self.samples += warmed_of_turns
+            self.samples_at_most += math.ceil((counted if is_counted else 0) / 2 + warmed_of_turns * 1.5)  # some again
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s + between_s
 
     def _count_events(self, plan: Plan) -> None:

@@ -205,13 +205,23 @@ class Find:
 class Turns:
     """How a cell takes turns: each of `length_s`, one a round, with the cells of the same `group` and placement.
 
-    `warm_up`: how many requests of each worker come before a turn and do not count.
+    With `requests` each has so many, which take about `length_s`; it ends after `at_most_s`, where the load ends by time
+    as well. `warm_up`: how many requests of each worker come before a turn and do not count.
     """
 
     length_s: float
     rounds: int
-    group: int
+    group: int = 0
     warm_up: int = 10
+    requests: int | None = None
+    at_most_s: float | None = None
+
+    def load_of(self, load: Load, turns: int = 1) -> Load:
+        """That of so many turns of a cell with this load."""
+        if self.requests is None:
+            return replace(load, duration_s=turns * self.length_s)
+        at_most_s = None if self.at_most_s is None else turns * self.at_most_s
+        return replace(load, requests=turns * self.requests, duration_s=at_most_s)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,7 @@ def make_plan(
 
 _TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
 _REQUESTS_OF_A_TURN = 20
+_FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
 _LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
 _WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
 END_BYTES = 100_000_000  # of memory, of one end with its record
@@ -109,38 +110,58 @@ _MOST_TOGETHER = 24
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
     """The plan with the turns of its cells, and why some take none.
 
-    With `auto` a turn is as long as 20 requests take by the estimate, at least 50 ms.
+    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 50 ms.
     """
     if turn == OFF:
         return plan
     together, stacks = _together(plan), {stack.id: stack for stack in plan.stacks}
-    lengths: dict[str, float] = {}
+    lengths: dict[str, Turns] = {}
     reasons: set[str] = set()
     for cell in plan.cells:
         stack = stacks[cell.stack]
         language = known[stack.protocol].client(stack.client).language
         reason = why_no_turns(Turning(cell=cell, language=language, together=together))
         if reason is None:
-            one_s = latency_s(plan, cell) * cell.load.concurrency  # the others of those in flight come before it
-            steps = ceil(round(_REQUESTS_OF_A_TURN * one_s / _STEP_S, 6))
-            lengths[cell.id] = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
-            if turn == AUTO and lengths[cell.id] > _MOST_TURN_S:
-                reason = f"{_REQUESTS_OF_A_TURN} requests take longer than {format_duration(_MOST_TURN_S)}"
-                del lengths[cell.id]
-        reasons |= set() if reason is None else {reason}
+            lengths[cell.id] = turns = _turns(cell, latency_s(plan, cell), turn)
+            if turn == AUTO and turns.length_s > _MOST_TURN_S:
+                reason = f"{_fewest(cell):,} requests take longer than {format_duration(_MOST_TURN_S)}"
+            elif turns.requests is not None and turns.rounds == 1:
+                reason = f"{cell.load.requests:,} requests are too few for two turns"
+        if reason is not None:
+            lengths.pop(cell.id, None)
+            reasons.add(reason)
     groups = groups_of([cell for cell in plan.cells if cell.id in lengths], together)
     sizes = Counter(groups.values())
 
     def turns_of(cell: Cell) -> Turns | None:
         if cell.id not in groups or sizes[groups[cell.id]] == 1:
             return None
-        rounds = ceil(round((cell.load.duration_s or 0.0) / lengths[cell.id], 6))
-        within = int(_WARM_SHARE * lengths[cell.id] / latency_s(plan, cell))
-        warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, within))
-        return Turns(length_s=lengths[cell.id], rounds=max(1, rounds), group=groups[cell.id], warm_up=warm_up)
+        return replace(lengths[cell.id], group=groups[cell.id])
 
     cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
+
+
+def _fewest(cell: Cell) -> int:
+    """How many requests a turn of `auto` has at least."""
+    return max(_REQUESTS_OF_A_TURN, _FLIGHTS_OF_A_TURN * cell.load.concurrency)
+
+
+def _turns(cell: Cell, each_s: float, turn: float | str) -> Turns:
+    """The turns of a cell, where a request is answered every `each_s`; those of a number of requests share it evenly."""
+    steps = ceil(round(_fewest(cell) * each_s / _STEP_S, 6))
+    length_s = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
+    warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, int(_WARM_SHARE * length_s / each_s)))
+    requests, duration_s = cell.load.requests, cell.load.duration_s
+    if requests is None:
+        rounds = max(1, ceil(round((duration_s or 0.0) / length_s, 6)))
+        return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
+    likely = requests if duration_s is None else min(requests, duration_s / each_s)
+    rounds = max(1, round(likely / max(_fewest(cell), round(length_s / each_s))))
+    at_most_s = None if duration_s is None else duration_s / rounds
+    return Turns(
+        length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
+    )
 
 
 def _together(plan: Plan) -> int:

@@ -467,10 +467,6 @@ WITHOUT_TURNS: tuple[tuple[Callable[[Turning], bool], Callable[[Turning], str]],
     (lambda case: case.cell.find is not None, lambda _: "a search has rates of its own"),
     (lambda case: case.cell.load.rate_per_s is not None, lambda _: "an open loop has a schedule"),
     (lambda case: case.cell.load.think_s > 0, lambda _: "users with think time have no turns"),
-    (
-        lambda case: case.cell.load.duration_s is None or case.cell.load.requests is not None,
-        lambda _: "the load is a number of requests: give `duration` alone",
-    ),
     (lambda case: are_asked_for(case.cell.factors), lambda _: f"`{TIMING_RULES}` are measured in one phase"),
     (
         lambda case: requesters_of(case.cell.factors) * processes_of(case.cell.factors) > 1,

@@ -134,7 +134,7 @@ class Trial(Line):
     its default. `schema`: of the message that the JSON document of its payload travels as. `tls`: by whom every client
     verifies the responder, whose certificate must be for the target's `host`. `mix`: two operations or more in place of
     `operation` and `payload`, which are then those of its first; which of them each request asks is drawn by the seed
-    (protos/payloads.md). `turn_warm_up`: the measured phase comes in turns, each of `load.duration_s`, behind so many
+    (protos/payloads.md). `turn_warm_up`: the measured phase comes in turns, each with this `load`, behind so many
     requests of each worker that do not count; null where it comes in one.
     """
 

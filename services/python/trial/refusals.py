@@ -84,8 +84,6 @@ def _refuse_impossible_turns(trial: Trial, operation: Operation) -> None:
         (operation.kind != "call", f"{operation.name} is a {operation.kind}, and no call"),
         (load.rate_per_s is not None, "rate_per_s: an open loop has one schedule, and no turns"),
         (load.think_s > 0, "think_s: users who rest have no turns"),
-        (load.requests is not None and load.requests != 0, "requests: a turn lasts for duration_s"),
-        (load.duration_s is None, "duration_s: it is how long a turn lasts"),
         (are_asked_for(trial.knobs), f"{TIMING_RULES}: {MISLEADING} is measured in one phase"),
     ):
         if is_given:

@@ -82,10 +82,11 @@ def expected_rows(trial: Trial) -> int:
     each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
     each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
+    if trial.turn_warm_up is not None:
+        return each * (warm + int(_IN_TURNS_S * _ROWS_PER_S * 1.1))
     if load.duration_s is None:
         return each * (warm + (load.requests or 0))
-    measured_s = load.duration_s if trial.turn_warm_up is None else _IN_TURNS_S
-    by_time = int(measured_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
+    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
     return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
 
 

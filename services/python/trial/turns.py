@@ -1,4 +1,4 @@
-"""A measured phase in turns: each lasts as long as the load says, and begins when the line `turn` comes on stdin."""
+"""A measured phase in turns: each has the load that the trial says, and begins when the line `turn` comes on stdin."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Turns:
             self._sequence, self._warmed = warm.next_sequence, self._warmed + warm.taken
         self._wire.begin()
         cpu_s = time.process_time()
-        window = self._phase(MEASURED, measured(load))
+        window = self._phase(MEASURED, measured(load), most=load.requests)
         recorder.begin_in_turn(window)
         self._loops.closed_loop(window)
         cpu_s = time.process_time() - cpu_s
@@ -95,7 +95,7 @@ class Turns:
             number=number,
             requests=requests,
             begin_ns=window.begin_ns,
-            end_ns=max(last_ns, window.begin_ns + int((load.duration_s or 0) * NS)),
+            end_ns=max(last_ns, window.begin_ns if load.requests is not None else window.ends_ns),
             cpu_s=cpu_s,
             waited_s=waited_s,
             stolen_s=stolen_s,

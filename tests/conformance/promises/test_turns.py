@@ -26,13 +26,18 @@ def trial_of(ends: Implementation, asking: Asking, port: int, record: Path, **ch
     return ends.trial(*asking, port, record, **{**IN_TURNS, "load": load, **changes})
 
 
-@pytest.mark.parametrize(("in_flight", "connection"), [(1, "reuse"), (3, "reuse"), (1, "per-request")])
+@pytest.mark.parametrize(
+    ("in_flight", "connection", "requests"),
+    [(1, "reuse", None), (3, "reuse", None), (1, "per-request", None), (1, "reuse", 5), (3, "reuse", 7)],
+)
 def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
-    ends: Implementation, asking: Asking, tmp_path: Path, in_flight: int, connection: str
+    ends: Implementation, asking: Asking, tmp_path: Path, in_flight: int, connection: str, requests: int | None
 ):
     record = tmp_path / "record"
     with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
-        load = {"concurrency": in_flight}
+        load: dict[str, Any] = {"concurrency": in_flight}
+        if requests is not None:
+            load |= {"requests": requests, "duration_s": None}
         program.send(trial_of(ends, asking, server.port, record, load=load, connection=connection))
         assert [program.line(kind)["type"] for kind in ("checked", "start", "warm")] == ["checked", "start", "warm"]
         turns, came = [], []
@@ -52,10 +57,14 @@ def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
     measured = [row for row in rows if row.phase == 1]
     for turn in turns:
         begin, end = turn["begin_ns"], turn["end_ns"]
-        assert end - begin >= 50_000_000
+        if requests is None:
+            assert end - begin >= 50_000_000
+        else:
+            assert turn["requests"] == requests
         within = [row for row in measured if begin <= row.sent_ns <= end]
         assert len(within) == turn["requests"]
-        assert all(row.received_ns <= end for row in within)
+        last_ns = max(row.received_ns for row in within)
+        assert last_ns <= end if requests is None else last_ns == end
         assert all(row.received_ns <= begin or row.sent_ns > end for row in rows if row.phase == 0)
     assert sum(turn["requests"] for turn in turns) == len(measured) == done["requests"] == done["verified"] > 0
     assert done["warmup_requests"] == 3 + ROUNDS * WARM_UP * in_flight
@@ -95,12 +104,11 @@ def _cpu_ticks(process: int) -> int:
     "changes",
     [
         {"hold": False},
-        {"load": {"duration_s": None, "requests": 10}},
-        {"load": {"requests": 10}},
+        {"load": {"duration_s": None}},
         {"load": {"rate_per_s": 100.0}},
         {"load": {"think_s": 0.01}},
     ],
-    ids=["not-held", "without-a-time", "requests", "rate", "think-time"],
+    ids=["not-held", "without-an-end", "rate", "think-time"],
 )
 def test_what_has_no_turns_is_refused(ends: Implementation, asking: Asking, tmp_path: Path, changes: dict[str, Any]):
     with Server(WIRES[asking[0]], IDENTITY) as server:

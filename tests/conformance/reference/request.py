@@ -97,7 +97,7 @@ class Requester(Mixing, Coding):
         if load["rate_per_s"] is not None and load["think_s"]:
             raise NoSuchTrial("load: an open loop has no think time")
         if trial["turn_warm_up"] is not None and self.has_no_turns():
-            raise NoSuchTrial("turns are of a closed loop that lasts for a time, and is held")
+            raise NoSuchTrial("turns are of a closed loop that is held")
         self.is_codec = trial["client"] == CODEC_CLIENT
         if trial["target"] is None and not self.is_codec:
             raise NoSuchTrial("it names no target, and this client asks somebody")
@@ -113,9 +113,9 @@ class Requester(Mixing, Coding):
 
     def has_no_turns(self) -> bool:
         load = self.trial["load"]
-        is_plain = load["rate_per_s"] is None and not load["think_s"] and not load["requests"]
+        is_plain = load["rate_per_s"] is None and not load["think_s"]
         is_call = self.trial["client"] != CODEC_CLIENT
-        return not (self.trial["hold"] and is_plain and is_call and load["duration_s"] is not None)
+        return not (self.trial["hold"] and is_plain and is_call)
 
     def check(self) -> None:
         target = self.trial["target"]
@@ -233,21 +233,21 @@ class Requester(Mixing, Coding):
         if warm:
             self.play(Phase(WARM_UP, time.monotonic_ns(), warm, 0, None))
         cpu_s, begin = time.process_time(), time.monotonic_ns()
-        end_ns = begin + self.window_ns()
+        requests, window_ns = self.trial["load"]["requests"], self.window_ns()
         before = len(self.rows)
-        self.play(Phase(MEASURED, begin, None, 0, end_ns))
+        self.play(Phase(MEASURED, begin, requests, 0, begin + window_ns if window_ns else None))
         rows = self.rows[before:]
         return {
             "type": "turn",
             "number": number,
             "requests": len(rows),
             "begin_ns": begin,
-            "end_ns": max([end_ns, *(row.received_ns for row in rows)]),
+            "end_ns": max([begin if requests else begin + window_ns, *(row.received_ns for row in rows)]),
             "cpu_s": time.process_time() - cpu_s,
         }
 
     def window_ns(self) -> int:
-        return int(self.trial["load"]["duration_s"] * NS)
+        return int((self.trial["load"]["duration_s"] or 0) * NS)
 
     def finish(self) -> None:
         for lane in self.lanes:

@@ -46,6 +46,34 @@ def test_a_turn_is_as_long_as_twenty_requests(write: Write) -> None:
     assert lengths[-1] > 0.1
 
 
+@pytest.mark.parametrize("load", ["{requests: 1000}", "{requests: 1000, concurrency: 8, at_most: 10s}"])
+def test_a_number_of_requests_is_shared_by_turns(write: Write, load: str) -> None:
+    for cell in plan_of(write, f"load={load}").cells:
+        turns = cell.turns
+        assert turns is not None and turns.requests is not None
+        assert turns.requests >= max(20, 4 * cell.load.concurrency)
+        assert turns.rounds > 1
+        assert 1000 <= turns.rounds * turns.requests < 1000 + turns.rounds
+        whole = turns.load_of(cell.load, turns.rounds)
+        assert whole.duration_s == (None if cell.load.duration_s is None else pytest.approx(10))
+
+
+def test_a_limit_of_time_leaves_turns_long_enough(write: Write) -> None:
+    few, many = (
+        plan_of(write, f"load={{requests: {number}, at_most: 1s}}").cells[0].turns for number in (10**6, 10**7)
+    )
+    assert few is not None and many is not None
+    assert few.rounds == many.rounds
+    assert few.at_most_s is not None and few.at_most_s >= 0.04
+
+
+def test_turns_of_many_in_flight_have_four_flights(write: Write) -> None:
+    plan = plan_of(write, "load={duration: 1s, concurrency: [20, 50]}", "warmup={requests: 500}")
+    lengths = {cell.load.concurrency: cell.turns.length_s for cell in plan.cells if cell.turns}
+    assert lengths.keys() == {20, 50}
+    assert lengths[20] < lengths[50] <= 0.25
+
+
 @pytest.mark.parametrize("turn", ["1ms", "2s", "often", "5"])
 def test_an_impossible_length_is_refused(write: Write, turn: str) -> None:
     with pytest.raises(ExperimentError):

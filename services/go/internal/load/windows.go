@@ -17,7 +17,7 @@ type sums struct {
 // window is one stretch of the measured phase.
 type window struct {
 	phase *Phase
-	endNS int64 // the last reply, or the end of the window where that is later
+	endNS int64 // the last reply, or the end of a window without a number of requests where that is later
 	cpuS  float64
 }
 
@@ -31,8 +31,8 @@ func RefusalOfTurns(trial *contract.Trial) error {
 		return contract.NoTrial("turn_warm_up: turns need hold")
 	case operation.IsStream(trial.Operation):
 		return contract.NoTrial("turn_warm_up: the stream %s takes no turns", trial.Operation)
-	case load.RatePerS != nil || load.ThinkS > 0 || load.DurationS == nil || (load.Requests != nil && *load.Requests != 0):
-		return contract.NoTrial("turn_warm_up: turns need a closed loop with duration_s, without requests and think time")
+	case load.RatePerS != nil || load.ThinkS > 0:
+		return contract.NoTrial("turn_warm_up: turns need a closed loop without think time")
 	}
 	return nil
 }
@@ -96,7 +96,11 @@ func (s *sums) window(plan *Plan, books *Books, begin func(beginNS int64) *Phase
 		s.alike += worker.alike
 		s.looked += worker.looked
 	}
-	return window{phase: phase, endNS: max(lastReceived, phase.mostNS), cpuS: cpuS}, err
+	endNS := max(lastReceived, phase.BeginNS)
+	if phase.most == never {
+		endNS = max(endNS, phase.mostNS)
+	}
+	return window{phase: phase, endNS: endNS, cpuS: cpuS}, err
 }
 
 // span gives the first send and the last reply of the phase's rows, 0 where there are none.

@@ -100,8 +100,6 @@ func TestWhatTakesNoTurnsIsRefused(t *testing.T) {
 		func(trial *contract.Trial) { trial.Operation = "events" },
 		func(trial *contract.Trial) { trial.Load.RatePerS = fraction(5) },
 		func(trial *contract.Trial) { trial.Load.ThinkS = 1 },
-		func(trial *contract.Trial) { trial.Load.Requests = number(5) },
-		func(trial *contract.Trial) { trial.Load.DurationS = nil },
 	} {
 		trial := &contract.Trial{Operation: "add"}
 		inTurns(1, 0)(trial)

@@ -183,8 +183,6 @@ function refuseTurns({ hold, load }) {
   if (!hold) throw new NoSuchLoad("turn_warm_up: turns need hold");
   if (load.rate_per_s !== null || load.think_s > 0)
     throw new NoSuchLoad("turn_warm_up: turns need a closed loop without think time");
-  if (load.duration_s === null || (load.requests ?? 0) > 0)
-    throw new NoSuchLoad("turn_warm_up: turns need duration_s, and no requests");
 }
 
 /**

@@ -52,7 +52,8 @@ export class Windows {
     this.cpuS += cpu;
     this.worstLagMs = Math.max(this.worstLagMs, loops.worstLagMs);
     const lastNs = recorder.endWindow();
-    return { phase, endNs: lastNs > phase.endsNs ? lastNs : phase.endsNs, cpu };
+    const closesNs = this.trial.load.requests === null ? phase.endsNs : phase.beginNs;
+    return { phase, endNs: lastNs > closesNs ? lastNs : closesNs, cpu };
   }
 
   /**
@@ -71,10 +72,10 @@ export class Windows {
   /** @param {number} number */
   async turn(number) {
     const { trial, loops, recorder } = this;
-    const { concurrency, duration_s: durationS } = trial.load;
+    const { concurrency, duration_s: durationS, requests } = trial.load;
     const most = (trial.turn_warm_up ?? 0) * concurrency;
     const rowsOfSample = trial.calls > 1 ? 1 + trial.calls : 1;
-    recorder.record.makeRoom(rowsOfSample * (most + Math.ceil((durationS ?? 0) * ROWS_PER_S)));
+    recorder.record.makeRoom(rowsOfSample * (most + (requests ?? Math.ceil((durationS ?? 0) * ROWS_PER_S))));
     const warmUp = this.begin(WARM_UP, { requests: most, leastNs: 0n, mostNs: NEVER, most });
     await loops.closedLoop(warmUp);
     this.firstSequence += warmUp.taken;

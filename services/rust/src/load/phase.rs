@@ -90,6 +90,11 @@ impl Phase {
         self.most_ns.get()
     }
 
+    /// When it closes by time alone: at its beginning where a number of requests ends it.
+    pub fn closes_ns(&self) -> i64 {
+        if self.requests == u64::MAX { self.ends_ns() } else { self.begin_ns }
+    }
+
     /// No number is given any more.
     pub fn end(&self) {
         self.most_ns.set(i64::MIN);

@@ -111,8 +111,6 @@ fn refuse_turns(trial: &Trial) -> Result<(), String> {
         "turns need hold"
     } else if load.rate_per_s.is_some() || load.think_s > 0.0 {
         "turns need a closed loop without think time"
-    } else if load.duration_s.is_none() || load.requests.is_some_and(|requests| requests > 0) {
-        "turns need duration_s, and no requests"
     } else {
         return Ok(());
     };

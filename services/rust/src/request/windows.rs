@@ -20,7 +20,7 @@ pub struct Sums {
     pub warmed: u64,
 }
 
-/// One window: when it began, when its last reply came or it closed, whichever is later, and what came between.
+/// One window: when it began, when its last reply came or its time was over, whichever is later, and what came between.
 #[derive(Debug)]
 pub struct Window {
     begin_ns: i64,
@@ -95,7 +95,7 @@ impl<'a, C: Client + 'static> Windows<'a, C> {
         self.loops.begin_counting();
         let cpu_before_ns = process_cpu_ns();
         let phase = self.begin(MEASURED, extent);
-        let (begin_ns, closes_ns) = (phase.begin_ns, phase.ends_ns());
+        let (begin_ns, closes_ns) = (phase.begin_ns, phase.closes_ns());
         let played = self.loops.play(phase, schedule).await;
         let cpu_ns = process_cpu_ns() - cpu_before_ns;
         self.loops.end_counting();
