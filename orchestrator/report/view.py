@@ -58,6 +58,7 @@ class Fold:
     id: str
     templates: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
+    is_open: bool = False  # what the run was made for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +115,11 @@ class Report:
             ("Raw figures", "raw", ("table", "comparison", *(["failures"] if summary.failed_trials else []))),
         )
         folds = (
-            *(Fold(name=name, id=f"of-{key}", templates=(f"_{key}.html",)) for key, name, content in own if content),
+            *(
+                Fold(name=name, id=f"of-{key}", templates=(f"_{key}.html",), is_open=key == "prediction")
+                for key, name, content in own
+                if content
+            ),
             *(Fold(name=name, id=anchor(name), tables=tables_of) for name, tables_of in every.items()),
             *(
                 Fold(

@@ -361,7 +361,13 @@ def test_a_run_of_streams_keeps_every_event_and_says_what_came_of_them(folder, o
     for cell in cells:
         stream = cell.stream
         assert stream is not None
-        assert (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated) == (200, 200, 200, 0, 0)
+        assert (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated) == (
+            200,
+            200,
+            200,
+            0,
+            0,
+        )
         assert stream.timed == "delivery"
         assert cell.distribution is not None
         assert 0 < stream.delivery_median == cell.distribution.median
