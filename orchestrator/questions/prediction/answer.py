@@ -212,7 +212,7 @@ def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
         by = second.predicted.latency - first.predicted.latency
         return (
             "ahead",
-            f"{label} is ahead of {second.predicted.label} by {quantities.ms(by)}, "
+            f"{label} is faster than {second.predicted.label} by {quantities.ms(by)}, "
             f"{quantities.difference(second.ratio - 1)}.",
         )
     near = [row.predicted.label for row in others if row.standing == "tie"]

@@ -133,8 +133,8 @@ def _claim(of: Surface, code: int) -> str:
         return "none is told apart from the quickest"
     names = of.names(code)
     if len(names) == 1:
-        return f"{names[0]} is ahead"
-    return f"{', '.join(names[:-1])} or {names[-1]} is ahead of the others"
+        return f"{names[0]} is fastest"
+    return f"{', '.join(names[:-1])} or {names[-1]} is faster than the others"
 
 
 def _of_line(line: Grid) -> int:

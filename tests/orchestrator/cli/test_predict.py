@@ -76,7 +76,7 @@ def test_a_place_that_was_not_measured_has_latencies_causes_and_a_winner(out: io
     text = out.getvalue()
     assert "a round trip of 60 ms, 20.00 kB, 1000 Mbit/s, 1 in flight" in text
     assert "connections kept open: It does not matter: all lie within 10 % of grpc." in text
-    assert "a new connection for each request: rest is ahead of grpc by 59.9 ms, 50 %." in text
+    assert "a new connection for each request: rest is faster than grpc by 59.9 ms, 50 %." in text
     assert "stack  latency  90 % interval" in text
     assert "8 cells that the fit never saw: the model was off by" in text
     assert "Measured on lab; it holds for no other machine, window or congestion control." in text

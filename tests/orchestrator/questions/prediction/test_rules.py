@@ -30,14 +30,14 @@ def test_one_that_is_always_twice_as_fast_is_ahead_everywhere() -> None:
     near = said(
         Truth(name="rest", own=60.0), Truth(name="grpc", own=10.0), rtts=(1.0, 3.0, 9.0), sizes=(100, 1_000, 9_000)
     )
-    assert near == ("connections kept open: at every distance and payload of the map grpc is ahead.",)
+    assert near == ("connections kept open: at every distance and payload of the map grpc is fastest.",)
 
 
 def test_what_hosts_take_matters_near_and_not_far() -> None:
     """2 ms of difference are more than 10 % up to a round trip of about 19 ms."""
     (found,) = said(Truth(name="rest", own=3.0, per_kb=0.0), Truth(name="grpc", own=1.0, per_kb=0.0), rate=10_000.0)
     from_to = re.fullmatch(
-        r"connections kept open: up to a round trip of (\d+) ms grpc is ahead, (?:from (\d+) ms on|beyond it) it does not"
+        r"connections kept open: up to a round trip of (\d+) ms grpc is fastest, (?:from (\d+) ms on|beyond it) it does not"
         r" matter which one \(all within 10 %\)(?:; between them it depends on the payload)?\.",
         found,
     )
@@ -53,7 +53,7 @@ def test_what_bytes_take_is_said_by_payload() -> None:
         Truth(name="grpc", own=1.0, per_kb=0.02, noise=1e-3),
         rtts=(1.0, 3.0, 9.0),
     )
-    assert re.search(r"up to [\d.]+ k?B it does not matter which one .*, from \d+ kB on grpc is ahead", found), found
+    assert re.search(r"up to [\d.]+ k?B it does not matter which one .*, from \d+ kB on grpc is fastest", found), found
 
 
 def test_new_connections_matter_more_than_the_stack_where_the_network_is_most_of_it() -> None:
