@@ -50,7 +50,8 @@ def test_a_turn_is_as_long_as_twenty_requests(write: Write) -> None:
 def test_a_number_of_requests_is_shared_by_turns(write: Write, load: str) -> None:
     for cell in plan_of(write, f"load={load}").cells:
         turns = cell.turns
-        assert turns is not None and turns.requests is not None
+        assert turns is not None
+        assert turns.requests is not None
         assert turns.requests >= max(20, 4 * cell.load.concurrency)
         assert turns.rounds > 1
         assert 1000 <= turns.rounds * turns.requests < 1000 + turns.rounds
@@ -62,9 +63,11 @@ def test_a_limit_of_time_leaves_turns_long_enough(write: Write) -> None:
     few, many = (
         plan_of(write, f"load={{requests: {number}, at_most: 1s}}").cells[0].turns for number in (10**6, 10**7)
     )
-    assert few is not None and many is not None
+    assert few is not None
+    assert many is not None
     assert few.rounds == many.rounds
-    assert few.at_most_s is not None and few.at_most_s >= 0.04
+    assert few.at_most_s is not None
+    assert few.at_most_s >= 0.04
 
 
 def test_turns_of_many_in_flight_have_four_flights(write: Write) -> None:
