@@ -47,7 +47,7 @@ def example(run: str, root: Path) -> tuple[Path, ...]:
         raise SystemExit(f"{readme} has no block of what `orch run` prints")
     write_report(folder, page, summary=summary)
     draw(page, picture)
-    lines = list(short_lines(summary, width=_COLUMNS))[:-1]  # but for where everything else is
+    lines = list(short_lines(summary, width=_COLUMNS, has_table=False))  # the picture has the table
     with whole_file(readme) as partial:
         partial.write_text(_BLOCK.sub(lambda of: of[1] + "\n".join(lines) + of[2], text), encoding="utf-8")
     return page, picture, readme
