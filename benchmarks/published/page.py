@@ -94,7 +94,7 @@ def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
     file, audited = _published(table.audit)
     figures = Figures(table=table, kept=found)
     yield f"### {file.title}{f': {table.servers}' if table.servers else ''}"
-    yield f"[As published](../../{table.audit}). Otherwise here: {'; '.join(table.differs)}."
+    yield f"[As published](../../{table.audit}). Differences from it: {'; '.join(table.differs)}."
     missing = [name for name in table.runs if name not in found]
     if missing:
         yield ""

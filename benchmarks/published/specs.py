@@ -220,7 +220,7 @@ TABLES: Final[Sequence[Table]] = (
         rows={**_OF_SIX, "rest-new": _OF_CONNECTIONS["rest-new-1"], "rest-kept": _OF_CONNECTIONS["rest-kept-1"]},
         differs=(
             "five trials with fresh processes and a warm-up, in random order, instead of five runs that were averaged",
-            "both ends are pinned to a CPU each, and REST, CBOR, Avro and GraphQL are asked with libcurl, gRPC with grpcio",
+            "both ends are pinned to a CPU each, and REST, CBOR, Avro and GraphQL use libcurl, gRPC with grpcio",
             _PYTHON,
         ),
         asked={
@@ -250,7 +250,7 @@ TABLES: Final[Sequence[Table]] = (
         columns=("samples", "mean", "median", "sd", "min", "max"),
         rows=_OF_SIX,
         differs=(
-            "each request is sent when the reply to the one before has come; GraphQL is asked without batches",
+            "each request is sent when the reply to the one before has come; GraphQL sends no batches",
             "five trials with fresh processes and a warm-up instead of one run",
             _PYTHON,
         ),
@@ -321,7 +321,7 @@ TABLES: Final[Sequence[Table]] = (
         columns=("samples", "mean", "median", "p99"),
         rows=_OF_CONNECTIONS_IN_NODE,
         differs=(
-            "GraphQL by two servers, Apollo Server on Fastify and GraphQL Yoga, asked with Node's own HTTP client; gRPC by"
+            "GraphQL by two servers, Apollo Server on Fastify and GraphQL Yoga, called by Node's own HTTP client; gRPC by"
             " grpc-js on both ends",
             "the publication has charts alone, so that ours has no table beside it",
             "without keep-alive the client opens and closes a connection for each request, and sends no `Connection: close`",

@@ -24,7 +24,7 @@ def tables_lines(tables: Iterable[Table], width: int) -> Iterator[str]:
 
 
 def wrapped(text: str, width: int, *, head: str = "", margin: int = 0) -> Iterator[str]:
-    """A text in lines of so many columns beside its head, none of which ends between a number and its unit."""
+    """Yield a text wrapped at a width beside its head; no line ends between a number and its unit."""
     lines = textwrap.wrap(quantities.unbroken(text), width - margin, break_long_words=False, break_on_hyphens=False)
     for number, line in enumerate(lines):
         yield f"{'' if number else head:{margin}}{line}".replace("\u00a0", " ")

@@ -125,7 +125,7 @@ def _duration(rtt_ms: float) -> str:
 
 
 def _few(measured: Iterable[float], asked: float) -> list[float]:
-    """The least, the middle and the most of what was measured, and what is asked; more near it where that is too little."""
+    """Return the smallest, middle and largest measured values and the requested one, with more near it where too few."""
     known = sorted(measured) or [asked]
     found = {known[0], known[len(known) // 2], known[-1], asked}
     for times in _TIMES:

@@ -199,7 +199,7 @@ class StackSpec(Strict):
     client: OneOrMany[Short] | None = Field(
         None,
         examples=[NATIVE],
-        description="The client library that asks; unless given, a thin one fit for the requests in flight."
+        description="The client library; by default a thin one that suits the requests in flight."
         f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
     )
 
@@ -302,7 +302,7 @@ class MixOptions(OptionsOfAny):
 
 @_with_operations_without_options
 class OperationSpec(_Operations):
-    """What is asked: one operation, with its options where it has any; or several, mixed."""
+    """What each request does: one operation with its options, or a mix of several."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
@@ -413,7 +413,7 @@ class Experiment(Strict):
     ] = Field(description="What is compared; `all` is every protocol that carries one of the operations.")
     operations: OneOrMany[
         Annotated[OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))]
-    ] = Field(description="What is asked.")
+    ] = Field(description="What each request does.")
     load: LoadSpec = Field(
         LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."
     )

@@ -100,7 +100,7 @@ class FindSpec(Strict):
     )
     most: OfferedRate | None = Field(None, alias="to", description="The highest rate tried; 10000/s unless given.")
     within: Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None = Field(
-        None, description="How far apart the rates lie that are told apart; 2 % unless given, from 0.5 % on."
+        None, description="How close together the last two rates of a search lie; 2 % by default, at least 0.5 %."
     )
     probes: int | None = Field(
         None,
