@@ -204,6 +204,8 @@ STATUS_MEANINGS: Final[dict[str, str]] = {
     "cancelled": "the client or the responder gave the call up",
     "not-sent": "due in an open loop, but not sent before the window closed: no error, and counted by itself",
     "unverified": "replied, but the requester ended before it looked at the reply; never in a trial that is `done`",
+    "exhausted": "no connection, as this host has no local port or file descriptor left: keep connections, or raise "
+    "`net.ipv4.ip_local_port_range` or `ulimit -n`",
 }
 STATUSES: Final[tuple[str, ...]] = tuple(STATUS_MEANINGS)
 

@@ -95,6 +95,14 @@ class Unnumbered(Protocol):
         """Whether more came than was asked for; awaitable for an awaiting client. Not timed; only `close` may follow."""
 
 
+class Ending(Protocol):
+    """What a connection offers besides, over whose protocol a responder can announce that it closes the connection."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether one of its replies did: it is dialled anew for the next request. A call that follows may do so itself."""
+
+
 class Shared(Protocol):
     """What a connection offers besides, that may be a part of one which several requests in flight share."""
 

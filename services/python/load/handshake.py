@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -49,6 +51,19 @@ def refused(words: str) -> CallFailed:
     return CallFailed("refused", f"tls: {words}")
 
 
+EXHAUSTED = tuple(map(os.strerror, (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE)))
+
+
+def no_connection(error: BaseException | str) -> CallFailed:
+    """No connection came about: `exhausted` where this host had no local port or descriptor left, else `refused`.
+
+    Libraries keep the system's words in their own, or in an error's causes.
+    """
+    words = error if isinstance(error, str) else " <- ".join(dict.fromkeys(map(str, _causes(error))))
+    is_exhausted = any(known in words for known in EXHAUSTED)
+    return CallFailed("exhausted" if is_exhausted else "refused", words if is_exhausted else str(error))
+
+
 def _causes(error: object) -> Iterator[BaseException]:
     """An error and all that it came from: libraries chain causes, or hand them on as arguments."""
     seen: list[object] = []
@@ -69,4 +84,4 @@ def socket_failure(error: OSError) -> CallFailed:
         return failure
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return CallFailed("closed", str(error))
-    return CallFailed("refused", str(error))
+    return no_connection(error)

@@ -15,8 +15,8 @@ uvloop. Rules of both:
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
   not sent, which is no error.
-* A connection that failed under `reuse` is dialled anew outside the window of the next request. The
-  clients of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
+* A connection that failed under `reuse`, or whose end a reply announced (`client.Ending`: no error), is dialled anew
+  outside the window of the next request, and has a number of its own. The clients of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
   `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.
 """
 
@@ -37,7 +37,7 @@ from services.python.probes.clock import Clock
 NO_CONNECTION = -1
 
 # After these the connection cannot be trusted with another request.
-BREAKING = frozenset({"refused", "closed", "timeout", "undecodable", "cancelled"})
+BREAKING = frozenset({"refused", "closed", "timeout", "undecodable", "cancelled", "exhausted"})
 
 
 Kept = TypeVar("Kept")

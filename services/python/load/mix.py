@@ -71,6 +71,11 @@ class _Mixed(Generic[Wrapped]):
         """Those of the one operation that was asked."""
         return self._of(request).sizes(request[_ASKED], request_and_reply[1])
 
+    @property
+    def is_over(self) -> bool:
+        """See `client.Ending`; of any operation's."""
+        return any(getattr(connection, "is_over", False) for connection in self._connections)
+
     def _opened(self) -> list[Wrapped]:
         return [connection for connection in self._connections if connection is not None]
 

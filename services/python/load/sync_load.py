@@ -169,13 +169,17 @@ class BlockingLoops:
                     received_ns = clock()
                     sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
                     number = lane.number
-                    if failure.status in BREAKING:
+                    if failure.status in BREAKING or getattr(lane.connection, "is_over", False):
                         self._drop(lane)
                         lane.dropping_ns += clock() - received_ns
                     failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
                 else:
                     replied(sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
                     reply = None  # freed here, and not when the next one takes its place: within that one's window
+                    if getattr(connection, "is_over", False):
+                        begun_ns = clock()
+                        self._drop(lane)
+                        lane.dropping_ns += clock() - begun_ns
                 now_ns = clock()
                 pause_ns = now_ns - received_ns
                 if resting is not None:

@@ -54,6 +54,11 @@ class _Task(Generic[Wrapped]):
         self._clock = clock
 
     @property
+    def is_over(self) -> bool:
+        """See `client.Ending`."""
+        return bool(getattr(self._connection, "is_over", False))
+
+    @property
     def body(self) -> None:
         """Nothing: a task has several replies, and each is verified."""
 

@@ -11,7 +11,7 @@ from services.python.codecs import gzipped
 from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE, WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
-from services.python.load.handshake import refused
+from services.python.load.handshake import no_connection, refused
 from services.python.load.tls import ClientTls
 
 Options = tuple[tuple[str, int], ...]
@@ -116,5 +116,5 @@ def _unavailable(words: str) -> str:
     if "Failed parsing HTTP/2" in words:
         return "undecodable"
     if "failed to connect" in words and "Socket closed" not in words:
-        return "refused"
+        return no_connection(words).status
     return "closed"

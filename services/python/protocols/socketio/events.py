@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.handshake import refused, tls_failure
+from services.python.load.handshake import EXHAUSTED, refused, tls_failure
 from services.python.protocols.socketio.packets import Part, Traffic, size
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
@@ -34,6 +34,7 @@ def read_acknowledgement(arguments: tuple[Any, ...]) -> Reply:
 
 # The library turns every cause into a ConnectionError, at times into its words alone. First match wins.
 _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("exhausted", EXHAUSTED),
     ("refused", ("Connection refused", "Connect call failed")),
     ("timeout", ("TimeoutError", "TimeoutException", "Unexpected connection error")),
     ("closed", ("disconnected", "Connection reset", "reset by peer", "Broken pipe", "was lost")),

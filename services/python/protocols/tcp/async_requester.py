@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.handshake import tls_failure
+from services.python.load.handshake import no_connection, tls_failure
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
 from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
@@ -41,7 +41,7 @@ class LoopDialer:
         except TimeoutError as error:
             raise CallFailed("timeout", "no connection in time") from error
         except OSError as error:
-            raise tls_failure(error) or CallFailed("refused", str(error)) from error
+            raise tls_failure(error) or no_connection(error) from error
         self._call.openings.opened(begun)
         return LoopConnection(protocol, self._code, self._encode, self._call.timeout_s)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.handshake import secured
+from services.python.load.handshake import no_connection, secured
 from services.python.load.unasked import peek
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
@@ -41,7 +41,7 @@ class SocketDialer:
         except TimeoutError as error:
             raise CallFailed("timeout", str(error)) from error
         except OSError as error:
-            raise CallFailed("refused", str(error)) from error
+            raise no_connection(error) from error
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._call.tls is not None:
             sock = secured(self._call.tls, sock, self._call.host, self._call.timeout_s)

@@ -9,8 +9,8 @@ from typing import Any
 import aiohttp
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import tls_failure
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+from services.python.load.handshake import no_connection, tls_failure
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, ends_connection
 
 _KEEP_ALIVE_S = 3600.0
 _READ_BUFFER_BYTES = 512 * 1024
@@ -54,14 +54,14 @@ def failure(error: Exception, *, again: bool = False) -> CallFailed:
     if isinstance(error, TimeoutError):
         return CallFailed("timeout", str(error) or "no whole reply in time")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return CallFailed("closed", GONE) if again else tls_failure(error) or CallFailed("refused", str(error))
+        return CallFailed("closed", GONE) if again else tls_failure(error) or no_connection(error)
     if isinstance(error, aiohttp.ClientResponseError):
         return CallFailed("undecodable", error.message)
     return CallFailed("closed", str(error) or type(error).__name__)
 
 
 class AsyncConnection(HttpConnection):
-    """One ClientSession, on one socket, which the first call opens; a second one is never opened."""
+    """One ClientSession, on one socket, which the first call opens; another one is opened after an announced close alone."""
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
@@ -80,6 +80,8 @@ class AsyncConnection(HttpConnection):
         try:
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
                 self.body = reply = await response.read()
+                if ends_connection(response.version == aiohttp.HttpVersion10, response.headers.get("Connection")):
+                    self.is_over, self._socket.is_open = True, False
         except (aiohttp.ClientError, TimeoutError) as error:
             raise failure(error, again=again) from error
         if self._has_type:

@@ -36,7 +36,7 @@ class Transfers:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._under_way: dict[pycurl.Curl, asyncio.Future[None]] = {}
+        self._under_way: dict[pycurl.Curl, asyncio.Future[bool]] = {}
         self._wanted: dict[int, int] = {}  # by socket: what libcurl waits for there, as POLL_IN, POLL_OUT or both
         self._read: set[int] = set()  # the sockets that the event loop watches
         self._written: set[int] = set()
@@ -54,8 +54,10 @@ class Transfers:
         """Set an option (`pycurl.M_*`) of the multi handle."""
         self._multi.setopt(option, value)
 
-    def begin(self, curl: pycurl.Curl) -> asyncio.Future[None]:
+    def begin(self, curl: pycurl.Curl) -> asyncio.Future[bool]:
         """Begin the transfer of an easy handle that has none under way. What is awaited ends with it, or as pycurl.error.
+
+        It says whether the connection stays open.
 
         Whoever stops awaiting it must `stop` it.
         """
@@ -113,11 +115,12 @@ class Transfers:
         _, ended, failed = self._multi.info_read()
         kept = set(self._own)
         for curl in ended:
-            kept.add(curl.getinfo(pycurl.ACTIVESOCKET))  # -1: it is closed; it can be asked until the handle is removed
+            descriptor = curl.getinfo(pycurl.ACTIVESOCKET)  # -1: it is closed; known until the handle is removed
+            kept.add(descriptor)
             self._multi.remove_handle(curl)
             future = self._under_way.pop(curl)
             if not future.done():
-                future.set_result(None)
+                future.set_result(descriptor >= 0)
         for curl, code, words in failed:
             self._multi.remove_handle(curl)
             future = self._under_way.pop(curl)

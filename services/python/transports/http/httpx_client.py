@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import tls_failure
+from services.python.load.handshake import no_connection, tls_failure
 from services.python.transports.http import version
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, ends_connection
 
 # httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that
 # have nothing to do with opening a connection. Where ours is plain HTTP, this one holds none, and serves all.
@@ -28,8 +28,10 @@ class _HttpxConnection(HttpConnection):
     """What blocking and awaiting have in common.
 
     httpx opens another socket when a kept one is gone, and has no switch for that; so a reply that came by another
-    socket than the first is counted as `closed`.
+    socket than the first is counted as `closed`. Over HTTP/2 it leaves a connection after a GOAWAY alone.
     """
+
+    _client: Any
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
@@ -43,11 +45,17 @@ class _HttpxConnection(HttpConnection):
     def _finish(self, response: httpx.Response, sent: int) -> HttpReply:
         stream = response.extensions["network_stream"]
         if stream is not self._stream:
-            if self._stream is not None:
-                raise CallFailed("closed", GONE)
+            if self._stream is not None and not self.is_over:
+                if self._version != version.TWO:
+                    raise CallFailed("closed", GONE)
+                self.is_over = True
             self._stream = stream
         if (came := response.extensions["http_version"]) not in self._expected:
             raise version.another(self._version, came.decode())
+        if self._version == version.TWO:
+            self.is_over |= not self._client._transport._pool.connections  # noqa: SLF001 - httpx shows it nowhere else
+        else:
+            self.is_over |= ends_connection(came == b"HTTP/1.0", response.headers.get("connection"))
         body = response.content
         # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
         # collector off would keep every one.
@@ -132,7 +140,7 @@ def _failure(error: httpx.TransportError) -> CallFailed:
     if isinstance(error, httpx.TimeoutException):
         return CallFailed("timeout", words)
     if isinstance(error, httpx.ConnectError):
-        return tls_failure(error) or CallFailed("refused", words)
+        return tls_failure(error) or no_connection(error)
     if isinstance(error, httpx.RemoteProtocolError) and not any(left in words for left in _LEFT):
         return CallFailed("undecodable", words)
     return CallFailed("closed", words)

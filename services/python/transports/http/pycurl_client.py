@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import no_connection
 from services.python.transports.http import curl_tls, version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
@@ -17,8 +19,8 @@ _BUFFER_BYTES = 512 * 1024
 # libcurl's result codes by what they mean here (libcurl-errors(3)); HTTP/0.9, which libcurl takes any bytes for, is an
 # "unsupported protocol" in its words.
 _STATUS = {
-    pycurl.E_COULDNT_RESOLVE_HOST: "refused",
-    pycurl.E_COULDNT_CONNECT: "refused",
+    pycurl.E_FAILED_INIT: "exhausted",
+    pycurl.E_OUT_OF_MEMORY: "exhausted",  # of descriptors: it wakes itself with some
     pycurl.E_OPERATION_TIMEDOUT: "timeout",
     pycurl.E_GOT_NOTHING: "closed",
     pycurl.E_RECV_ERROR: "closed",
@@ -29,6 +31,8 @@ _STATUS = {
     pycurl.E_BAD_CONTENT_ENCODING: "undecodable",
     pycurl.E_HTTP2: "undecodable",
 }
+
+_NO_CONNECTION = (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT)
 
 # By the version that is asked for: what libcurl is told, and what it calls the replies that may come. Over TLS the same is
 # negotiated (ALPN), with no other version on offer.
@@ -53,6 +57,7 @@ class OneSocket:
 
     is_open: bool = False
     is_gone: bool = False
+    refusal: int = 0  # the system's error number, where it gave no socket
 
 
 class EasyHandle(HttpConnection):
@@ -91,8 +96,13 @@ class EasyHandle(HttpConnection):
     def _open_once(self, _purpose: int, address: Any) -> Any:
         if self._socket.is_open:
             return pycurl.SOCKET_BAD
+        try:
+            opened = socket.socket(address.family, address.socktype, address.protocol)
+        except OSError as error:
+            self._socket.refusal = error.errno or 0
+            return pycurl.SOCKET_BAD
         self._socket.is_open = self._is_untold = True
-        return socket.socket(address.family, address.socktype, address.protocol)
+        return opened
 
     def _begin(self, request: Request) -> int:
         """Hand libcurl the request; the bytes of its body."""
@@ -117,6 +127,18 @@ class EasyHandle(HttpConnection):
         if secured_us > 0:
             self._openings.secured((secured_us - connected_us) * 1_000)
 
+    def _may_reopen(self) -> None:
+        """libcurl has closed the connection behind a reply, which announced that: it may open another."""
+        self.is_over, self._socket.is_open = True, False
+
+    def _failure(self, error: pycurl.error, *, again: bool) -> CallFailed:
+        """What a transfer ended with; `again`: on a connection that was open."""
+        code, words = error.args
+        if code in _NO_CONNECTION:
+            number = self._socket.refusal or self._curl.getinfo(pycurl.OS_ERRNO)
+            return CallFailed("closed", GONE) if again else no_connection(f"{words}: {os.strerror(number)}")
+        return curl_tls.tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)
+
     def _finish(self, sent: int) -> HttpReply:
         curl = self._curl
         if (came := curl.getinfo(pycurl.INFO_HTTP_VERSION)) not in self._expected:
@@ -138,7 +160,9 @@ class Connection(EasyHandle):
         try:
             self._curl.perform()
         except pycurl.error as error:
-            raise failure(error, again=again) from error
+            raise self._failure(error, again=again) from error
+        if self._curl.getinfo(pycurl.ACTIVESOCKET) < 0:
+            self._may_reopen()
         return self._finish(sent)
 
     def close(self) -> None:
@@ -147,9 +171,3 @@ class Connection(EasyHandle):
         self._curl.close()
 
 
-def failure(error: pycurl.error, *, again: bool) -> CallFailed:
-    """What a transfer ended with; `again`: on a connection that was open."""
-    code, words = error.args
-    if again and code == pycurl.E_COULDNT_CONNECT:
-        return CallFailed("closed", GONE)
-    return curl_tls.tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)

@@ -13,7 +13,7 @@ from services.python.contract.knobs import CONNECTIONS
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.sharing import Shares
 from services.python.transports.http.curl_transfers import Transfers
-from services.python.transports.http.pycurl_client import EasyHandle, OneSocket, failure
+from services.python.transports.http.pycurl_client import EasyHandle, OneSocket
 from services.python.transports.http.route import HttpReply, Route
 
 
@@ -21,7 +21,10 @@ class _Carrier:
     """A multi handle and the one socket of its easy handles: a connection, and what is sent over it."""
 
     def __init__(self) -> None:
-        self.multi = Transfers()
+        try:
+            self.multi = Transfers()
+        except pycurl.error as error:
+            raise CallFailed("exhausted", str(error)) from error
         self.socket = OneSocket()
 
 
@@ -55,12 +58,14 @@ class AsyncConnection(EasyHandle):
             self._socket.is_open = self._socket.is_gone = False
         again = self._socket.is_open
         try:
-            await self._multi.begin(self._curl)
+            is_kept = await self._multi.begin(self._curl)
         except pycurl.error as error:
-            raise self._failed(failure(error, again=again)) from error
+            raise self._failed(self._failure(error, again=again)) from error
         except (asyncio.CancelledError, GeneratorExit):
             self._multi.stop(self._curl)
             raise
+        if not is_kept:
+            self._may_reopen()
         return self._finish(sent)
 
     def _open_once(self, purpose: int, address: Any) -> Any:

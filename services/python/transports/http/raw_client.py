@@ -10,7 +10,7 @@ import struct
 import time
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import secured
+from services.python.load.handshake import no_connection, secured
 from services.python.load.unasked import peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
@@ -30,6 +30,7 @@ class Connection(HttpConnection):
         lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
         self._timeout_s = call.timeout_s
+        self._call = call
         self._socket = _open(call)
         self._is_plain = call.tls is None
         self._usable = True
@@ -39,7 +40,7 @@ class Connection(HttpConnection):
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
         if not self._usable:
-            raise CallFailed("closed", GONE)
+            self._open_anew()
         self._usable = False
         body = self._encode(request)
         head = b"%b%d\r\n\r\n" % (self._head, len(body))
@@ -55,9 +56,17 @@ class Connection(HttpConnection):
         except OSError as error:
             raise CallFailed("closed", error.strerror or str(error)) from error
         self.body = reply
+        self.is_over |= not self._usable
         if self._has_type:
             self._route.require_type(status, _media_type(self._reply_head))
         return self._read(status, reply), len(body), len(reply)
+
+    def _open_anew(self) -> None:
+        """After an announced close; CallFailed `closed` after any other end."""
+        if not self.is_over:
+            raise CallFailed("closed", GONE)
+        self._socket.close()
+        self._socket = _open(self._call)
 
     def _receive(self) -> tuple[int, bytes]:
         """The HTTP status and the body of the next reply."""
@@ -119,7 +128,7 @@ def _open(call: CallSpec) -> socket.socket:
     except TimeoutError as error:
         raise CallFailed("timeout", "no connection in time") from error
     except OSError as error:
-        raise CallFailed("refused", error.strerror or str(error)) from error
+        raise no_connection(error) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if call.tls is not None:
         opened = secured(call.tls, opened, call.host, call.timeout_s)

@@ -13,7 +13,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import MaxRetryError, NewConnectionError, ReadTimeoutError
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import tls_failure
+from services.python.load.handshake import no_connection, tls_failure
 from services.python.load.tls import ClientTls
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
@@ -32,6 +32,12 @@ class _OneSocket(urllib3.connection.HTTPConnection):
             raise _Gone(GONE)
         self._opened = True
         super().connect()
+
+    def getresponse(self) -> Any:
+        """The reply; one that announces the connection's end lets the next request open another."""
+        response: Any = super().getresponse()
+        self._opened = not response._original_response.will_close  # noqa: SLF001 - urllib3 shows it nowhere else
+        return response
 
 
 class _OneSecuredSocket(_OneSocket, urllib3.connection.HTTPSConnection):
@@ -98,6 +104,8 @@ class Connection(HttpConnection):
             self._failed = True
             raise
         reply = response.content
+        raw: Any = response.raw
+        self.is_over |= raw._original_response.will_close  # noqa: SLF001 - as above
         received = len(reply)
         if (coding := self._route.coding) is not None:
             self._route.require_coding(coding, response.headers.get("Content-Encoding"))
@@ -127,7 +135,7 @@ def _failure(error: Exception) -> CallFailed:
     if isinstance(error, requests.Timeout) or isinstance(cause, ReadTimeoutError):
         return CallFailed("timeout", str(error))
     if isinstance(cause, NewConnectionError):
-        return CallFailed("refused", str(error))
+        return no_connection(error)
     if isinstance(error, requests.exceptions.SSLError) and (failure := tls_failure(error)):
         return failure
     if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):

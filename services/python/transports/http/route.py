@@ -114,6 +114,9 @@ class HttpConnection:
     body: bytes | None = None
     """See `load.client.Connection.body`."""
 
+    is_over = False
+    """See `load.client.Ending`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
+
     def __init__(self, route: Route) -> None:
         self._route = route
 
@@ -124,6 +127,13 @@ class HttpConnection:
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
         """See `load.client.Connection.sizes`."""
         return reply[1], reply[2]
+
+
+def ends_connection(is_1_0: bool, connection: str | None) -> bool:  # noqa: FBT001 - as a reply has both
+    """Whether a reply of HTTP/1 announces that its connection is closed, by its version and field `Connection`."""
+    if connection is None:
+        return is_1_0
+    return "keep-alive" not in connection.lower() if is_1_0 else "close" in connection.lower()
 
 
 def shown(body: bytes) -> str:

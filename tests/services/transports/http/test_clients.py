@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import gc
 import gzip
+import os
+import resource
 import socket
 import threading
 import zlib
@@ -139,8 +141,25 @@ class Conversation:
         reply = self._await(self._connection.call(request or {}))
         return self._connection.value(reply)
 
+    @property
+    def is_over(self) -> bool:
+        return bool(self._connection.is_over)
+
     def _await(self, outcome: Any) -> Any:
         return outcome if self._loop is None or outcome is None else self._loop.run_until_complete(outcome)
+
+
+@contextlib.contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """This process opens no file and no socket meanwhile."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with open(os.devnull) as first_free:
+        lowest = first_free.fileno()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.fixture(params=sorted(CLIENTS))
@@ -199,16 +218,28 @@ def test_a_kept_connection_that_was_closed_meanwhile_is_closed_and_not_opened_an
         with pytest.raises(CallFailed) as raised:
             conversation.ask()
     assert raised.value.status == "closed"
+    assert not conversation.is_over
 
 
-def test_a_connection_that_the_responder_announced_to_close_is_closed_at_the_next_call(client: str) -> None:
-    reply = answered(b'{"b": 2}', "200 OK", "Connection: close")
+@pytest.mark.parametrize(
+    "reply", [answered(b"{}", "200 OK", "Connection: close"), answered(b"{}").replace(b"HTTP/1.1", b"HTTP/1.0")]
+)
+def test_after_an_announced_close_another_connection_is_opened(client: str, reply: bytes) -> None:
     with serving(replies_once(reply)) as fake, Conversation(client, fake.port) as conversation:
-        assert conversation.ask() == {"b": 2}
+        conversation.ask()
+        assert conversation.is_over
         fake.await_close()
-        with pytest.raises(CallFailed) as raised:
+        conversation.ask()
+        assert (conversation.is_over, fake.connections) == (True, 2)
+
+
+def test_no_descriptor_left_is_no_refusal(client: str) -> None:
+    with serving(replies_once(answered(b"{}"))) as fake:
+        with Conversation(client, fake.port) as earlier:
+            earlier.ask()  # by now the library has imported what it needs
+        with Conversation(client, fake.port) as conversation, no_descriptor_left(), pytest.raises(CallFailed) as raised:
             conversation.ask()
-    assert raised.value.status == "closed"
+    assert raised.value.status == "exhausted"
 
 
 def test_what_is_sent_is_one_plain_request(client: str) -> None:
