@@ -261,7 +261,7 @@ def test_a_requester_without_descriptors_tells_so(language: Implementation, tmp_
         load = {"requests": 1_000, "concurrency": 200}
         line = trial(language, server.port, tmp_path / "record", load=load)
         came = answer(language, "request", text_of(line), limits={resource.RLIMIT_NOFILE: 64})
-    failed(came, "refused", "opening", "connections")
+    failed(came, "exhausted", "opening", "connections")
     assert came.names("open files") or came.names("EMFILE"), came.words
 
 

@@ -14,6 +14,7 @@ pub enum Status {
     Cancelled = 7,
     NotSent = 8,
     Unverified = 9,
+    Exhausted = 10,
 }
 
 impl Status {
@@ -30,12 +31,21 @@ impl Status {
             Status::Cancelled => "cancelled",
             Status::NotSent => "not-sent",
             Status::Unverified => "unverified",
+            Status::Exhausted => "exhausted",
         }
     }
 
     /// Whether a connection on which a request ended so cannot be trusted with another one.
     pub fn breaks_connection(self) -> bool {
-        matches!(self, Status::Refused | Status::Closed | Status::Timeout | Status::Undecodable | Status::Cancelled)
+        matches!(
+            self,
+            Status::Refused
+                | Status::Closed
+                | Status::Timeout
+                | Status::Undecodable
+                | Status::Cancelled
+                | Status::Exhausted
+        )
     }
 }
 
@@ -49,6 +59,12 @@ pub struct Failure {
 impl Failure {
     pub fn new(status: Status, words: impl Into<String>) -> Self {
         Self { status, words: words.into() }
+    }
+
+    /// No connection: this host has no local port or file descriptor left, or it was refused.
+    pub fn no_connection(error: &std::io::Error) -> Self {
+        let is_exhausted = matches!(error.raw_os_error(), Some(libc::EADDRNOTAVAIL | libc::EMFILE | libc::ENFILE));
+        Self::new(if is_exhausted { Status::Exhausted } else { Status::Refused }, error.to_string())
     }
 }
 
@@ -80,6 +96,7 @@ mod tests {
             Status::Cancelled,
             Status::NotSent,
             Status::Unverified,
+            Status::Exhausted,
         ];
         let named: Vec<(i64, &str)> = told["statuses"]
             .as_array()

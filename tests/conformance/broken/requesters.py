@@ -36,6 +36,11 @@ class AnyReplyIsRight(Requester):
         return True
 
 
+class ForgetsThatAConnectionEnds(Requester):
+    def is_over(self, lane: Lane) -> bool:
+        return False
+
+
 class NoHeader(Requester):
     def header(self) -> bytes:
         return b""

@@ -339,6 +339,8 @@ class Requester(Mixing, Coding):
             received_ns = time.monotonic_ns()
             status, number = "ok", lane.number
             sent, received = sum(part.bytes_sent for part in parts), sum(part.bytes_received for part in parts)
+            if self.is_over(lane):
+                self.drop(lane)
         except FAILURES as error:
             received_ns = time.monotonic_ns()
             status, number = self.status_of(error), lane.number
@@ -356,6 +358,9 @@ class Requester(Mixing, Coding):
         if self.trial["calls"] > 1:
             self.parts[sequence] = parts
         return row._replace(status=STATUS[status], kind=self.kind(), parent=self.place(sequence))
+
+    def is_over(self, lane: Lane) -> bool:
+        return lane.connection is not None and lane.connection.is_over
 
     def kind(self) -> int:
         return MIXED if self.trial["mix"] else REQUEST if self.trial["calls"] == 1 else TASK

@@ -52,11 +52,16 @@ class Close:
 
 
 @dataclass(frozen=True)
+class LastReply:
+    """A right reply over HTTP that announces the connection's end, and the end."""
+
+
+@dataclass(frozen=True)
 class Silence:
     """Nothing comes back; the connection stays open."""
 
 
-Action = Reply | Error | Garbage | Close | Silence
+Action = Reply | Error | Garbage | Close | LastReply | Silence
 Script = Callable[[int, Asked], Action | None]
 """What to do with the n-th request (from 1, identity left out); None: answer rightly."""
 
@@ -163,7 +168,7 @@ class Server:
         if isinstance(action, Silence):
             return True
         connection.sendall(self.reply(action, asked))
-        return True
+        return not isinstance(action, LastReply)
 
     def reply(self, action: Action | None, asked: Asked) -> bytes:
         """The bytes that go back."""
@@ -175,7 +180,8 @@ class Server:
             fields = action.fields if isinstance(action, Reply) and action.fields else self.answer(asked)
         except (ValueError, KeyError) as error:
             return self.wire.error(str(error))
-        return self.wire.reply(asked.name, self.wire.reply_body(asked.name, fields))
+        write = self.wire.last_reply if isinstance(action, LastReply) else self.wire.reply
+        return write(asked.name, self.wire.reply_body(asked.name, fields))
 
     def answer(self, asked: Asked) -> dict[str, Any]:
         """The right reply's fields."""

@@ -55,6 +55,7 @@ class Came:
     body: bytes
     is_error: bool = False
     query: str = ""
+    is_last: bool = False  # the connection's end is announced with it
 
 
 def compact(value: Any) -> bytes:
@@ -223,6 +224,9 @@ class Http:
             + body
         )
 
+    def last_reply(self, name: str, body: bytes) -> bytes:
+        return self.reply(name, body, "200 OK\r\nConnection: close")
+
     def error(self, words: str) -> bytes:
         return self.reply("", words.encode(), "400 Bad Request")
 
@@ -231,16 +235,17 @@ class Http:
         first = stream.readline()
         if not first.endswith(b"\r\n"):
             raise Ended
-        head, length = first.decode("latin-1").split(), 0
+        head, length, is_last = first.decode("latin-1").split(), 0, False
         while (line := stream.readline()) != b"\r\n":
             if not line:
                 raise Ended
             key, _, value = line.decode("latin-1").partition(":")
             if key.lower() == "content-length":
                 length = int(value)
+            is_last |= key.lower() == "connection" and value.strip().lower() == "close"
         body = whole(stream, length)
         if head[0].startswith("HTTP/"):
-            return Came("", body, is_error=head[1] != "200")
+            return Came("", body, is_error=head[1] != "200", is_last=is_last)
         path, _, query = head[1].partition("?")
         return Came(path.lstrip("/"), body, query=query)
 
@@ -276,6 +281,7 @@ class Connection:
         self.socket = socket.create_connection((host, port), timeout=timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.stream = self.socket.makefile("rb")
+        self.is_over = False
 
     def ask(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
         """The reply's fields; Ended, Undecodable, ProtocolError otherwise."""
@@ -292,7 +298,9 @@ class Connection:
         """What comes back for these bytes."""
         try:
             self.socket.sendall(raw)
-            return self.wire.read(self.stream)
+            came = self.wire.read(self.stream)
+            self.is_over = came.is_last
+            return came
         except TimeoutError:
             raise
         except OSError as error:

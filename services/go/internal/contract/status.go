@@ -20,10 +20,12 @@ const (
 	Cancelled
 	NotSent
 	Unverified
+	Exhausted
 )
 
 var statusNames = [...]string{
 	"ok", "wrong-reply", "refused", "closed", "timeout", "protocol", "undecodable", "cancelled", "not-sent", "unverified",
+	"exhausted",
 }
 
 func (s Status) String() string { return statusNames[s] }
@@ -31,7 +33,7 @@ func (s Status) String() string { return statusNames[s] }
 // Breaks tells whether a connection cannot be trusted with another request after one that ended so.
 func (s Status) Breaks() bool {
 	switch s {
-	case Refused, Closed, Timeout, Undecodable, Cancelled:
+	case Refused, Closed, Timeout, Undecodable, Cancelled, Exhausted:
 		return true
 	}
 	return false

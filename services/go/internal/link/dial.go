@@ -73,7 +73,7 @@ func (o *Opener) DialTCP(ctx context.Context) (*Conn, error) {
 		if failure := FailureOf(err); failure.Status == contract.Timeout || failure.Status == contract.Cancelled {
 			return nil, failure
 		}
-		return nil, contract.Fail(contract.Refused, "%v", err)
+		return nil, NoConnection(err)
 	}
 	took := time.Since(begun)
 	o.mutex.Lock()
@@ -211,6 +211,16 @@ func HandshakeFailure(err error) *contract.Failure {
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+}
+
+// NoConnection is why a connection could not be opened: this host has no local port or descriptor left, or it was refused.
+func NoConnection(err error) *contract.Failure {
+	for _, exhausted := range []error{syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, exhausted) {
+			return contract.Fail(contract.Exhausted, "%v", err)
+		}
+	}
+	return contract.Fail(contract.Refused, "%v", err)
 }
 
 // FailureOf says an error of a connection in the record's words.

@@ -53,7 +53,7 @@ func (o *Opener) DialQUIC(ctx context.Context, config *quic.Config) (*QUICConn, 
 	begun := time.Now()
 	address, err := net.ResolveUDPAddr("udp", o.Address)
 	if err != nil {
-		return nil, contract.Fail(contract.Refused, "%v", err)
+		return nil, NoConnection(err)
 	}
 	network := "udp6"
 	if address.IP.To4() != nil {
@@ -61,7 +61,7 @@ func (o *Opener) DialQUIC(ctx context.Context, config *quic.Config) (*QUICConn, 
 	}
 	socket, err := net.ListenUDP(network, nil)
 	if err != nil {
-		return nil, contract.Fail(contract.Refused, "%v", err)
+		return nil, NoConnection(err)
 	}
 	secured := o.TLS.Clone()
 	secured.NextProtos = []string{alpnHTTP3}
@@ -87,7 +87,7 @@ func quicFailure(err error) *contract.Failure {
 	if errors.As(err, &told) && told.ErrorCode.IsCryptoError() {
 		return contract.Fail(contract.Refused, "tls: %v", err)
 	}
-	return contract.Fail(contract.Refused, "%v", err)
+	return NoConnection(err)
 }
 
 // listenPackets takes a port of UDP, 0 for a free one.

@@ -31,5 +31,9 @@ type Unnumbered interface{ HasUnasked() bool }
 // Shared is a Conn that is a part of one which several requests in flight share.
 type Shared interface{ Number() int64 }
 
+// Ending is a Conn over whose protocol a responder can announce that it closes the connection: once it did, the connection is
+// opened anew for the next request. A call that follows may do so itself.
+type Ending interface{ IsOver() bool }
+
 // Dialer opens connections; some libraries open the socket at the first call.
 type Dialer func() (Conn, *contract.Failure)

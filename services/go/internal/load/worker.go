@@ -161,12 +161,17 @@ func (w *worker) sample(phase *Phase, sequence, dueNS int64) (int64, error) {
 	if !books.reuses {
 		w.enteringNS += probe.Now() - receivedNS
 		w.drop(place)
-	} else if failure != nil && failure.Status.Breaks() {
+	} else if failure != nil && failure.Status.Breaks() || isOver(lane.conn) {
 		begunNS := probe.Now()
 		w.drop(place)
 		w.droppedNS += probe.Now() - begunNS
 	}
 	return receivedNS, err
+}
+
+func isOver(conn Conn) bool {
+	ending, can := conn.(Ending)
+	return can && ending.IsOver()
 }
 
 // call makes the calls of a sample, one after the other, and ends with the first that fails. It gives how many were made, and

@@ -29,7 +29,7 @@ func Dialer(opener *link.Opener, knobs map[string]string, most int) load.Dialer 
 	return func() (load.Conn, *contract.Failure) {
 		taken, err := channels.take()
 		if err != nil {
-			return nil, contract.Fail(contract.Refused, "%v", err)
+			return nil, link.NoConnection(err)
 		}
 		made := &conn{channel: taken, pool: channels, timeout: opener.Timeout, isPacked: isPacked}
 		made.codec.CodecV2 = encoding.GetCodecV2("proto")

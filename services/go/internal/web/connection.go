@@ -11,6 +11,7 @@ type Shared struct {
 	doer   http.Client
 	client *Client
 	shared *share
+	isOver bool
 }
 
 // Share gives a connection; its socket is opened at the first request.
@@ -38,12 +39,17 @@ func (s *Shared) Do(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.isOver = s.isOver || came.Close
 	if came.ProtoMajor != s.client.major {
 		came.Body.Close()
 		return nil, contract.Fail(contract.Protocol, "a reply over %s, which was not asked for", came.Proto)
 	}
 	return came, nil
 }
+
+// IsOver tells whether a reply announced the connection's end. Over HTTP/2 net/http leaves a connection after a GOAWAY by itself,
+// and opens another.
+func (s *Shared) IsOver() bool { return s.isOver || s.shared.number < 0 && s.shared.isSecond() }
 
 // Number is that of a connection which several share; -1 of one of its own.
 func (s *Shared) Number() int64 { return s.shared.number }

@@ -38,6 +38,13 @@ func (s *share) opened(socket io.Closer) error {
 	return nil
 }
 
+// isSecond tells whether the transport opened another socket behind its first.
+func (s *share) isSecond() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.sockets) > 1
+}
+
 // end closes the sockets. The transport closes idle ones itself, and HTTP/2's only when their last stream is cleared away.
 func (s *share) end(isOver bool) {
 	s.transport.CloseIdleConnections()

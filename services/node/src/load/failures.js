@@ -26,4 +26,4 @@ export class TrialFailed extends Error {
 }
 
 /** After these the connection cannot be trusted with another request. */
-export const BREAKING = new Set(["refused", "closed", "timeout", "undecodable", "cancelled"]);
+export const BREAKING = new Set(["refused", "closed", "timeout", "undecodable", "cancelled", "exhausted"]);

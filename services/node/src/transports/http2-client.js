@@ -32,6 +32,7 @@ class Http2Connection {
     this.session = null;
     /** @type {Error | null} what ended the session */
     this.ended = null;
+    this.isOver = false; // its end was announced: GOAWAY
     /** @type {((failure: CallFailed) => void) | null} */
     this.giveUp = null;
     /** @type {NodeJS.Timeout | null} one timer for all requests, which begin it anew */
@@ -70,6 +71,10 @@ class Http2Connection {
     this.session.on("error", (error) => {
       this.ended = error;
     });
+    this.isOver = false;
+    this.session.on("goaway", (code) => {
+      this.isOver ||= code === NGHTTP2_NO_ERROR;
+    });
     await opened(socket, secured, timeoutMs);
     if (secured !== null && /** @type {TlsSocket} */ (socket).alpnProtocol !== "h2") {
       throw new CallFailed("protocol", "the responder does not speak HTTP/2 over TLS");
@@ -77,8 +82,10 @@ class Http2Connection {
   }
 
   /** @param {Fields} fields */
-  call(fields) {
-    return this.session === null ? this.open().then(() => this.exchange(fields)) : this.exchange(fields);
+  async call(fields) {
+    if (this.isOver) await this.end();
+    if (this.session === null || this.isOver) await this.open();
+    return this.exchange(fields);
   }
 
   /**
@@ -147,6 +154,10 @@ class Http2Connection {
   /** End it, and wait until it has ended. */
   async close() {
     if (this.timer !== null) clearTimeout(this.timer);
+    await this.end();
+  }
+
+  async end() {
     const { socket, session } = this;
     if (socket === null || socket.closed) return;
     const ended = new Promise((resolve) => socket.once("close", resolve));

@@ -130,6 +130,8 @@ export function opened(socket, tls, timeoutMs) {
   });
 }
 
+/** This host has no local port or file descriptor left. */
+export const EXHAUSTED = /EADDRNOTAVAIL|EMFILE|ENFILE/;
 const NOT_VERIFIED = /CERT|SIGNED|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO|HANDSHAKE/;
 
 /**
@@ -142,6 +144,7 @@ export function failureOf(error, wasConnected) {
   const code = String(/** @type {NodeJS.ErrnoException} */ (error).code ?? "");
   const words = error.message || code;
   if (code === "ETIMEDOUT" && !wasConnected) return new CallFailed("timeout", words);
+  if (EXHAUSTED.test(code)) return new CallFailed("exhausted", words);
   if (code.startsWith("HPE_")) return new CallFailed("undecodable", `${code}: ${words}`);
   if (NOT_VERIFIED.test(code)) return new CallFailed("refused", `tls: ${words}`);
   return new CallFailed(wasConnected ? "closed" : "refused", words);

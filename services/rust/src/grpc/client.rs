@@ -93,8 +93,7 @@ impl Client for Tonic {
 
     async fn dial(&self) -> Result<TonicConnection, Failure> {
         let stream = self.dialer.dial().await?;
-        let refused = |error: io::Error| Failure::new(Status::Refused, error.to_string());
-        let socket = Arc::new(stream.as_fd().try_clone_to_owned().map_err(refused)?);
+        let socket = Arc::new(stream.as_fd().try_clone_to_owned().map_err(|error| Failure::no_connection(&error))?);
         let tasks = Arc::new(Tasks::default());
         let endpoint = self.endpoint.clone().executor(Spawning(Arc::clone(&tasks)));
         let channel = endpoint

@@ -125,8 +125,7 @@ impl Client for Direct {
 
     async fn dial(&self) -> Result<DirectConnection, Failure> {
         let stream = self.dialer.dial().await?;
-        let refused = |error: std::io::Error| Failure::new(Status::Refused, error.to_string());
-        let socket = Rc::new(stream.as_fd().try_clone_to_owned().map_err(refused)?);
+        let socket = Rc::new(stream.as_fd().try_clone_to_owned().map_err(|error| Failure::no_connection(&error))?);
         let lost = |error: h2::Error| Failure::new(Status::Closed, words_of(&error));
         let (sender, connection) = self.opening.handshake(stream).await.map_err(lost)?;
         let driver = spawn_local(async move {

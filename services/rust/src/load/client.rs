@@ -37,6 +37,11 @@ pub trait Connection: Sized {
         None
     }
 
+    /// Whether a reply announced the connection's end: it is opened anew for the next request.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Whether it holds more than was asked for, where replies are told apart by their order alone.
     fn has_unasked(&mut self) -> impl Future<Output = bool>;
 

@@ -297,7 +297,8 @@ impl<C: Client> Worker<C> {
         // Not even sent, where there was no connection.
         let received_ns = made.last().map_or(sent_ns, |call| call.received_ns);
         asked.clear();
-        if failure.as_ref().is_some_and(|failure| failure.status.breaks_connection()) {
+        let is_over = slot.connection.as_ref().is_some_and(Connection::is_over);
+        if is_over || failure.as_ref().is_some_and(|failure| failure.status.breaks_connection()) {
             let begun_ns = monotonic_ns();
             if let Some(connection) = slot.clear(work) {
                 connection.close().await;

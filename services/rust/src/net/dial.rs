@@ -48,13 +48,16 @@ impl Dialer {
     }
 
     async fn connect(&self) -> Result<TcpStream, Failure> {
-        let mut words = "its name stands for no address".to_owned();
+        let mut failure = Failure::new(Status::Refused, "its name stands for no address");
         for address in &self.addresses {
             match TcpStream::connect(address).await.and_then(|socket| socket.set_nodelay(true).map(|()| socket)) {
                 Ok(socket) => return Ok(socket),
-                Err(error) => words = format!("{address}: {error}"),
+                Err(error) => {
+                    failure = Failure::no_connection(&error);
+                    failure.words = format!("{address}: {error}");
+                }
             }
         }
-        Err(Failure::new(Status::Refused, words))
+        Err(failure)
     }
 }

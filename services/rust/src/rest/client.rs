@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
-use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use hyper::{Method, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::task::{JoinHandle, spawn_local};
@@ -89,6 +89,7 @@ pub struct RestConnection {
     speaking: Speaking,
     socket: Rc<OwnedFd>,
     heads: Rc<Heads>,
+    is_over: bool,
 }
 
 /// How requests go out.
@@ -106,8 +107,7 @@ impl Client for Rest {
 
     async fn dial(&self) -> Result<RestConnection, Failure> {
         let stream = self.dialer.dial().await?;
-        let refused = |error: std::io::Error| Failure::new(Status::Refused, error.to_string());
-        let socket = Rc::new(stream.as_fd().try_clone_to_owned().map_err(refused)?);
+        let socket = Rc::new(stream.as_fd().try_clone_to_owned().map_err(|error| Failure::no_connection(&error))?);
         let stream = TokioIo::new(stream);
         let speaking = if self.heads.version == Version::HTTP_2 {
             let mut builder = http2::Builder::new(OnThisThread);
@@ -124,7 +124,7 @@ impl Client for Rest {
             let (sender, connection) = http1::handshake(stream).await.map_err(failed)?;
             Speaking::One { sender, driver: Some(Box::pin(connection)) }
         };
-        Ok(RestConnection { speaking, socket, heads: Rc::clone(&self.heads) })
+        Ok(RestConnection { speaking, socket, heads: Rc::clone(&self.heads), is_over: false })
     }
 }
 
@@ -135,7 +135,7 @@ impl Connection for RestConnection {
         let content = body_of_request(request);
         let sent = content.len();
         let message = self.message(path, request, content)?;
-        let (status, body) = match &mut self.speaking {
+        let (status, body, is_last) = match &mut self.speaking {
             Speaking::One { sender, driver } => {
                 let asking = async {
                     sender.ready().await.map_err(failed)?;
@@ -145,6 +145,7 @@ impl Connection for RestConnection {
             }
             Speaking::Two { sender, .. } => whole(sender.send_request(message).await, Version::HTTP_2).await?,
         };
+        self.is_over |= is_last;
         if status != StatusCode::OK {
             let words: String = String::from_utf8_lossy(&body).chars().take(LONGEST_SHOWN).collect();
             return Err(Failure::new(Status::Protocol, format!("HTTP {}: {words}", status.as_u16())));
@@ -163,7 +164,16 @@ impl Connection for RestConnection {
             speaking: Speaking::Two { sender: sender.clone(), driver: None },
             socket: Rc::clone(&self.socket),
             heads: Rc::clone(&self.heads),
+            is_over: false,
         })
+    }
+
+    /// Over HTTP/2 hyper ends a connection after a GOAWAY, and after its replies.
+    fn is_over(&self) -> bool {
+        match &self.speaking {
+            Speaking::One { .. } => self.is_over,
+            Speaking::Two { sender, .. } => sender.is_closed(),
+        }
     }
 
     /// HTTP tells replies apart, and hyper ends a connection on which one came that nobody asked for.
@@ -197,18 +207,19 @@ impl RestConnection {
     }
 }
 
-/// A reply with its whole body.
+/// A reply with its whole body, and whether the connection's end is announced with it.
 async fn whole(
     response: Result<Response<Incoming>, hyper::Error>,
     version: Version,
-) -> Result<(StatusCode, Bytes), Failure> {
+) -> Result<(StatusCode, Bytes, bool), Failure> {
     let response = response.map_err(failed)?;
     if response.version() != version {
         let words = format!("a reply over {:?}, not {version:?}", response.version());
         return Err(Failure::new(Status::Protocol, words));
     }
     let status = response.status();
-    Ok((status, response.into_body().collect().await.map_err(failed)?.to_bytes()))
+    let is_last = response.headers().get(CONNECTION).is_some_and(|told| told.as_bytes().eq_ignore_ascii_case(b"close"));
+    Ok((status, response.into_body().collect().await.map_err(failed)?.to_bytes(), is_last))
 }
 
 /// The same as `asking`, while the connection goes on.

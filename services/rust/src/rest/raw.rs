@@ -53,6 +53,7 @@ pub struct RawConnection {
     body: Vec<u8>,
     outgoing: Vec<u8>,
     incoming: BytesMut,
+    is_over: bool,
 }
 
 impl Client for Raw {
@@ -61,7 +62,7 @@ impl Client for Raw {
     async fn dial(&self) -> Result<RawConnection, Failure> {
         let stream = self.dialer.dial().await?;
         let common = Rc::clone(&self.common);
-        Ok(RawConnection { stream, common, body: Vec::new(), outgoing: Vec::new(), incoming: BytesMut::new() })
+        Ok(RawConnection { stream, common, body: Vec::new(), outgoing: Vec::new(), incoming: BytesMut::new(), is_over: false })
     }
 }
 
@@ -81,6 +82,10 @@ impl Connection for RawConnection {
 
     fn socket(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
     }
 
     async fn has_unasked(&mut self) -> bool {
@@ -144,6 +149,7 @@ impl RawConnection {
                 }
             };
             self.incoming.advance(head.bytes);
+            self.is_over |= head.is_last;
             if !(100..200).contains(&head.status) {
                 let body = match head.length {
                     Length::Known(bytes) => self.exactly(bytes).await?,
@@ -212,6 +218,8 @@ struct Head {
     bytes: usize,
     status: u16,
     length: Length,
+    /// The connection's end is announced.
+    is_last: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -233,6 +241,7 @@ fn head_of(incoming: &[u8]) -> Result<Option<Head>, String> {
     }
     let status = response.code.unwrap_or(0);
     let mut found = None;
+    let mut is_last = false;
     for header in response.headers.iter() {
         let of_header = if header.name.eq_ignore_ascii_case("content-length") {
             let told = std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse().ok());
@@ -243,6 +252,7 @@ fn head_of(incoming: &[u8]) -> Result<Option<Head>, String> {
             }
             Length::Chunked
         } else {
+            is_last |= header.name.eq_ignore_ascii_case("connection") && header.value.eq_ignore_ascii_case(b"close");
             continue;
         };
         if found.replace(of_header).is_some() {
@@ -255,7 +265,7 @@ fn head_of(incoming: &[u8]) -> Result<Option<Head>, String> {
         None if has_none => Length::Known(0),
         None => return Err("a reply that does not tell its length".to_owned()),
     };
-    Ok(Some(Head { bytes, status, length }))
+    Ok(Some(Head { bytes, status, length, is_last }))
 }
 
 fn closed(error: io::Error) -> Failure {
@@ -274,7 +284,7 @@ mod tests {
     fn a_head_tells_status_and_length() {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: a\r\nContent-Length: 12\r\n\r\nbody";
         let found = head_of(head).unwrap().unwrap();
-        assert_eq!(found, Head { bytes: head.len() - 4, status: 200, length: Length::Known(12) });
+        assert_eq!(found, Head { bytes: head.len() - 4, status: 200, length: Length::Known(12), is_last: false });
         assert_eq!(head_of(&head[..40]), Ok(None));
         let chunked = head_of(b"HTTP/1.1 400 No\r\ntransfer-encoding: Chunked\r\n\r\n").unwrap().unwrap();
         assert_eq!((chunked.status, chunked.length), (400, Length::Chunked));

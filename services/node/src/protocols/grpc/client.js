@@ -3,6 +3,7 @@
 import tls from "node:tls";
 import { Client, connectivityState, credentials, status } from "@grpc/grpc-js";
 import { CallFailed } from "../../load/failures.js";
+import { EXHAUSTED } from "../../transports/opening.js";
 import { METHODS } from "./messages.js";
 
 /**
@@ -112,6 +113,7 @@ function failureOf({ code, details }) {
   if (code === status.CANCELLED) return new CallFailed("cancelled", words);
   if (code === status.INTERNAL && details.includes("parsing error")) return new CallFailed("undecodable", words);
   if (code !== status.UNAVAILABLE) return new CallFailed("protocol", words);
+  if (EXHAUSTED.test(details)) return new CallFailed("exhausted", words);
   if (HANDSHAKE.test(details)) return new CallFailed("refused", `tls: ${words}`);
   return new CallFailed(details.includes("No connection established") ? "refused" : "closed", words);
 }
