@@ -369,15 +369,11 @@ def ratio_bounds(interval: Sequence[float]) -> tuple[str, str]:
     return f"{low}×", f"{high}×"
 
 
-def limit(beyond_ms: float | None, timeout_ms: float | None) -> str:
-    """What a percentile that falls among requests without a right reply lies beyond: the longer of time-out and reply."""
-    if beyond_ms is None:
-        beyond_ms = timeout_ms
-    if beyond_ms is None:
-        return "every reply"
-    if timeout_ms is None or beyond_ms <= timeout_ms:
-        return f"the {ms(beyond_ms)} time-out"
-    return f"the slowest reply, {ms(beyond_ms)} (the time-out is {ms(timeout_ms)})"
+def no_right_reply(limit_ms: float | None, ended_ms: float | None) -> str:
+    """What is known of a percentile among requests without a right reply: `> 2 s`, or how soon those ended."""
+    if limit_ms is not None:
+        return f"> {ms(limit_ms)}"
+    return "no reply" if ended_ms is None else f"no reply, ended after {ms(ended_ms)}"
 
 
 def of_trial(block: int, index: int) -> str:

@@ -187,6 +187,7 @@ def _cell(
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
+    ended_ns: list[Nanoseconds] = []  # how long requests without a right reply took
     pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
     limit_ns = cell.timeout_s * cell.calls * 1e9
     strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
@@ -223,10 +224,13 @@ def _cell(
             mix.add(samples, trial.totals.window_s)
         pool.append(ordered)
         failures.append(sum(errors.values()))
+        ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
         strips.add(record.index, [of.whole for of in hosts])
     of_all, replies = _distributions(pool, failures, limit_ns)
     if of_all is not None and cell.kind == "stream":
         of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
+    elif of_all is not None and ended_ns and not any("timeout" in trial.errors for trial in evidence):
+        of_all = replace(of_all, limit=None, ended=float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS)
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),

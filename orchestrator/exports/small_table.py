@@ -114,7 +114,7 @@ def _latency(cell: CellSummary, name: str, unit: Unit) -> str:
     if of is None:
         return _DASH
     if name in of.censored:
-        return "no right reply" if of.limit is None else f"> {quantities.ms(of.limit)}"
+        return quantities.no_right_reply(of.limit, of.ended)
     return _optional(getattr(of, name), unit.text)
 
 

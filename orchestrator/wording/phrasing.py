@@ -155,6 +155,6 @@ def percentile_text(cell: CellSummary, name: str) -> str:
     if name in of.censored and cell.kind == "stream":
         return DROPPED
     if name in of.censored:
-        return "no reply" if of.limit is None else f"> {quantities.ms(of.limit)}"
+        return quantities.no_right_reply(of.limit, of.ended)
     value = getattr(of, name)
     return "" if value is None else quantities.ms(value)

@@ -22,6 +22,11 @@ from orchestrator.statistics.quantiles import fails_that_move, is_supported
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
+_EXHAUSTED = (
+    "`exhausted`: the requester's host had no local port or file descriptor left. Use `connection: reuse`, or raise "
+    "`net.ipv4.ip_local_port_range` or `ulimit -n` there"
+)
+
 
 def observe(samples: Samples) -> int:
     """Successful measured requests."""
@@ -55,6 +60,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
     for trial in cell.trials:
         kinds.update(trial.errors)
     evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": dict(kinds)}
+    why = _EXHAUSTED if "exhausted" in kinds else "Find out why requests fail: the table counts them by kind"
     text = quantities.no_reply(failed, n, cell.cell.kind)
     text = f"{text[0].upper()}{text[1:]}"
     if not ok:
@@ -63,7 +69,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
             evidence=evidence,
             weight=1.0,
             explanation=f"{text}: there is no percentile to show.",
-            action="Find out why requests fail: the table counts them by kind.",
+            action=f"{why}.",
         )
     if names:
         return Finding(
@@ -71,14 +77,14 @@ def _missing(cell: CellEvidence) -> Finding | None:
             evidence=evidence,
             weight=failed / n,
             explanation=f"{text}: enough to move {quantities.listed(names)}, which the report shows.",
-            action="Find out why requests fail (the table counts them by kind) before comparing how long they take.",
+            action=f"{why}, before comparing how long they take.",
         )
     return Finding(
         verdict="warn",
         evidence=evidence,
         weight=failed / n,
         explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
-        action="See the errors by kind in the table.",
+        action=f"{_EXHAUSTED}." if "exhausted" in kinds else "See the errors by kind in the table.",
     )
 
 

@@ -12,6 +12,7 @@ from orchestrator.findings.block_values import by_block, censored_blocks
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
+from services.python.contract.lines import STATUSES
 from tests.support.runs import a_plan, a_run
 
 TIMEOUT = 4  # of `contract.STATUSES`
@@ -100,6 +101,12 @@ def test_failures_beyond_p99_leave_no_p99_and_no_ratio_of_it():
     median = told(summary, "median")  # it has a number, and the failed check withholds the verdict on it
     assert (median.standing, median.reason.names) == ("cannot tell", ("reply",))
     assert (median.ratio, median.interval) == (None, None)
+
+
+def test_of_connections_that_closed_the_time_out_is_not_what_is_known():
+    of = a_summary(failing(12, status=STATUSES.index("closed"))).cells[0].distribution
+    assert of.limit is None
+    assert of.ended == pytest.approx(0.001)
 
 
 def test_a_p99_that_is_a_time_out_in_some_blocks_only_is_not_compared_over_the_others():

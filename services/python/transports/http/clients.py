@@ -21,7 +21,7 @@ DEFAULT = "pycurl"
 _COMMON: Mapping[str, str] = {
     "HTTP": "Accept-Encoding: identity (what is asked for where bodies are compressed), User-Agent: orch",
     "TCP_NODELAY": "on",
-    "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
+    "proxies, redirects, retries": "none; a kept connection that is gone unannounced is an error",
     **TLS_SETTINGS,
 }
 _WHOLE_CALL = "of the whole call"

@@ -1,4 +1,4 @@
-//! The client `tonic`: a channel of one connection, which is opened here and never opened anew.
+//! The client `tonic`: a channel of one connection, which is opened here.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -117,6 +117,11 @@ impl Connection for TonicConnection {
 
     fn another(&self) -> Option<Self> {
         Some(Self { grpc: self.grpc.clone(), socket: Arc::clone(&self.socket), tasks: Arc::clone(&self.tasks) })
+    }
+
+    fn is_over(&self) -> bool {
+        let begun = self.tasks.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.first().is_some_and(JoinHandle::is_finished)
     }
 
     /// HTTP/2 tells replies apart.

@@ -1,4 +1,4 @@
-//! The client `tonic-h2`: tonic's calls on a connection of h2 itself, which is opened here and never opened anew.
+//! The client `tonic-h2`: tonic's calls on a connection of h2 itself, which is opened here.
 //!
 //! tonic's own channel hands a call to a task that queues it, and hyper sends its head before it asks for its message: two
 //! packets. Here both leave in one write.
@@ -150,6 +150,10 @@ impl Connection for DirectConnection {
 
     fn another(&self) -> Option<Self> {
         Some(Self { grpc: self.grpc.clone(), socket: Rc::clone(&self.socket), driver: None })
+    }
+
+    fn is_over(&self) -> bool {
+        self.driver.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
     /// HTTP/2 tells replies apart.

@@ -9,12 +9,16 @@ import gzip
 import os
 import resource
 import socket
+import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import h2.config
+import h2.connection
 import pytest
+from h2.events import StreamEnded
 
 from services.python.codecs.json import JSON, json_bytes, json_object
 from services.python.load.client import CallFailed, CallSpec
@@ -120,8 +124,8 @@ def serving(behave: Behave) -> Iterator[Fake]:
 class Conversation:
     """One connection of a client, with blocking calls whatever its style."""
 
-    def __init__(self, client: str, port: int, timeout_s: float = 30) -> None:
-        call = CallSpec(host="127.0.0.1", port=port, operation="ask", timeout_s=timeout_s, example={})
+    def __init__(self, client: str, port: int, timeout_s: float = 30, **more: Any) -> None:
+        call = CallSpec(host="127.0.0.1", port=port, operation="ask", timeout_s=timeout_s, example={}, **more)
         self._loop = asyncio.new_event_loop() if CLIENTS[client].style == "async" else None
         self._connection: Any = None
         self._dialer: Any = dial_with(CLIENTS[client], ROUTE, call)
@@ -231,6 +235,24 @@ def test_after_an_announced_close_another_connection_is_opened(client: str, repl
         fake.await_close()
         conversation.ask()
         assert (conversation.is_over, fake.connections) == (True, 2)
+
+
+def says_goodbye(connection: socket.socket) -> None:
+    """Answers the first request over HTTP/2, with a GOAWAY behind the reply that names it as the last one."""
+    server = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+    server.initiate_connection()
+    while not any(isinstance(event, StreamEnded) for event in server.receive_data(connection.recv(65536))):
+        connection.sendall(server.data_to_send())
+    server.send_headers(1, [(":status", "200"), ("content-type", "application/json"), ("content-length", "2")])
+    server.send_data(1, b"{}", end_stream=True)
+    connection.sendall(server.data_to_send() + struct.pack("!HBBBIII", 0, 8, 7, 0, 0, 1, 0))
+
+
+@pytest.mark.parametrize("client", ["pycurl", "pycurl-multi", "httpx", "httpx-async"])
+def test_after_a_goaway_another_connection_is_opened(client: str) -> None:
+    with serving(says_goodbye) as fake, Conversation(client, fake.port, knobs={"http": "2"}) as conversation:
+        assert (conversation.ask(), conversation.is_over) == ({}, True)
+        assert (conversation.ask(), fake.connections) == ({}, 2)
 
 
 def test_no_descriptor_left_is_no_refusal(client: str) -> None:
