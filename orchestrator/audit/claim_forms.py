@@ -31,6 +31,7 @@ def _ascending(bounds: tuple[float, float]) -> tuple[float, float]:
 Range = Annotated[tuple[Positive, Positive], AfterValidator(_ascending)]
 
 
+Policy = Literal["reuse", "per-request"]
 Statistic = Literal[
     "min", "p10", "p25", "mean", "median", "p75", "p90", "p95", "p99", "p999", "p9999", "max", "sd", "cv",
     "throughput_per_s",
@@ -105,12 +106,21 @@ class Highest(_Extreme):
     kind: Literal["highest"]
 
 
+class Tie(Part):
+    """The rows have one and the same `statistic`, to `within` per cent."""
+
+    kind: Literal["tie"]
+    rows: tuple[str, ...] = Field(min_length=2)
+    statistic: Statistic = "mean"
+    within: Positive = Field(5.0, description="by how many per cent the largest may exceed the smallest")
+
+
 class Size(Part):
     """`message`, encoded by `codec`, takes so many bytes."""
 
     kind: Literal["size"]
     codec: Literal["json", "cbor", "msgpack"]
-    message: dict[str, Any]
+    message: Any = Field(description="a value of JSON: an object, a list, a text...")
     bytes: Count
     compressed: Annotated[bool, Field(strict=True)] = Field(
         False, description="the size is after compression, which no rule here recomputes"
@@ -133,7 +143,7 @@ class Peak(Part):
 
 
 class LargerEffect(Part):
-    """The factor between the first pair is larger than that between the second."""
+    """The first pair's left row is better than its right one, by a larger factor than lies between the second pair."""
 
     kind: Literal["larger-effect"]
     first: tuple[str, str]
@@ -156,19 +166,30 @@ class Connections(Part):
 
     kind: Literal["connections"]
     rows: tuple[str, ...] = Field(min_length=1)
-    policy: Literal["reuse", "per-request"]
+    policy: Policy
 
 
 Test = Annotated[
-    Faster | Slower | Times | Lowest | Highest | Size | DeliversAll | Peak | LargerEffect | Multiple | Connections,
+    Faster
+    | Slower
+    | Times
+    | Tie
+    | Lowest
+    | Highest
+    | Size
+    | DeliversAll
+    | Peak
+    | LargerEffect
+    | Multiple
+    | Connections,
     Field(discriminator="kind"),
 ]
 
 # The kinds by name: pydantic puts them into the path of an error, where the file has no such key.
 KINDS = frozenset(
     {
-        "faster", "slower", "times", "lowest", "highest", "size", "delivers-all", "peak", "larger-effect", "multiple",
-        "connections",
+        "faster", "slower", "times", "tie", "lowest", "highest", "size", "delivers-all", "peak", "larger-effect",
+        "multiple", "connections",
     }
 )  # fmt: skip
 
@@ -193,7 +214,7 @@ def rows_of(test: Test) -> tuple[str, ...]:
             return (test.row,)
         case Size():
             return ()
-        case DeliversAll() | Connections():
+        case DeliversAll() | Connections() | Tie():
             return test.rows
         case Peak():
             return tuple(name for group in test.groups for name in group)

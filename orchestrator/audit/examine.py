@@ -9,6 +9,7 @@ from orchestrator.audit import load_rules, network_rules, shape_rules
 from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, worst
 from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
+from orchestrator.audit.method import why_unsupported
 from orchestrator.audit.model import AuditFile
 from orchestrator.audit.table_rules import TABLE_RULES
 
@@ -67,8 +68,8 @@ class AuditResult:
 
 def examine(file: AuditFile) -> AuditResult:
     """Apply every rule that applies. Pure; the same file gives the same result."""
-    figures = [f for row in file.results for rule in RULES if (f := rule(row, file)) is not None]
-    tables = [f for rule in TABLE_RULES for f in rule(file)]
+    figures = [_of_replies(f, file) for row in file.results for rule in RULES if (f := rule(row, file)) is not None]
+    tables = [_of_replies(f, file) for rule in TABLE_RULES for f in rule(file)]
     unsound = {
         name: assessment
         for assessment in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)
@@ -88,7 +89,7 @@ def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Assessment]
             rule="no figures",
             arithmetic="the publication gives no figures from which this sentence could be recomputed",
         )
-    checked = [check_claim(claim, test, file) for test in claim.tests]
+    checked = [_of_replies(check_claim(claim, test, file), file) for test in claim.tests]
     assessments = [_resting_on(assessment, unsound) for assessment in checked]
     gravest = worst(assessments)
     if len(assessments) == 1:
@@ -99,6 +100,15 @@ def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Assessment]
     )
     rows = tuple(dict.fromkeys(name for f in assessments for name in f.rows))
     return replace(gravest, arithmetic=words, rows=rows)
+
+
+def _of_replies(assessment: Assessment, file: AuditFile) -> Assessment:
+    """Return the assessment; undetermined where it would be supported by figures of requests that failed."""
+    reasons = [reason for name in assessment.rows if (reason := why_unsupported(file.row(name), file))]
+    if assessment.verdict != "supported" or not reasons:
+        return assessment
+    words = f"{assessment.arithmetic}; figures of failed requests support nothing: {', '.join(reasons)}"
+    return replace(assessment, verdict="undetermined", arithmetic=words)
 
 
 def _resting_on(assessment: Assessment, unsound: dict[str, Assessment]) -> Assessment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from orchestrator.audit.assessment import Assessment, Rule, about
-from orchestrator.audit.method import clients_of, depth_unknown, method_of, of_several_runs
+from orchestrator.audit.method import clients_of, method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.precision import bounds, half_digit, mean_bounds
 from orchestrator.quantities import MOST_CHANGE, factor
@@ -30,8 +30,9 @@ LITTLE = Rule(
 )
 TOTAL = Rule(
     "total against rate",
-    "a tenth of the duration, the figures' rounding, and one longest request, times the runs",
-    "the rate counts successes alone, the figures are of several runs or hosts, or the duration is another one's",
+    "more: a tenth of the duration, the figures' rounding, and one longest request, times the runs; fewer: nine tenths",
+    "the rate counts successes alone, the figures are of several runs or hosts, samples were thinned, or the duration is "
+    "another one's",
 )
 GAPS = Rule("gaps are no latencies", "none", "the figure is of latencies, and the description is wrong")
 DELIVERED = Rule(
@@ -85,7 +86,8 @@ def littles_law(row: Row, file: AuditFile) -> Assessment | None:
         arithmetic += f"; published p99 {p99:g} ms"
     if not mean and least > longest:
         arithmetic += f"; its percentiles force a mean of {least:.3g} ms"
-    corrected, unknown = method_of(row, file).corrected, depth_unknown(row, file)
+    method = method_of(row, file)
+    corrected, unknown = method.corrected, method.pipelined and row.batch is None
     excess = 1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS if of_several_runs(row, file) else EXCESS_UNSTATED
     if least > longest * excess and not (corrected or unknown):
         return about(row, LITTLE, "contradicted", f"{arithmetic}: more time than there was")
@@ -101,10 +103,10 @@ def littles_law(row: Row, file: AuditFile) -> Assessment | None:
 
 
 def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
-    """No more requests are summarised than were sent at that rate for that long.
+    """As many requests are summarised as were sent at that rate for that long.
 
-    Fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated duration
-    (they wait for the last replies), so that a tenth is granted.
+    Somewhat fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated
+    duration (they wait for the last replies), so that a tenth is granted.
     """
     duration, rate = method_of(row, file).duration_s, row.throughput_per_s or row.delivered_per_s
     if not (row.samples and duration and rate) or row.measures == "gap":
@@ -114,10 +116,14 @@ def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
     runs = file.stated.repeats or 1
     most = (rate + half_digit(rate)) * (1.1 * (duration + half_digit(duration)) + longest) * runs * (row.batch or 1)
     arithmetic = f"{rate:,g} per s x {duration:g} s = {rate * duration:,.0f} requests; published {row.samples:,}"
-    if row.samples <= most:
+    least = (rate - half_digit(rate)) * (duration - half_digit(duration)) * 0.9
+    if least <= row.samples <= most:
         return about(row, TOTAL, "supported", arithmetic)
+    if 0.1 * least <= row.samples < least:
+        words = f"{arithmetic}: fewer, which a warm-up or thinned samples may explain"
+        return about(row, TOTAL, "undetermined", words)
     if of_several_runs(row, file) or clients_of(row, file) > 1 or method_of(row, file).failures == "counted":
-        words = f"{arithmetic}: more, which several runs or hosts, or failed calls, may explain"
+        words = f"{arithmetic}: apart, which several runs or hosts, or failed calls, may explain"
         return about(row, TOTAL, "undetermined", words)
     return about(row, TOTAL, "contradicted", arithmetic)
 
@@ -148,7 +154,7 @@ def arrival_noise(row: Row, file: AuditFile) -> float:
 
 
 def surplus(share: float) -> str:
-    """What arrived beyond what was offered, as `0.8% more`; of far more, as `174 times as many`."""
+    """Return what arrived beyond what was offered, as `0.8% more`; of far more, as `174 times as many`."""
     return f"{factor(share)} times as many" if share - 1 > MOST_CHANGE else f"{share - 1:.1%} more"
 
 

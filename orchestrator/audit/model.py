@@ -13,7 +13,19 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from orchestrator.audit.claim_forms import KINDS, Claim, Count, Latency, Part, Positive, Rate, Statistic, Test, rows_of
+from orchestrator.audit.claim_forms import (
+    KINDS,
+    Claim,
+    Count,
+    Latency,
+    Part,
+    Policy,
+    Positive,
+    Rate,
+    Statistic,
+    Test,
+    rows_of,
+)
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import ExperimentError, Problem
 
@@ -68,7 +80,7 @@ class Percentiles(Part):
 
 
 class Method(Part):
-    """How figures came about; said once for the file under `stated`, or for one row in that row."""
+    """How figures came about: for the whole file under `stated`, or for one row in that row."""
 
     duration_s: Positive | None = Field(None, description="how long one measurement took, in seconds")
     arrivals: Literal["constant", "poisson"] | None = Field(None, description="how an open loop spaces its requests")
@@ -99,7 +111,11 @@ class Method(Part):
         None, description="nearer: from a cache, an edge or a proxy on this side of the distance"
     )
     failures: Literal["counted", "left out"] | None = Field(
-        None, description="counted: calls that failed, maybe at once, are among the figures"
+        None, description="counted: calls that failed, maybe at once, are among the figures, which then support nothing"
+    )
+    pipelined: Annotated[bool, Field(strict=True)] | None = Field(
+        None,
+        description="several requests at once on a connection (multiplexed, asynchronous), `batch` does not say how many",
     )
     medium: Literal["fibre", "radio"] | None = Field(
         None, description="radio: the way is not fibre (microwave, satellites, lasers), and light in a vacuum counts"
@@ -119,7 +135,7 @@ class Stated(Method):
     machine: str | None = Field(None, description="machine type, e.g. f1-micro: its documented network cap is used")
     aggregate: str | None = Field(None, description="how figures were put together, e.g. average of runs")
     network: str | None = None
-    notes: tuple[str, ...] = Field((), description="what is said here of the method counts in the publication's favour")
+    notes: tuple[str, ...] = Field((), description="for readers: no rule reads them")
 
 
 class PlacementFact(Part):
@@ -138,7 +154,7 @@ class Row(Method):
     protocol: str | None = None
     operation: str | None = None
     placement: str | None = None
-    connection: Literal["reuse", "per-request"] | None = Field(None, description="connection policy, where stated")
+    connection: Policy | None = Field(None, description="connection policy, where stated")
     measures: Literal["latency", "gap"] = Field(
         "latency", description="gap: time between arrivals, which is no latency"
     )
@@ -148,6 +164,9 @@ class Row(Method):
     )
     distance_km: Positive | None = Field(None, description="between the two ends, where the placement does not say")
     samples: Count | None = Field(None, description="requests the figures summarise")
+    errors: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        None, description="requests without a successful reply, e.g. wrk's `Non-2xx or 3xx responses`"
+    )
     request_bytes: Count | None = Field(None, description="a body as it travels: encoded, compressed if it is")
     reply_bytes: Count | None = Field(None, description="likewise")
     min: Latency | None = None
@@ -172,8 +191,8 @@ class Row(Method):
         """That figure of the row, the coefficient of variation computed; None where it was not published."""
         if statistic == "cv":
             return self.sd / self.mean if self.sd is not None and self.mean else None
-        found = getattr(self, statistic)
-        return float(found) if found is not None else None
+        figure = getattr(self, statistic)
+        return float(figure) if figure is not None else None
 
     @property
     def centre(self) -> float | None:
@@ -251,8 +270,8 @@ def read(path: Path) -> AuditFile:
             steps = [step for step in at if step not in KINDS]
             _, mark = root.find(steps)
             where = "" if isinstance(cause, MisplacedError) else ".".join(str(step) for step in steps)
-            said = detail["msg"].removeprefix("Value error, ")
-            problems.append(Problem(mark, f"{where}: {said}" if where else said))
+            message = detail["msg"].removeprefix("Value error, ")
+            problems.append(Problem(mark, f"{where}: {message}" if where else message))
         raise ExperimentError(problems) from error
 
 

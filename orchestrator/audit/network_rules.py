@@ -49,6 +49,10 @@ LINK_LOAD = Rule(
 LIGHT_KM_PER_MS = 299.792458
 FIBRE_INDEX = 1.468
 
+# What a placement of both ends on one host is called, and the largest ping there.
+_ONE_HOST = frozenset({"local", "localhost", "loopback"})
+_ONE_HOST_PING_MS = 0.2
+
 _TYPICAL: tuple[Statistic, ...] = ("max", "p9999", "p999", "p99", "p95", "p90", "p75", "mean", "median")
 
 
@@ -273,4 +277,6 @@ def _on_one_host(row: Row, file: AuditFile) -> Row | None:
 
 
 def _is_one_host(place: PlacementFact | None) -> bool:
-    return place is not None and place.ping_ms is not None and place.ping_ms < 0.2
+    if place is None or place.ping_ms is None:
+        return place is not None and place.name in _ONE_HOST
+    return place.ping_ms < _ONE_HOST_PING_MS

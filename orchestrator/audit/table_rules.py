@@ -25,7 +25,7 @@ REPEATED = Rule(
     "repeated figures",
     "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
     "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
-    "left out",
+    "left out; so are results that are alike in everything",
     "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
 )
 WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
@@ -39,7 +39,9 @@ _LIMITS_MS = (
     (200.0, 0.05),
     *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
 )
-_FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
+_FIGURES: tuple[Statistic, ...] = (
+    "mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd", "throughput_per_s",
+)  # fmt: skip
 
 
 def tail_template(file: AuditFile) -> Iterator[Assessment]:
@@ -158,7 +160,7 @@ def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
                 by_value[row.value(name) or 0.0].append(row)
         for value, some in by_value.items():
             enough = 3 if significant(value) >= 4 else 4
-            if len({_setting(r) for r in some}) >= enough and len({r.mean or r.median for r in some}) > 1:
+            if len({_setting(r) for r in some}) >= enough:
                 yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
 
 

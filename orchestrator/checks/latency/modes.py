@@ -1,10 +1,15 @@
-"""latency modes: within a trial, requests of two kinds, one of which waits for something that the other does not.
+"""latency modes: requests that wait for something known, some of them or all.
 
 A histogram of the logs in steps of 5 %, three steps taken together, is split where a valley holds less than a fifth of the
 lower of the peaks on both sides, and less by three standard deviations of a Poisson count. Modes lie at least half as far
 apart again as the lower one is long, and hold one per cent and ten requests. What a mode waits for is known for a few
-times that are constants of Linux's TCP (include/net/tcp.h): TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms) and
-TCP_TIMEOUT_INIT (1 s). Modes of other lengths, as a scheduler's time slices make, are shown and no warning: nothing follows.
+times that are constants of Linux's TCP (include/net/tcp.h) or of clients: TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms),
+TCP_TIMEOUT_INIT (1 s), and curl's wait for `100 Continue` (1 s). Modes of other lengths, as a scheduler's time slices
+make, are shown and no warning: nothing follows.
+
+Where all requests wait alike there is one mode. It is held against the same requests on new connections and, less the
+CPU time of both ends and what a store took, against TCP's exchange of the same bodies: over a way of at most a tenth of
+the wait, as round trips may be as long elsewhere.
 """
 
 from __future__ import annotations
@@ -13,13 +18,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
+from orchestrator.questions.stores import times as store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 
 _STEP = 0.05
@@ -28,17 +35,37 @@ _VALLEY = 0.2
 _DEVIATIONS = 3.0
 _LEAST_SHARE, _LEAST_COUNT = 0.01, 10
 _SAME_VALUE = 0.002  # a mode narrower than this is one value, a limit say, and no wait
+_NARROW, _SHORT = 0.1, 0.1  # width of a mode that is a wait of all requests; the way there, as a share of the wait
 
-# What a request that waits so many milliseconds longer than the others has waited for; upper bounds without the distance.
-_CAUSES = (
-    (
-        38.0,
-        50.0,
-        "a delayed acknowledgement (40 ms on Linux): a message sent in several writes, with Nagle's algorithm on",
-    ),
-    (195.0, 260.0, "a retransmission time-out (200 ms and the round trip on Linux): a packet was lost"),
-    (950.0, 1150.0, "a handshake packet that was lost (sent again after 1 s)"),
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """What a request waits for that takes between `least_ms` and `most_ms` longer than the others, on Linux."""
+
+    least_ms: float
+    most_ms: float  # without the distance
+    text: str
+    is_loss: bool = False
+
+
+DELAYED = Cause(
+    least_ms=38.0,
+    most_ms=50.0,
+    text="a delayed acknowledgement (40 ms on Linux): a message sent in several writes, with Nagle's algorithm on",
 )
+LOST = Cause(
+    least_ms=195.0,
+    most_ms=260.0,
+    text="a retransmission time-out (200 ms and the round trip on Linux): a packet was lost",
+    is_loss=True,
+)
+HANDSHAKE = Cause(
+    least_ms=950.0, most_ms=1150.0, text="a handshake packet that was lost (sent again after 1 s)", is_loss=True
+)
+EXPECT = Cause(
+    least_ms=950.0, most_ms=1150.0, text="`Expect: 100-continue` that the responder does not answer (clients wait 1 s)"
+)
+_CAUSES = (DELAYED, LOST, HANDSHAKE, EXPECT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +134,10 @@ def observe(samples: Samples) -> tuple[Mode, ...]:
     return find_modes(samples.ordered_ns)
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The trial whose modes lie farthest apart, where at least half of the trials have several."""
-    found = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
-    if not found:
+def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+    """The trial whose modes lie farthest apart, where at least half of the trials have several; a wait of all requests."""
+    trials = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
+    if not trials:
         return None
     if cell.operation.mix:
         return Finding(
@@ -119,22 +146,88 @@ def judge(cell: CellEvidence) -> Finding | None:
             " says nothing.",
         )
     is_here = cell.placement.kind == "local"
-    several = [entry for entry in found if len(entry[2]) > 1]
-    if 2 * len(several) >= len(found):
-        return worst(_finding(*entry, len(several), is_here) for entry in several)
-    measured = f"; in {len(several)} of {len(found)} trials there are more" if several else ""
-    return Finding(
+    several = [entry for entry in trials if len(entry[2]) > 1]
+    findings = [_of_all(cell, run, trials)]
+    if 2 * len(several) >= len(trials):
+        findings += [_finding(*entry, len(several), is_here) for entry in several]
+        return worst([finding for finding in findings if finding is not None])
+    measured = f"; in {len(several)} of {len(trials)} trials there are more" if several else ""
+    return findings[0] or Finding(
         verdict="pass",
-        evidence={"trials": len(found), "with_several": len(several)},
+        evidence={"trials": len(trials), "with_several": len(several)},
         explanation=f"Latencies within a trial form one group{measured}.",
     )
+
+
+def _of_all(
+    cell: CellEvidence, run: RunEvidence, trials: Sequence[tuple[TrialEvidence, Part, tuple[Mode, ...]]]
+) -> Finding | None:
+    """A known wait of most requests of most trials; None without one."""
+    if cell.is_open_loop or cell.cell.kind == "codec":
+        return None
+    main = [max(modes, key=lambda mode: mode.share) for _, _, modes in trials]
+    narrow = [mode for mode in main if mode.share > 0.5 and mode.width <= _NARROW]
+    if 2 * len(narrow) <= len(main):
+        return None
+    slow_ns = median(mode.median_ns for mode in narrow) / cell.cell.calls
+    for name, quick_ns, work_ns in _references(cell, run):
+        causes = [
+            cause
+            for cause in causes_of(slow_ns - work_ns, quick_ns)
+            if quick_ns <= _SHORT * cause.least_ms * NS_PER_MS and not cause.is_loss
+        ]
+        if causes:
+            return Finding(
+                verdict="warn",
+                evidence={
+                    "median_ms": slow_ns / NS_PER_MS,
+                    "against": name,
+                    "against_ms": quick_ns / NS_PER_MS,
+                    "causes": [cause.text for cause in causes],
+                },
+                weight=sqrt(slow_ns / quick_ns),
+                explanation=f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} {name}."
+                f" Possible cause: {'; or '.join(cause.text for cause in causes)}.",
+                action=_action(causes),
+            )
+    return None
+
+
+def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, float, float]]:
+    """What requests are held against, how long that takes, and how long work may be that is not in it; ns."""
+    if cell.cell.connection == "reuse":
+        alike = (
+            cell.stack.id,
+            cell.operation.id,
+            cell.placement.id,
+            {**cell.cell.factors, "connection": "per-request"},
+        )
+        for other in run.cells:
+            setting = (other.stack.id, other.operation.id, other.placement.id, other.cell.factors)
+            if setting == alike and other.replies is not None and other.replies.median:
+                yield "on new connections", other.replies.median * NS_PER_MS / cell.cell.calls, 0.0
+    echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
+    known = [ns for ns in echoes if ns]
+    work = [ms for trial in cell.trials if (ms := _work_ms(cell, trial)) is not None]
+    if known and work:
+        yield "for TCP's exchange of the same bodies", median(known), median(work) * NS_PER_MS / cell.cell.calls
+
+
+def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
+    """The most that work of both ends may have added to a request; None where an end counts no CPU time."""
+    cost = trial.summary.cost if trial.summary else None
+    if cost is None or cost.responder_cpu is None or cost.requester_cpu is None:
+        return None
+    store = store_times.of_trial(trial.record)
+    cpu_ms = cost.responder_cpu + cost.requester_cpu  # seconds for a thousand
+    return cell.cell.load.concurrency * cpu_ms + (store.handling if store else 0.0)
 
 
 def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int, is_here: bool) -> Finding:
     retransmits = None if part.done.wire is None else part.done.wire.retransmits
     listed = [f"{quantities.ns(mode.median_ns)} ({quantities.percent(mode.share)})" for mode in modes]
     causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
-    clues = [f"Possible cause: {'; or '.join(causes)}"] if causes else []
+    clues = [f"Possible cause: {'; or '.join(cause.text for cause in causes)}"] if causes else []
     clues += [f"TCP sent {quantities.count(retransmits, 'packet')} again"] if retransmits else []
     because = f" {'; '.join(clues)}." if clues else ""
     return Finding(
@@ -144,41 +237,45 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
             "trials_with_several": trials,
             "medians_ms": [mode.median_ns / NS_PER_MS for mode in modes],
             "shares": [round(mode.share, 4) for mode in modes],
-            "causes": causes,
+            "causes": [cause.text for cause in causes],
             "retransmits": retransmits,
         },
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
         explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
         action="Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
-        + " Against Nagle's algorithm, set TCP_NODELAY or write each message at once." * _is_delayed(causes)
+        f" {_action(causes)}".rstrip()
         if causes
         else "Nothing to do.",
     )
 
 
-def _possible(mode: Mode, fastest: Mode, retransmits: int | None, is_here: bool) -> Iterator[str]:
+def _action(causes: Sequence[Cause]) -> str:
+    actions = {
+        DELAYED: "Against Nagle's algorithm, set TCP_NODELAY or write each message at once.",
+        EXPECT: "Send no `Expect` header, or have the responder answer it.",
+    }
+    return " ".join(text for cause, text in actions.items() if cause in causes)
+
+
+def _possible(mode: Mode, fastest: Mode, retransmits: int | None, is_here: bool) -> Iterator[Cause]:
     """The causes that the mode's duration allows, and the packets sent again: a lost one for at least every other request.
 
     Over a distance the responder's packets, which the requester does not count, may be lost as well.
     """
-    for text in causes_of(mode.median_ns, fastest.median_ns):
+    for cause in causes_of(mode.median_ns, fastest.median_ns):
         known = retransmits is not None and (is_here or retransmits == 0)
-        if "lost" not in text or not known or 2 * (retransmits or 0) >= mode.count:
-            yield text
+        if not cause.is_loss or not known or 2 * (retransmits or 0) >= mode.count:
+            yield cause
 
 
-def _is_delayed(causes: Sequence[str]) -> bool:
-    return any("delayed" in cause for cause in causes)
-
-
-def causes_of(slow_ns: float, quick_ns: float) -> tuple[str, ...]:
-    """What a request that took `slow_ns` may have waited for where others took `quick_ns`: all that fit, none if not known.
+def causes_of(slow_ns: float, quick_ns: float) -> tuple[Cause, ...]:
+    """Return what a request that took `slow_ns` may have waited for where others took `quick_ns`; empty if not known.
 
     Up to one round trip comes on top, which is no longer than `quick_ns`.
     """
     extra_ms = (slow_ns - quick_ns) / NS_PER_MS
-    return tuple(text for least, most, text in _CAUSES if least <= extra_ms <= most + quick_ns / NS_PER_MS)
+    return tuple(c for c in _CAUSES if c.least_ms <= extra_ms <= c.most_ms + quick_ns / NS_PER_MS)
 
 
 NAME = "latency modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

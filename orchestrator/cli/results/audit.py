@@ -29,11 +29,14 @@ def audit(
     html: Annotated[Path | None, typer.Option(help="Write a page to this file too.")] = None,
     figures: Annotated[bool, typer.Option(help="Show every figure that was examined, sound ones too.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit 1 where something is contradicted or impossible.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Examine published figures, claim by claim: supported, contradicted, impossible, or undetermined."""
     from orchestrator.audit import examine
-    from orchestrator.audit.assessment import SEVERITY
+    from orchestrator.audit.assessment import ACCUSING, SEVERITY
     from orchestrator.audit.model import json_schema_text, read
     from orchestrator.errors import UsageError
 
@@ -57,6 +60,8 @@ def audit(
 
         write_audit_page(published, result, html)
         console.progress(f"written to {html}")
+    if exit_code and any(result.count(verdict) for verdict in ACCUSING):
+        raise typer.Exit(1)
 
 
 def _print(assessment: Assessment, before: Assessment | None) -> None:

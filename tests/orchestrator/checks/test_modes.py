@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.checks.latency.modes import causes_of, find_modes
+from orchestrator.checks.latency.modes import DELAYED, EXPECT, LOST, causes_of, find_modes
+from orchestrator.summarise import summarise
+from tests.support.runs import a_run
 
 MS = 1_000_000
 
@@ -39,10 +41,46 @@ def test_two_and_three_groups_are_told_apart_with_their_shares():
 
 
 def test_a_distance_is_added_to_a_retransmission_time_out():
-    assert "retransmission" in " ".join(causes_of(30 * MS + 285 * MS, 30 * MS))
+    assert causes_of(30 * MS + 285 * MS, 30 * MS) == (LOST,)
     assert causes_of(120 * MS, 0.1 * MS) == ()
+    assert causes_of(500 * MS, 250 * MS) == (DELAYED, LOST)
 
 
-def test_where_a_duration_allows_two_causes_both_are_named():
-    both = causes_of(500 * MS, 250 * MS)
-    assert [("delayed" in text, "retransmission" in text) for text in both] == [(True, False), (False, True)]
+def kept_connections_wait(extra_ms, cpu_ms=0.0):
+    """Every request on a kept connection takes so much longer, and so much of that is CPU time of the responder."""
+
+    def spoil(draft):
+        if draft.cell.connection != "reuse":
+            return
+        rows = draft.columns
+        n = rows["sequence"].size
+        shift = np.arange(n) * int(extra_ms * MS)
+        rows["sent_ns"] = rows["sent_ns"] + shift
+        rows["intended_ns"] = rows["sent_ns"]
+        rows["received_ns"] = rows["received_ns"] + shift + int(extra_ms * MS)
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += int(n * extra_ms * MS)
+        draft.stats["cpu_s"] += n * cpu_ms / 1e3
+
+    return spoil
+
+
+BOTH = {"calls": [{"connection": "reuse"}, {"connection": "per-request"}]}
+
+
+@pytest.mark.parametrize(
+    ("extra_ms", "cpu_ms", "planned", "cause"),
+    [
+        (43.5, 0, {}, DELAYED),
+        (43.5, 0, BOTH, DELAYED),
+        (1003, 0, {}, EXPECT),
+        (43.5, 43, {}, None),
+        (70, 0, BOTH, None),
+        (5, 0, BOTH, None),
+    ],
+)
+def test_a_wait_of_all_requests_has_its_cause_by_the_floor_or_by_new_connections(extra_ms, cpu_ms, planned, cause):
+    run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms), stacks=("rest",), **planned)
+    (kept, *_) = (r for r in summarise(run).checks if r.name == "latency modes" and "per-request" not in r.cell)
+    assert kept.verdict == ("warn" if cause else "pass")
+    assert kept.evidence.get("causes", []) == ([cause.text] if cause else [])

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.results import audit
@@ -37,6 +38,14 @@ def test_a_page_is_written_beside_what_is_printed(tmp_path, out):
     audit.audit(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
     assert (tmp_path / "audit.html").read_text().startswith("<!DOCTYPE html>")
     assert "undetermined" in out.getvalue()
+
+
+def test_the_exit_code_tells_whether_something_is_contradicted():
+    audit.audit(AUDITS / "keep-alive.yaml", exit_code=True)
+    audit.audit(AUDITS / "six-protocols-article.yaml")
+    with pytest.raises(typer.Exit) as exit_:
+        audit.audit(AUDITS / "six-protocols-article.yaml", exit_code=True)
+    assert exit_.value.exit_code == 1
 
 
 def test_a_file_is_needed():
