@@ -10,6 +10,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.catalogue.source_lines import Counted, counted
 from orchestrator.experiment.plan.plan import Plan, Stack
 from orchestrator.questions.base import Basis, Question
+from services.python.contract.judgement import Judgement
 
 
 @dataclass(frozen=True, kw_only=True)
