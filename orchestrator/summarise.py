@@ -22,6 +22,7 @@ from orchestrator.questions.base import Basis, Sampled
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.distance.links import Delivered, delivered
+from orchestrator.questions.stalls import find as stalls
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
 
@@ -34,7 +35,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(run, observers, {} if searched is None else {probes.NAME: probes.observe})
+    evidence = collect(run, observers, {of.NAME: of.observe for of in ((stalls,) if searched is None else (probes,))})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:

@@ -16,6 +16,7 @@ from orchestrator.questions.saturation import find as saturation
 from orchestrator.questions.scorecard import find as scorecard
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.stability import find as stability
+from orchestrator.questions.stalls import find as stalls
 from orchestrator.questions.timing_rules import find as timing_rules
 from orchestrator.questions.until import find as until
 from orchestrator.shapes import decode_json
@@ -26,6 +27,7 @@ QUESTIONS: tuple[Question[Any], ...] = (
     axes.QUESTION,
     distance.QUESTION,
     saturation.QUESTION,
+    stalls.QUESTION,
     capacity.QUESTION,
     stability.QUESTION,
     shares.QUESTION,

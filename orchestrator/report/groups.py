@@ -15,8 +15,8 @@ from operator import attrgetter
 
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
-from orchestrator.findings import naming
-from orchestrator.findings.block_values import by_median
+from orchestrator.findings import naming, validity
+from orchestrator.findings.block_values import fastest_first
 from orchestrator.findings.naming import units
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for
@@ -284,7 +284,7 @@ def _group(
     ids = {cell.id for cell in cells}
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
-    ordered = sorted(cells, key=by_median)
+    ordered = fastest_first(cells, validity.invalid_cells(summary.cells, summary.checks))
     shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
     is_floor_shown = any(floor.kind == "tcp" for floor in floors)
     externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}

@@ -27,7 +27,6 @@ from orchestrator.findings.naming import in_phrases, of_rates
 from orchestrator.findings.opening import NOT_TOLD, STEPS
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.questions.distance import words as distance_words
 from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.questions.evolution.words import said
 from orchestrator.questions.shares import words as share_words
@@ -185,7 +184,6 @@ _GLOBALS: dict[str, object] = {
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),
     "why": reasons.why,
-    "window_words": distance_words.window,
     "words": quantities,
 }
 

@@ -16,6 +16,10 @@ from orchestrator.findings.ranking import Figure, Ranking, by_factor, rankings
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.saturation import words as saturation
+from orchestrator.questions.saturation.find import QUESTION as SATURATION
+from orchestrator.questions.stalls import words as stalls
+from orchestrator.questions.stalls.find import QUESTION as STALLS
 from orchestrator.wording import along_axis, grounds, left_out, one_setting, other_questions, several_settings
 from orchestrator.wording.phrasing import Line, capital, some
 from orchestrator.wording.reasons import clause
@@ -88,7 +92,7 @@ def answer(summary: RunSummary) -> Answer:
     first, rest = _lines(summary, compared, others)
     return replace(
         frame,
-        lines=_fitting([*first, *caution, *rest]),
+        lines=_fitting([*first, *caution, *_beside(summary), *rest]),
         tables=tables(summary),
         left_out=failed.left_out if failed else "",
         fastest=_fastest([ranking for ranking in compared if ranking.tiers]),
@@ -147,6 +151,15 @@ def _lines(
     return first, _grounds(summary, ranked, distances)
 
 
+def _beside(summary: RunSummary) -> list[Line]:
+    """Where more load brings no more replies, and what a closed loop hides."""
+    texts = {
+        "Saturation": saturation.headline(SATURATION.of(summary)),
+        "Stalls": stalls.sentence(STALLS.of(summary)),
+    }
+    return [Line(head, text) for head, text in texts.items() if text]
+
+
 def _grounds(
     summary: RunSummary, ranked: Sequence[Ranking], distances: Distances, *, is_worth: bool = True
 ) -> list[Line]:
@@ -163,15 +176,16 @@ def _grounds(
 
 
 def _fitting(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """Five lines at most: sides beside the fastest share one, then what a difference is worth is left out."""
+    """Five lines at most: sides beside the fastest share one, then worth and subject of a difference are left out."""
     if len(lines) > MOST_LINES:
         beside = [line for line in lines[1:] if line.head in _BESIDE]
         if len(beside) > 1:
             text = " ".join(capital(line.text) if line.head == "Undecided" else line.sentence for line in beside)
             merged = Line("Others", text)
             lines = [lines[0], merged, *(line for line in lines[1:] if line.head not in _BESIDE)]
-    if len(lines) > MOST_LINES:
-        lines = [line for line in lines if line.head != "In practice"]
+    for head in ("In practice", "Compares"):
+        if len(lines) > MOST_LINES:
+            lines = [line for line in lines if line.head != head]
     return tuple(lines[:MOST_LINES])
 
 

@@ -47,7 +47,6 @@ _PARTS: Mapping[str, Callable[[RunSummary], Any]] = {
     "saturation": SATURATION.of,
     "curves": AXES.of,
     "round_trips": lambda summary: DISTANCE.of(summary).round_trips,
-    "windows": lambda summary: DISTANCE.of(summary).windows,
     "links": lambda summary: DISTANCE.of(summary).links,
     "timing_rules": TIMING_RULES.of,
     "client_shares": CLIENTS.of,

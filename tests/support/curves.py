@@ -9,7 +9,6 @@ from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
 from orchestrator.questions.distance.find import Distance, OpeningStep, RoundTrips
 from orchestrator.questions.distance.links import Delivered
-from orchestrator.questions.distance.windows import WindowFit
 from orchestrator.statistics.terms import Interval
 from tests.support.summaries import a_run
 
@@ -109,28 +108,6 @@ ROUND_TRIPS = (
     ),
 )
 
-WINDOWS = (
-    WindowFit(
-        stack="grpc",
-        label="grpc",
-        setting="transfer · far · connections kept open · HTTP/2 windows of 64 KiB",
-        placement="far",
-        way="request",
-        window=65_536,
-        sizes=3,
-        blocks=5,
-        rtt=30.1,
-        per_round_trip=65_012.5,
-        interval=(64_800.25, 65_224.75),
-        mb_per_s=2.159883,
-        expected_mb_per_s=2.177276,
-        of_window=0.99201,
-        at_zero=1.5,
-        off_line=0.42,
-        side="as",
-    ),
-)
-
 LINKS = (
     Delivered(
         placement="distance-20ms",
@@ -150,5 +127,5 @@ LINKS = (
 
 def a_run_with_curves() -> RunSummary:
     """A run that shows both axes, round trips, windows and links."""
-    distance = Distance(round_trips=ROUND_TRIPS, windows=WINDOWS, links=LINKS)
+    distance = Distance(round_trips=ROUND_TRIPS, links=LINKS)
     return replace(a_run(stacks=2), findings={"axes": (DISTANCE, SIZES), "distance": distance})

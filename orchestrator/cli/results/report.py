@@ -67,12 +67,11 @@ def report(
         summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
         pages.append(write_page(page(dataset), path))
         (console.progress if line or markdown == STDOUT else console.result)(str(pages[-1]))
-        card = SCORECARD.of(summary)
         entry: dict[str, Any] = {
             "run": summary.run_id,
             "report": str(pages[-1]),
             "samples": {"inside": dataset.inside, "of": dataset.of},
-            "scorecard": card and asdict(card),
+            "scorecard": [asdict(stack) for stack in SCORECARD.of(summary)],
         }
         shown = dataset.summary()
         if pictures is not None:

@@ -196,7 +196,7 @@ def found_rates(
         if cell.find is not None and of_cell:
             found.append(_found(plan, cell, cell.find, sorted(of_cell), trials, cells, checks))
     order = list(dict.fromkeys((one.setting, one.goals) for one in found))
-    return tuple(sorted(found, key=lambda one: order.index((one.setting, one.goals))))
+    return tuple(sorted(found, key=lambda rate: (order.index((rate.setting, rate.goals)), bool(rate.invalid))))
 
 
 # ---- one cell

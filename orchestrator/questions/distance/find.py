@@ -24,7 +24,6 @@ from orchestrator.questions.axes.axis import AXES, DISTANCE
 from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.distance.links import Delivered, delivered, floors_by_block
-from orchestrator.questions.distance.windows import WindowFit, window_fits
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.statistics.terms import Interval
 
@@ -179,10 +178,9 @@ def _steps(members: Sequence[Placed], floors: Floors) -> Iterator[OpeningStep]:
 
 @dataclass(frozen=True, kw_only=True)
 class Distance:
-    """How many round trips requests take, what passes in one, and what the links between hosts were."""
+    """How many round trips requests take, and what the links between hosts were."""
 
     round_trips: tuple[RoundTrips, ...] = ()
-    windows: tuple[WindowFit, ...] = ()
     links: tuple[Delivered, ...] = ()
 
 
@@ -194,7 +192,6 @@ def _find(basis: Basis) -> Distance:
     floors = floors_by_block(readings)
     return Distance(
         round_trips=round_trips(plan, cells, floors, basis.invalid),
-        windows=window_fits(plan, cells, floors, basis.invalid),
         links=delivered(plan, readings),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
@@ -48,7 +48,7 @@ def _row(series: LoadSeries, place: int, point: LoadPoint) -> tuple[str, ...]:
         point.load_text.removesuffix(" in flight"),
         *(offered if series.is_open else ()),
         _rate(point.throughput_per_s),
-        "-" if point.interval is None else " to ".join(quantities.rate(bound) for bound in point.interval),
+        _bounds(point) or "-",
         _share(point.of_highest, point.of_highest_interval),
         *("-" if value is None else unit.text(value) for value in (point.median, point.p99)),
         *((_of_client(point.client_share),) if series.has_client_shares else ()),
@@ -83,6 +83,10 @@ def _rate(value: float | None) -> str:
     return "-" if value is None else quantities.rate(value)
 
 
+def _bounds(point: LoadPoint) -> str:
+    return " to ".join(map(quantities.rate, point.interval or ()))
+
+
 def _share(value: float | None, interval: Bounds | None) -> str:
     if value is None:
         return "-"
@@ -94,6 +98,29 @@ def _share(value: float | None, interval: Bounds | None) -> str:
 
 # ---- sentences
 
+_LIMITS: Mapping[Limit | None, str] = {
+    "responder": "the responder's CPU limits it",
+    "requester": "the requester's CPU limits it",
+    "both": "the CPUs of both ends limit it",
+    "neither": "neither CPU limits it: the responder waits",
+    "unknown": "its limit is not known",
+}
+_MOST = 3  # series in one line
+
+
+def headline(every: Sequence[LoadSeries]) -> str:
+    """Return the plateau of each series that reached one, and its limit; empty without one."""
+    several = len({series.setting for series in every}) > 1
+    clauses = [
+        f"{series.stack_label}{f', {series.setting}' if several else ''}: plateau"
+        f" {quantities.rate(series.points[series.highest].throughput_per_s or 0.0)}/s from"
+        f" {series.points[series.knee].load_text}; {_LIMITS[series.limit]}"
+        for series in every
+        if series.highest is not None and series.knee is not None and series.is_reached
+    ]
+    more = f". {len(clauses) - _MOST} more" if len(clauses) > _MOST else ""
+    return f"{'. '.join(clauses[:_MOST])}{more}." if clauses else ""
+
 
 def sentences(series: LoadSeries) -> Iterator[str]:
     """Yield up to which rate a stack keeps up, its highest throughput, its knee, and what was left out."""
@@ -104,83 +131,34 @@ def sentences(series: LoadSeries) -> Iterator[str]:
         yield f"{label}: no knee: fewer than three loads are left that the same blocks measured."
     else:
         best = points[series.highest]
-        interval = (
-            f" (95 % interval {' to '.join(quantities.rate(bound) for bound in best.interval)})"
-            if best.interval
-            else ""
-        )
-        yield (
-            f"{label} gives at most {quantities.rate(best.throughput_per_s or 0.0)} replies/s, at "
-            f"{best.load_text}{interval}."
-        )
+        rate, bounds = quantities.rate(best.throughput_per_s or 0.0), _bounds(best)
+        yield f"{label} gives at most {rate} replies/s, at {best.load_text}{bounds and f' (95 % interval {bounds})'}."
         yield _knee(series, points[series.knee])
-    for point in points:
-        if point.left_out:
-            yield f"Left out at {point.load_text}: {point.left_out}."
+    yield from (f"Left out at {point.load_text}: {point.left_out}." for point in points if point.left_out)
 
 
 def _knee(series: LoadSeries, knee: LoadPoint) -> str:
-    margin = quantities.margin(series.margin)
-    if not series.is_reached and knee.keeps_up is False:
-        sound = [point.load_text for point in series.points if not point.left_out]
-        return (
-            f"Its knee is not reached at a rate it keeps up with: it lies between {sound[-2]} and {sound[-1]}; "
-            f"at the latter {_limit_in_words(series.limit, knee)}."
-        )
     if not series.is_reached:
-        return (
-            f"Its knee is not reached up to {knee.load_text}: every smaller load gives less than that by more than {margin}"
-            f"{_earliest(series)}."
-        )
-    share = f"{quantities.percent(knee.of_highest or 1.0)} of the highest"
-    if knee.of_highest_interval:
-        low, high = knee.of_highest_interval
-        share += f" (95 % interval {quantities.percent(low)} to {quantities.percent(high)})"
-    text = f"Its knee is at {knee.load_text}, the smallest load within {margin} of the highest"
-    text += ": it is the highest" if series.knee == series.highest else f": {share}"
-    text += f"; there {_limit_in_words(series.limit, knee)}."
-    if series.knee == 0 and knee.load > 1:
-        text += " It is the smallest load measured: the knee may lie lower."
-    if series.knee_from is None or series.knee_by is None:
-        return f"{text} Fewer than three blocks: no interval."
-    if series.knee_from != series.knee_by:
-        ends = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
-        last = max(place for place, point in enumerate(series.points) if not point.left_out)
-        text += f" By the intervals it lies from {' to '.join(ends)}"
-        text += ", or is not reached." if series.knee_by == last else "."
-    return text
-
-
-def _earliest(series: LoadSeries) -> str:
-    """Where the intervals leave it open that the knee comes sooner."""
-    if series.knee_from is None:
-        return " (fewer than three blocks: no interval)"
-    if series.knee_from == series.knee:
-        return ""
-    return f" on average, but by the intervals it may lie at {series.points[series.knee_from].load_text} already"
-
-
-def _limit_in_words(limit: Limit | None, point: LoadPoint) -> str:
-    return limit_in_words(limit, point.responder_cpu, point.requester_cpu, is_busy=point.is_busy)
+        return f"Its knee is not reached up to {knee.load_text}."
+    between = "no interval: fewer than three blocks"
+    if series.knee_from is not None and series.knee_by is not None:
+        ends = dict.fromkeys(series.points[place].load_text for place in (series.knee_from, series.knee_by))
+        between = f"95 % interval {' to '.join(ends)}"
+    limit = limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu, is_busy=knee.is_busy)
+    margin = quantities.margin(series.margin)
+    return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
 
 
 def limit_in_words(
     limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None, *, is_busy: bool
 ) -> str:
-    """Which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
+    """Return which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
-    busy = f"{', '.join(shares)} of a core"
-    if limit == "both":
-        return f"the CPU of both ends limits it ({busy})"
-    if limit in ("responder", "requester"):
-        return f"the {limit}'s CPU limits it ({busy})"
-    but = ", but the machine was busy, and a process that gets no CPU time looks idle" if is_busy else ""
-    if limit == "neither":
-        return f"neither end's CPU limits it ({busy}){but}"
-    return f"whether a CPU limits it is not known ({busy}){but}"
+    but = ", but the machine was busy" if is_busy and limit in ("neither", "unknown") else ""
+    return f"{_LIMITS[limit]} ({', '.join(shares)} of a core){but}"
 
 
 def _keeps_up(series: LoadSeries) -> str:
@@ -189,11 +167,12 @@ def _keeps_up(series: LoadSeries) -> str:
     if not points:
         return f"{series.stack_label}: no sound load, so its capacity is unknown."
     if series.keeps_up_to is None:
-        said = f"{series.stack_label} does not keep up even with {points[0].load_text}"
+        lead = f"{series.stack_label} does not keep up even with {points[0].load_text}"
     else:
-        upto = series.points[series.keeps_up_to].load_text
-        said = f"{series.stack_label} keeps up to {upto}{'' if beyond else ', the greatest rate measured'}"
-    return f"{said}; beyond capacity: {quantities.listed(beyond)}." if beyond else f"{said}."
+        lead = f"{series.stack_label} keeps up to {series.points[series.keeps_up_to].load_text}"
+    return (
+        f"{lead}; beyond capacity: {quantities.listed(beyond)}." if beyond else f"{lead}, the greatest rate measured."
+    )
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

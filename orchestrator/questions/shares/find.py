@@ -1,16 +1,16 @@
 """How much of the spread between median latencies is the protocol's, and how much each end's language's.
 
-In every setting the largest complete part of the matrix of protocols and languages is decomposed (`estimates`), by the
-blocks in which all of its cells have a median. The stack that the experiment names first for a language represents it.
-Whether cells lie apart at all, and whether a change of language goes further than one of the protocol, is corrected over
-the run.
+In every setting a complete part of the matrix of protocols and languages is decomposed (`estimates`), by the blocks in
+which all of its cells have a median. The stack that the experiment names first for a language represents it. Whether cells
+lie apart at all, and whether a change of language goes further than one of the protocol, is corrected over the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from itertools import product
+from math import exp, log, prod, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -21,15 +21,14 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block, moved, why_no_value
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
-from orchestrator.questions.shares import complete_matrix
 from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate, decompose
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
-from orchestrator.statistics.terms import Interval, Reason, ReasonKind
+from orchestrator.statistics.terms import Interval
 
 FactorName = Literal["protocol", "responder", "requester"]
 Standing = Literal["more", "less", "not resolved"]
-WhyNot = Literal["", "too many levels", "incomplete", "few blocks", "not apart"]
+WhyNot = Literal["", "incomplete", "few blocks", "not apart"]
 Key = tuple[str, str, str]
 """A place in the matrix: protocol, responder's language, requester's language."""
 
@@ -39,7 +38,7 @@ _LANGUAGES = frozenset({"responder", "requester"})
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What an effect carries: that of one factor, or the interaction of several beyond what each does alone."""
+    """The share of one factor, or of the interaction of several beyond their own effects."""
 
     factors: tuple[FactorName, ...]
     share: float
@@ -48,10 +47,10 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """How far a change of one factor usually goes: the root mean square ratio between two of its levels.
+    """The root mean square ratio between two levels of a factor, which does not grow with their number as a share does.
 
-    It does not grow with the number of levels, as a share does. `beyond`: of a language, whether it goes further than a
-    change of the protocol, by the interval of the difference (Holm over the run); None where not both vary.
+    `beyond`: of a language, whether its change goes further than one of the protocol (Holm over the run); None where not
+    both vary.
     """
 
     factor: FactorName
@@ -61,26 +60,11 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut:
-    """A cell that takes no part: for a `reason`, as another stack stands for its languages, or as it has `gaps` beside it.
-
-    `gaps`: factors and levels of which not every cell is there. Without any, its responder's language is not known.
-    """
-
-    cell: str
-    stack: str  # label
-    reason: Reason | None = None
-    instead: str = ""
-    gaps: tuple[tuple[FactorName, str], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Shares:
     """One setting's matrix of protocols and languages.
 
-    `factors` has the levels of those that vary in its largest complete part. `apart`: e to the SD between the cells' logs,
-    so that 2 means a factor of two either way is usual. `interactions`: all of them together. With `why_not` nothing is
-    known of the shares.
+    `factors` has the levels of those that vary in its complete part. `apart`: e to the SD between the cells' logs. With
+    `why_not` nothing is known of the shares. `left_out`: labels of stacks outside of the complete part.
     """
 
     setting: str
@@ -93,28 +77,7 @@ class Shares:
     interactions: Share | None = None
     changes: tuple[Change, ...] = ()
     why_not: WhyNot = ""
-    left_out: tuple[LeftOut, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Matrix:
-    """The cells of a setting, each in its place; `usable`: those with medians that can be compared."""
-
-    setting: str
-    by_key: Mapping[Key, CellSummary]
-    usable: Mapping[Key, CellSummary]
-    left_out: tuple[LeftOut, ...]
-
-    @property
-    def levels(self) -> tuple[tuple[str, ...], ...]:
-        """Of each factor, in the order of the plan."""
-        return tuple(tuple(dict.fromkeys(key[place] for key in self.by_key)) for place in range(len(FACTORS)))
-
-    @property
-    def is_crossed(self) -> bool:
-        """Whether a language and something else varies."""
-        varies = [len(levels) > 1 for levels in self.levels]
-        return sum(varies) > 1 and any(varies[1:])
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,9 +106,9 @@ class _Estimated:
         }
 
 
-def shares(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> tuple[Shares, ...]:
+def shares(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> tuple[Shares, ...]:
     """Return the shares of each setting in which languages and another factor vary; `invalid` by a cell's id."""
-    estimated = [_estimated(matrix) for matrix in _matrices(plan, cells, invalid) if matrix.is_crossed]
+    estimated = _estimates(plan, cells, invalid)
     levels = intervals.holm_levels([each.p_value for each in estimated])
     is_apart = [
         each.decomposition is not None and each.decomposition.variance.interval(level)[0] > 0
@@ -171,84 +134,74 @@ def shares(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Seque
     return tuple(complete)
 
 
-def _matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> list[_Matrix]:
+def _estimates(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> list[_Estimated]:
+    """Each setting in which a language and something else varies."""
     known = contrasts.languages_of_stacks({"resolved": plan.resolved})
-    stacks = {stack.id: stack for stack in plan.stacks if stack.control_of is None}
-    groups: dict[tuple[object, ...], list[CellSummary]] = {}
+    stacks = {stack.id for stack in plan.stacks if stack.control_of is None}
+    groups: dict[tuple[object, ...], dict[Key, CellSummary]] = {}
+    stacks_of: dict[tuple[object, ...], dict[str, None]] = {}
     for cell in cells:
         if cell.stack in stacks and cell.kind in ("call", "task"):
             # A responder's usual library for PostgreSQL comes with its language, as where stacks are compared.
-            call = tuple(None if value in OWN_DRIVERS else value for value in cell.call)
-            groups.setdefault((*cell.place, call), []).append(cell)
-    matrices = []
-    for members in groups.values():
-        by_key: dict[Key, CellSummary] = {}
-        usable: dict[Key, CellSummary] = {}
-        left: list[LeftOut] = []
-        most = max(len(by_block(cell.trials, "median")) for cell in members)
-        for cell in members:
-            ends = known.get(cell.stack)
-            key = (cell.protocol, *(ends or ("", "")))
-            outside = LeftOut(cell=cell.id, stack=cell.stack_label)
-            if ends is None:
-                left.append(outside)
-            elif key in by_key:
-                left.append(replace(outside, instead=by_key[key].stack_label))
-            else:
-                by_key[key] = cell
-                reason = _unusable(cell, invalid.get(cell.id, ()), min(most, FEWEST_BLOCKS), plan.matters)
-                if reason is None:
-                    usable[key] = cell
-                else:
-                    left.append(replace(outside, reason=reason))
-        matrices.append(_Matrix(setting=members[0].setting, by_key=by_key, usable=usable, left_out=tuple(left)))
-    return matrices
+            setting = (*cell.place, tuple(None if value in OWN_DRIVERS else value for value in cell.call))
+            stacks_of.setdefault(setting, {})[cell.stack_label] = None
+            if ends := known.get(cell.stack):
+                groups.setdefault(setting, {}).setdefault((cell.protocol, *ends), cell)
+    estimated = []
+    for setting, by_key in groups.items():
+        varies = [len({key[place] for key in by_key}) > 1 for place in range(len(FACTORS))]
+        if sum(varies) > 1 and any(varies[1:]):
+            most = max(len(by_block(cell.trials, "median")) for cell in by_key.values())
+            fewest = max(1, min(most, FEWEST_BLOCKS))
+            usable = {key: cell for key, cell in by_key.items() if _is_usable(cell, invalid, fewest, plan.matters)}
+            estimated.append(_estimated(next(iter(by_key.values())).setting, usable, list(stacks_of[setting])))
+    return estimated
 
 
-def _unusable(cell: CellSummary, failed: Sequence[str], fewest: int, margin: float) -> Reason | None:
-    """Return why a cell cannot take part; None where it can."""
-    if failed:
-        return Reason(kind=ReasonKind.INVALID, cells=(cell.id,), names=tuple(failed))
-    if reason := why_no_value(cell, "median") or moved(cell, "median", margin):
-        return reason
-    blocks = len(by_block(cell.trials, "median"))
-    if blocks and blocks >= fewest:
-        return None
-    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(cell.id,), numbers={"blocks": blocks, "needed": fewest})
+def _is_usable(cell: CellSummary, invalid: Container[str], fewest: int, margin: float) -> bool:
+    has_value = why_no_value(cell, "median") is None and moved(cell, "median", margin) is None
+    return cell.id not in invalid and has_value and len(by_block(cell.trials, "median")) >= fewest
 
 
-def _estimated(matrix: _Matrix) -> _Estimated:
-    """Decompose the medians of the largest complete part of a matrix."""
-    why_not: WhyNot = "incomplete"
-    try:
-        part = complete_matrix.largest(matrix.usable.keys(), matrix.levels) or ()
-    except complete_matrix.TooManyLevelsError:
-        part, why_not = (), "too many levels"
-    keys = [(p, r, q) for p in part[0] for r in part[1] for q in part[2]] if part else []
-    outside = [key for key in matrix.usable if key not in keys] if part else []
-    base = Shares(
-        setting=matrix.setting,
-        factors={name: levels for name, levels in zip(FACTORS, part, strict=False) if len(levels) > 1},
-        cells=len(keys),
-        why_not="" if part else why_not,
-        left_out=(*matrix.left_out, *(_outside(matrix, key, part) for key in outside)),
-    )
-    if not part:
-        return _Estimated(shares=base, decomposition=None)
-    medians = [by_block(matrix.usable[key].trials, "median") for key in keys]
+def complete_part(keys: Sequence[Key]) -> tuple[tuple[str, ...], ...]:
+    """Return levels of each factor of which every combination is there: the level with most gaps is left out, repeatedly."""
+    levels = [list(dict.fromkeys(key[place] for key in keys)) for place in range(len(FACTORS))]
+    there = set(keys)
+    while gaps := [key for key in product(*levels) if key not in there]:
+        missing = [
+            (sum(key[place] == level for key in gaps) * len(of_factor), place, number)
+            for place, of_factor in enumerate(levels)
+            for number, level in enumerate(of_factor)
+            if len(of_factor) > 1
+        ]
+        _, place, number = max(missing)
+        del levels[place][number]
+    return tuple(map(tuple, levels))
+
+
+def _estimated(setting: str, usable: Mapping[Key, CellSummary], stacks: Sequence[str]) -> _Estimated:
+    """Decompose the medians of a complete part of a matrix."""
+    part = complete_part(list(usable)) if usable else ()
+    factors = {name: levels for name, levels in zip(FACTORS, part, strict=False) if len(levels) > 1}
+    if len(factors) < 2:
+        shares = Shares(setting=setting, factors={}, cells=0, why_not="incomplete", left_out=tuple(stacks))
+        return _Estimated(shares=shares, decomposition=None)
+    kept = [usable[protocol, responder, requester] for protocol, responder, requester in product(*part)]
+    medians = [by_block(cell.trials, "median") for cell in kept]
     blocks = sorted(set.intersection(*(set(values) for values in medians)))
-    base = replace(base, blocks=len(blocks))
+    labels = {cell.stack_label for cell in kept}
+    shares = Shares(
+        setting=setting,
+        factors=factors,
+        cells=prod(map(len, part)),
+        blocks=len(blocks),
+        left_out=tuple(label for label in stacks if label not in labels),
+    )
     if len(blocks) < FEWEST_BLOCKS:
-        return _Estimated(shares=replace(base, why_not="few blocks"), decomposition=None)
-    shape = [len(levels) for levels in base.factors.values()]
-    logs = np.array([[log(values[block]) for values in medians] for block in blocks]).reshape(len(blocks), *shape)
-    return _Estimated(shares=base, decomposition=decompose(logs))
-
-
-def _outside(matrix: _Matrix, key: Key, part: complete_matrix.Levels) -> LeftOut:
-    """A cell that could be compared, with the levels by which it is outside of the complete part."""
-    gaps = ((name, value) for name, value, levels in zip(FACTORS, key, part, strict=True) if value not in levels)
-    return LeftOut(cell=matrix.by_key[key].id, stack=matrix.by_key[key].stack_label, gaps=tuple(gaps))
+        return _Estimated(shares=replace(shares, why_not="few blocks"), decomposition=None)
+    logs = np.array([[log(values[block]) for values in medians] for block in blocks])
+    shape = [len(levels) for levels in factors.values()]
+    return _Estimated(shares=shares, decomposition=decompose(logs.reshape(len(blocks), *shape)))
 
 
 def standings(contrasts: Mapping[tuple[int, FactorName], Estimate]) -> dict[tuple[int, FactorName], Standing]:

@@ -10,7 +10,6 @@ from orchestrator.questions.shares.find import (
     QUESTION,
     Change,
     FactorName,
-    LeftOut,
     Share,
     Shares,
     Standing,
@@ -18,7 +17,7 @@ from orchestrator.questions.shares.find import (
 )
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.statistics.terms import Interval
-from orchestrator.wording.reasons import clause
+from orchestrator.wording.phrasing import capital
 from orchestrator.wording.tables.table import Table, text_table
 
 TITLES: Mapping[FactorName, str] = {
@@ -28,8 +27,8 @@ TITLES: Mapping[FactorName, str] = {
 }
 _PLURALS: Mapping[FactorName, str] = {
     "protocol": "protocols",
-    "responder": "languages that answer",
-    "requester": "languages that ask",
+    "responder": "responder languages",
+    "requester": "requester languages",
 }
 NOTE = (
     "A share is what an effect makes of the variance between the cells' mean logs, corrected for what trials differ by"
@@ -42,20 +41,14 @@ CHANGES = (
     " lies from another, as a factor."
 )
 _WHY_NOT: Mapping[WhyNot, str] = {
-    "too many levels": "The matrix has too many levels to look for its largest complete part.",
     "incomplete": "No part of the matrix is complete: two factors with two levels each, and every cell of them.",
     "few blocks": f"Fewer than {FEWEST_BLOCKS} blocks have a median of every cell.",
     "not apart": "The medians of the cells do not differ significantly.",
 }
-_AT_BOTH_ENDS: Mapping[Standing, str] = {
-    "more": "at both ends language matters more than protocol",
-    "less": "protocol matters more than the language of either end",
-    "not resolved": "whether language or protocol matters more is not resolved at either end",
-}
 _AGAINST: Mapping[Standing, str] = {
     "more": "matters more than the protocol",
     "less": "matters less than the protocol",
-    "not resolved": "may matter more than the protocol or less, which is not resolved",
+    "not resolved": "does not differ significantly from the protocol",
 }
 
 
@@ -65,55 +58,36 @@ def title(share: Share) -> str:
 
 
 def sentences(shares: Shares) -> tuple[str, ...]:
-    """Return ways to say whose the spread between the median latencies is, the longest first."""
+    """Return how the spread between the median latencies is shared, the longer sentence first."""
     if shares.why_not:
         return ()
-    verdict = _verdict(shares)
-    alone = sorted((share for share in shares.shares if len(share.factors) == 1), key=lambda share: -share.share)
-    parts = [f"the {title(share)} {'' if place else 'carries '}{text(share)}" for place, share in enumerate(alone)]
+    parts = sorted((share for share in shares.shares if len(share.factors) == 1), key=lambda share: -share.share)
+    texts = [f"{TITLES[share.factors[0]]} {text(share)}" for share in parts]
     if shares.interactions is not None:
-        parts.append(f"their interactions {text(shares.interactions)}")
-    carried = f"of the spread between the median latencies of {matrix(shares)}, {quantities.listed(parts)}"
-    first = f"{verdict}: {carried}" if verdict else carried
-    return (f"{first[0].upper()}{first[1:]}.", *([f"{verdict[0].upper()}{verdict[1:]}."] if verdict else []))
-
-
-def _verdict(shares: Shares) -> str:
-    """Whether a language does more than the protocol, as the beginning of a sentence; empty where not both vary."""
-    standings = {change.factor: change.beyond for change in shares.changes if change.beyond is not None}
-    if not standings:
-        return ""
-    if len(standings) > 1 and len(set(standings.values())) == 1:
-        lead = _AT_BOTH_ENDS[next(iter(standings.values()))]
-    else:
-        lead = "; ".join(f"the {TITLES[name]} {_AGAINST[standing]}" for name, standing in standings.items())
+        texts.append(f"their interactions {text(shares.interactions)}")
+    carried = f"shares of the spread between the medians of {matrix(shares)}: {quantities.listed(texts)}"
+    verdict = "; ".join(
+        f"the {TITLES[change.factor]} {_AGAINST[change.beyond]}"
+        for change in shares.changes
+        if change.beyond is not None
+    )
+    if not verdict:
+        return (f"{capital(carried)}.",)
     far = sorted(shares.changes, key=lambda change: -change.times)
-    return f"{lead} (a change of {quantities.listed([f'the {TITLES[c.factor]} {quantities.ratio(c.times)}' for c in far])})"
+    changes = quantities.listed([f"the {TITLES[c.factor]} {quantities.ratio(c.times)}" for c in far])
+    verdict = f"{capital(verdict)} (a change of {changes})"
+    return f"{verdict}. {capital(carried)}.", f"{verdict}."
 
 
 def matrix(shares: Shares) -> str:
-    """Return how large the part is that shares are of: `2 protocols × 3 languages that answer × 3 languages that ask`."""
+    """Return how large the part is that shares are of: `2 protocols × 3 responder languages × 3 requester languages`."""
     return " × ".join(f"{len(levels)} {_PLURALS[name]}" for name, levels in shares.factors.items())
 
 
 def notes(shares: Shares) -> tuple[str, ...]:
-    """Return why there are no shares, and which cells no share counts: a sentence for each reason."""
-    stacks: dict[str, list[str]] = {}
-    for left in shares.left_out:
-        stacks.setdefault(_why(left), []).append(left.stack)
-    left_out = (f"Left out: {quantities.listed(labels)}: {why}." for why, labels in stacks.items())
-    return (*([_WHY_NOT[shares.why_not]] if shares.why_not else []), *left_out)
-
-
-def _why(left: LeftOut) -> str:
-    if left.reason:
-        return clause(left.reason, {})
-    if left.instead:
-        return f"{left.instead} stands for its languages"
-    if left.gaps:
-        levels = " and ".join(f"{TITLES[name]} {level}" for name, level in left.gaps)
-        return f"not every cell with {levels} is there"
-    return "the language of its responder is not known"
+    """Return why there are no shares, and which stacks no share counts."""
+    left_out = f"Left out, as not every combination has valid medians: {quantities.listed(shares.left_out)}."
+    return (*([_WHY_NOT[shares.why_not]] if shares.why_not else []), *([left_out] if shares.left_out else []))
 
 
 def bounds(interval: Interval) -> str:

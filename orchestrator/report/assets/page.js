@@ -378,7 +378,7 @@
       [...head.parentElement.cells].forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", direction);
       const body = head.closest("table").tBodies[0];
-      const rows = [...body.rows].filter((row) => row.className !== "floor");
+      const rows = [...body.rows].filter((row) => row.className !== "floor" && !row.querySelector("th .invalid"));
       rows.sort((one, other) => order(valueOf(one, head.cellIndex), valueOf(other, head.cellIndex)));
       if (direction === "descending") rows.reverse();
       body.prepend(...rows);

@@ -9,7 +9,7 @@ from functools import cached_property
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
-from orchestrator.findings.block_values import by_median
+from orchestrator.findings.block_values import fastest_first
 from orchestrator.findings.naming import units
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
@@ -51,7 +51,9 @@ class Settings:
         ]
         pairs = [(c.cell, c.reference_cell) for c in self.summary.comparisons if c.statistic == _MEDIAN]
         return tuple(
-            Setting(title, tuple(sorted(cells, key=by_median)), unit or quantities.unit_for(()), self._common(cells))
+            Setting(
+                title, tuple(fastest_first(cells, self.invalid)), unit or quantities.unit_for(()), self._common(cells)
+            )
             for (title, cells), unit in zip(settings.items(), units(medians, pairs), strict=True)
         )
 

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.questions.axes.words import sentence as gap_sentence
 from orchestrator.report import render
-from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, STEP, WINDOWS, a_run_with_curves
+from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, STEP, a_run_with_curves
 from tests.support.findings import with_findings
 from tests.support.pages import Document
 from tests.support.summaries import a_run
@@ -58,28 +58,6 @@ def test_round_trips_and_links_have_their_tables(document):
     assert row["Asked for"].values == [20.0]
     assert row["Measured"].values == [LINKS[0].measured, LINKS[0].low, LINKS[0].high]
     assert row["As asked for"].text == "yes"
-
-
-def test_windows_have_their_table(document):
-    (table,) = (table for table in document.tables if table.caption.startswith("Bytes that pass in a round trip"))
-    row, (fit,) = table.row("grpc"), WINDOWS
-    assert row["Window, B"].values == [fit.window]
-    assert row["Passes, B"].values == [fit.per_round_trip, *(fit.interval or ())]
-    assert row["Of the window"].values == [fit.of_window]
-    assert row["Of the window"].text == "99 %"
-    assert (row["MB/s"].values, row["Expected, MB/s"].values) == ([fit.mb_per_s], [fit.expected_mb_per_s])
-    assert row["As the window has it"].text == "as the window has it"
-
-
-@pytest.mark.parametrize(("operations", "is_open"), [(1, True), (2, False)])
-def test_groups_of_more_than_two_settings_are_folded_alike_in_all_sections(operations, is_open):
-    run = a_run(stacks=2, placements=2, operations=operations)
-    for curves in ((), (DISTANCE,)):
-        page = Document(render(with_findings(run, axes=curves)))
-        details = [e for e in page.all("details") if e.attributes.get("id") != "in-full"]
-        groups = [element for element in details if element.attributes.get("class") == "group"]
-        assert len(groups) >= 4 * 2
-        assert {"open" in element.attributes for element in groups} == {is_open}
 
 
 def test_a_run_without_an_axis_has_no_such_section():

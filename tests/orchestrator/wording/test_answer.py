@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from orchestrator.cli.short_answer import short_lines
+from orchestrator.findings.ranking import rankings
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
+from orchestrator.report.groups import groups
 from orchestrator.wording.answer import Answer, answer
-from tests.orchestrator.wording.scenarios import GOLDEN, lines, scenarios
-from tests.support.concluded import beside, cell_of, check, far, median_of, noisy, summary
+from orchestrator.wording.tables.result_tables import tables
+from tests.orchestrator.wording.scenarios import GOLDEN, TWO, failed, lines, scenarios
+from tests.support.concluded import beside, cell_of, check, far, median_of, noisy, setting, summary
 
 NAMES = ("alpha", "bravo", "carol", "delta", "echoes", "fox")
 NONSENSE = re.compile(r"\b(HDI|censored|None|nan|inf)\b|  |\.\.|,,|;;|\(\)|: :")
@@ -127,3 +130,14 @@ def test_figures_are_those_of_the_cells_and_the_terminal_begins_with_the_answer(
     assert [line.split("  ")[0] for line in text[: len(found.lines)]] == [line.head for line in found.lines]
     assert len(list(short_lines(run, width=100))) <= 90
     assert asdict(found)["lines"][0] == asdict(found.lines[0])
+
+
+def test_an_invalid_cell_comes_last_in_every_table_and_ranking() -> None:
+    """By its median the invalid stack would be the fastest."""
+    run = failed(summary(setting({**TWO, "cbor": 0.1})), "cbor|local")
+    (table,) = tables(run)
+    assert [row.label for row in table.rows][:3] == ["grpc", "rest", "cbor"]
+    (group,) = groups(run)
+    assert [cell.stack for cell in group.cells] == ["grpc", "rest", "cbor"]
+    (ranking,) = rankings(run)
+    assert "cbor|local" not in {cell for tier in ranking.tiers for cell in tier.cells}

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from benchmarks import knees
+from orchestrator.cli.short_answer import short_lines
 from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
+from orchestrator.wording.answer import answer
+from tests.support.findings import with_findings
 from tests.support.summaries import a_run
 
 ONE = a_run(stacks=1).cells[0]
@@ -99,30 +102,40 @@ def test_the_knee_is_the_smallest_load_within_the_margin_of_the_highest() -> Non
     assert saturation_words.remarks(series, 2) == ("highest",)
 
 
-def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it() -> None:
+def test_a_knee_at_the_last_load_is_not_reached_and_nothing_limits_it() -> None:
     series = only(closed({1: 100.0, 10: 500.0, 50: 1000.0}, cpu=(0.99, 0.99)))
     assert (series.knee, series.is_reached, series.limit) == (2, False, None)
-    assert "Its knee is not reached up to 50 in flight" in text_of(series)
+    assert "Its knee is not reached up to 50 in flight." in text_of(series)
     assert "knee" not in saturation_words.remarks(series, 2)
+    assert saturation_words.headline([series]) == ""
 
 
 @pytest.mark.parametrize(
-    ("cpu", "limit", "said"),
+    ("cpu", "limit", "text"),
     [
         ((0.95, 0.4), "responder", "the responder's CPU limits it (responder 95 %, requester 40 % of a core)"),
         ((0.4, 0.85), "requester", "the requester's CPU limits it"),
-        ((0.9, 0.9), "both", "the CPU of both ends limits it"),
-        ((0.84, 0.84), "neither", "neither end's CPU limits it"),
-        ((None, 0.4), "unknown", "whether a CPU limits it is not known (responder unknown"),
+        ((0.9, 0.9), "both", "the CPUs of both ends limit it"),
+        ((0.84, 0.84), "neither", "neither CPU limits it: the responder waits"),
+        ((None, 0.4), "unknown", "its limit is not known (responder unknown"),
         ((None, 0.9), "requester", "the requester's CPU limits it"),
     ],
 )
 def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
-    cpu: tuple[float | None, float | None], limit: str, said: str
+    cpu: tuple[float | None, float | None], limit: str, text: str
 ) -> None:
     series = only(closed({1: 300.0, 10: 1000.0, 50: 1000.0, 100: 1000.0}, cpu=cpu))
     assert series.limit == limit
-    assert said in text_of(series)
+    assert text in text_of(series)
+
+
+def test_the_short_result_names_the_plateau_and_its_limit() -> None:
+    cells = closed({1: 30.0, 10: 97.0, 50: 97.0}, cpu=(0.03, 0.05))
+    run = with_findings(replace(a_run(stacks=1), checks=()), saturation=(only(cells),))
+    (line,) = (line for line in answer(run).lines if line.head == "Saturation")
+    plateau = "plateau 93.5/s from 10 in flight; neither CPU limits it: the responder waits."
+    assert line.text == f"{ONE.stack_label}: {plateau}"
+    assert " ".join(" ".join(short_lines(run)).split()).count(plateau) == 1
 
 
 def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
@@ -131,9 +144,8 @@ def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
     at_the_knee, elsewhere = (
         replace(failed(cells[n], "noise"), verdict="warn", severity="note", evidence=loud) for n in (1, 2)
     )
-    told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
-    assert f"{told}, but the machine was busy" in text_of(only(cells, [at_the_knee]))
-    assert f"{told}." in text_of(only(cells, [elsewhere]))
+    assert "of a core), but the machine was busy." in text_of(only(cells, [at_the_knee]))
+    assert "of a core)." in text_of(only(cells, [elsewhere]))
 
 
 def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
@@ -150,8 +162,7 @@ def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     assert 0 < series.knee_from <= series.knee <= series.knee_by
     assert series.knee_from < series.knee_by
     first, last = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
-    beyond = ", or is not reached" if series.knee_by == len(means) - 1 else ""
-    assert f"By the intervals it lies from {first} to {last}{beyond}." in text_of(series)
+    assert f"95 % interval {first} to {last}" in text_of(series)
 
 
 @pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import product
 
 import pytest
 
@@ -23,7 +24,7 @@ def languages_most(key: Key) -> float:
     return TIMES[key[1]] * float(TIMES[key[2]] ** 0.5) * (1.2 if key[0] == "grpc" else 1.0)
 
 
-def told(
+def measured(
     times: Callable[[Key], float] = languages_most,
     *,
     missing: Collection[Key] = (),
@@ -47,7 +48,7 @@ def with_gaps() -> RunSummary:
     """Rust has no gRPC."""
     spoken = (*LANGUAGES, "Rust")
     missing = {("grpc", one, other) for one in spoken for other in spoken if "Rust" in (one, other)}
-    return told(missing=missing, spoken=spoken)
+    return measured(missing=missing, spoken=spoken)
 
 
 def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
@@ -69,12 +70,12 @@ def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
     assert of.why_not == ""
 
 
-def test_where_nothing_matters_it_cannot_be_told() -> None:
-    (of,) = SHARES.of(told(lambda _: 1.0))
+def test_where_nothing_matters_it_cannot_be_measured() -> None:
+    (of,) = SHARES.of(measured(lambda _: 1.0))
     assert (of.shares, of.why_not) == ((), "not apart")
 
 
-def test_of_a_matrix_with_gaps_the_largest_complete_part_is_told(with_gaps: RunSummary) -> None:
+def test_of_a_matrix_with_gaps_a_complete_part_is_decomposed(with_gaps: RunSummary) -> None:
     (of,) = SHARES.of(with_gaps)
     assert of.cells == 18
     assert {name: set(levels) for name, levels in of.factors.items()} == {
@@ -83,24 +84,32 @@ def test_of_a_matrix_with_gaps_the_largest_complete_part_is_told(with_gaps: RunS
         "requester": set(LANGUAGES),
     }
     assert len(of.left_out) == 7
-    assert all("Rust" in left.stack and "Rust" in dict(left.gaps).values() for left in of.left_out)
+    assert all("Rust" in label for label in of.left_out)
 
 
 def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> None:
-    invalid = {whole.cells[0].id: ("reply",)}
-    (of,) = shares.shares(WHOLE, whole.cells, invalid)
+    (of,) = shares.shares(WHOLE, whole.cells, {whole.cells[0].id})
     assert of.cells == 12
-    assert ("reply",) in {left.reason.names for left in of.left_out if left.reason}
+    assert whole.cells[0].stack_label in of.left_out
 
 
-def test_of_one_protocol_the_languages_alone_are_told_apart() -> None:
+@pytest.mark.parametrize(
+    ("missing", "sizes"),
+    [((), (2, 3, 3)), ([("grpc", "Go", "Go")], (2, 3, 2)), ([("grpc", one, "Go") for one in LANGUAGES], (2, 3, 2))],
+)
+def test_the_level_with_most_gaps_is_left_out(missing: Collection[Key], sizes: tuple[int, ...]) -> None:
+    keys = [key for key in product(("rest", "grpc"), LANGUAGES, LANGUAGES) if key not in missing]
+    assert tuple(map(len, shares.complete_part(keys))) == sizes
+
+
+def test_of_one_protocol_the_languages_alone_are_compared() -> None:
     missing = {("grpc", one, other) for one in TWO for other in TWO}
-    (of,) = SHARES.of(told(missing=missing))
+    (of,) = SHARES.of(measured(missing=missing))
     assert list(of.factors) == ["responder", "requester"]
     assert [change.beyond for change in of.changes] == [None, None]
 
 
-def test_claims_are_corrected_over_all_that_are_asked() -> None:
+def test_claims_are_corrected_over_the_run() -> None:
     """One that is just sure by itself is not among many; the sure ones stay."""
     just = Estimate(value=1.0, se=0.35, blocks=5)  # p 0.046
     sure = Estimate(value=-1.0, se=0.01, blocks=5)
