@@ -24,7 +24,7 @@ class Clock:
         return self._utc().strftime("%Y%m%d-%H%M%S")
 
     def steady(self) -> Clock:
-        """A clock that shows the same time now, and that no change of the wall clock moves: no stamp is before an earlier one."""
+        """A clock that begins at the same time, and that no change of the wall clock moves: stamps never go back."""
         begun_ns, begun_s = self.wall_ns(), self.monotonic_s()
         return replace(self, wall_ns=lambda: begun_ns + round((self.monotonic_s() - begun_s) * 1e9))
 

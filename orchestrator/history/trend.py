@@ -1,7 +1,7 @@
-"""A cell over runs: each run against the earlier ones, by the model of `orch compare` (`analysis.between_runs`).
+"""A cell over runs: each run against the earlier ones, by the model of `orch compare` (`between_runs`).
 
-Runs that were made under the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`); runs of two lines are never
-compared. Along a line, a run is compared with all earlier ones since the last change
+Runs that were made under the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`); runs of two lines are
+never compared. Along a line, a run is compared with all earlier ones since the last change
 whose noise and floors are like its own, taken together: their mean has the error of a mean, each with the variance of a
 run. The spread between runs is estimated from the runs between changes once these give `FEWEST_RUNS` - 1 degrees of
 freedom, and assumed before. A run is a change where the whole interval of its ratio leaves 1 out and does not lie within
