@@ -121,7 +121,6 @@ def record(number: int, name: str) -> RunRecord:
         validity="warned",
         trials=30,
         samples=30_000,
-        is_ours=True,
         conditions=(("CPU", "Synthetic 3000"), ("Kernel", "6.1")),
         cells=cells,
     )

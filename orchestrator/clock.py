@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 
@@ -22,6 +22,11 @@ class Clock:
     def stamp(self) -> str:
         """The wall clock as `YYYYMMDD-HHMMSS` in UTC: sorts by time, safe in a path."""
         return self._utc().strftime("%Y%m%d-%H%M%S")
+
+    def steady(self) -> Clock:
+        """A clock that begins at the same time, and that no change of the wall clock moves: stamps never go back."""
+        begun_ns, begun_s = self.wall_ns(), self.monotonic_s()
+        return replace(self, wall_ns=lambda: begun_ns + round((self.monotonic_s() - begun_s) * 1e9))
 
     def _utc(self) -> datetime:
         return datetime.fromtimestamp(self.wall_ns() / 1e9, UTC)

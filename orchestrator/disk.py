@@ -14,20 +14,7 @@ from orchestrator.errors import KEPT, MissingError
 RESUME = "`orch run --resume`"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_REFUSED = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-    errno.ELOOP,
-    errno.EFBIG,
-    errno.EIO,
-    errno.EMFILE,
-    errno.ENFILE,
-}
+_LIMITS = {errno.EMFILE: "ulimit -n 1024", errno.ENFILE: "sysctl fs.file-max", errno.ENOMEM: "ulimit -v unlimited"}
 
 
 class DiskFull(MissingError):
@@ -80,20 +67,25 @@ def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
 
 
 def explained(error: OSError, path: Path | None = None, then: str = "try again", kept: str = "") -> MissingError | None:
-    """The error for what the disk refused; None for an OSError of another kind."""
-    where = path if path is not None else error.filename or "a file"
-    if is_full(error):
-        return DiskFull(where, then, kept)
+    """The error for what the system refused; None for an OSError that is about no file."""
+    where = path if path is not None else error.filename
     safe = f"; {kept}" if kept else ""
-    if error.errno in _REFUSED:
-        at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
+    if is_full(error):
+        return DiskFull(where or "a file", then, kept)
+    if error.errno in _LIMITS:
         return MissingError(
-            f"{where} cannot be used: {error.strerror}{at}{safe}",
-            hint=f"make it a place that this user can write to, then {then}",
+            f"a limit of this process is reached: {error.strerror}{safe}",
+            hint=f"raise it (`{_LIMITS[error.errno]}`), then {then}",
         )
     if error.errno == errno.ENOENT and _is_working_folder_gone():
         return MissingError("the working folder is gone", hint="change into one that is there")
-    return None
+    if where is None or (path is None and error.errno == errno.ENOENT):
+        return None
+    at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
+    return MissingError(
+        f"{where} cannot be used: {error.strerror or error}{at}{safe}",
+        hint=f"name a place that this user can read and write, or make it one, then {then}",
+    )
 
 
 def is_full(error: OSError) -> bool:

@@ -41,15 +41,14 @@ class EqualRun:
 
 
 def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
-    """Return what analysis left in run folders that were made here, by this version of orch, and are undamaged."""
-    summaries: list[dict[str, Any]] = []
+    """Return what analysis by this version of orch left undamaged in run folders; a copied run counts once."""
+    summaries: dict[str, dict[str, Any]] = {}
     for folder in folders:
         with suppress(OSError, ValueError):
-            if folder.is_ours:
-                summary = read_sealed(folder.path / "summary.json")
-                if summary.get("schema_version") == SCHEMA_VERSION:
-                    summaries.append(summary)
-    return summaries
+            summary = read_sealed(folder.path / "summary.json")
+            if summary.get("schema_version") == SCHEMA_VERSION:
+                summaries.setdefault(summary["run_id"], summary)
+    return list(summaries.values())
 
 
 def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, without: Iterable[str]) -> list[EqualRun]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from orchestrator.errors import on_one_line
 from services.python.contract.manifest import Tool
 
 PATIENCE_S = 60.0
@@ -56,7 +55,8 @@ def judged(tool: Tool, status: int, said: str) -> Found:
         return Found(tool=tool, why=f"there is no {tool.program} on the PATH")
     number = next((found[0] for pattern in _VERSION if (found := pattern.search(said))), None)
     if status or number is None:
-        return Found(tool=tool, why=f"{shlex.join(tool.version)} tells no version: {on_one_line(said, 200) or status}")
+        first_line = said.strip().partition("\n")[0]
+        return Found(tool=tool, why=f"{shlex.join(tool.version)} tells no version: {first_line[:200] or status}")
     if _is_older(number, tool.at_least):
         return Found(tool=tool, version=number, why=f"{tool.program} is {number}, older than {tool.at_least}")
     return Found(tool=tool, version=number)

@@ -47,9 +47,12 @@ def _shown(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json_escaped(text: str) -> str:
-    """A JSON document, indented or not, with the escapes of JSON for what `plain` shows; its own newlines stay."""
-    kept = (char if char == "\n" or _has_shape(char) else json.dumps(char)[1:-1] for char in text)
+def _json_escaped(text: str, *, is_ascii: bool) -> str:
+    """A JSON document with the escapes of JSON for what `plain` shows, or for all but ASCII; its own newlines stay."""
+    kept = (
+        char if char == "\n" or (_has_shape(char) and (char.isascii() or not is_ascii)) else json.dumps(char)[1:-1]
+        for char in text
+    )
     return "".join(kept)
 
 
@@ -90,7 +93,8 @@ class Console:
 
     def document(self, text: str) -> None:
         """A JSON document that orch made, as it stands, whether or not --json was asked for."""
-        self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n"))
+        is_ascii = not (self.out.encoding or "utf-8").lower().startswith("utf")
+        self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n", is_ascii=is_ascii))
 
     def emit(self, document: Any) -> None:
         """The answer as one JSON document; silent without --json."""

@@ -35,19 +35,13 @@ def _not_complete(folder: RunFolder) -> str | None:
     left = how_unfinished(folder)
     if left is None:
         return None
-    how = f"; `orch run --resume {folder.id}` continues it" if folder.is_ours else ""
-    return f"run {folder.id} was interrupted: {left.sentence()}{how}"
+    return f"run {folder.id} was interrupted: {left.sentence()}; `orch run --resume {folder.id}` finishes it"
 
 
 def keep(folder: RunFolder, summary: RunSummary) -> None:
-    """Write `summary.json` and `checks.json` again; a warning says when the folder cannot be written to.
-
-    Nothing is written into a folder that was not made here.
-    """
+    """Write `summary.json` and `checks.json` again; a warning says when the folder cannot be written to."""
     from orchestrator.errors import MissingError
 
-    if not folder.is_ours:
-        return
     try:
         for name, document in summary.documents().items():
             folder.write_json(name, document)

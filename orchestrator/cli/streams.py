@@ -84,6 +84,9 @@ def settle() -> None:
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what an encoding lacks is shown as its escape
+            stream.reconfigure(errors="backslashreplace")
     sys.stdout = cast("TextIO", Steady(sys.stdout or _nowhere()))
     sys.stderr = cast("TextIO", Steady(sys.stderr or _nowhere()))
     console.out, console.err = sys.stdout, sys.stderr

@@ -18,8 +18,8 @@ from typing import IO, Any
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.findings import JudgedRun
-from orchestrator.exports.targets import exported_file
 from orchestrator.exports.typed_table import Column, Value
+from orchestrator.results.outputs import output
 from orchestrator.unseen import UNSEEN
 
 MOST_ROWS = 1_048_576
@@ -37,7 +37,7 @@ def write_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     """A row for each cell, on the first sheet and on its protocol's; how many there are. UsageError: too many rows."""
     rows = [row for run in runs for row in run.cells()]
     require_room({_SUMMARY: len(rows) + len(runs)})
-    with exported_file(path) as partial, _Book(partial, runs) as book:
+    with output(path, "--out", "export again") as partial, _Book(partial, runs) as book:
         book.add_overview(runs, rows)
         for row in rows:
             book.sheet_of(str(row["protocol"]), cell_columns.COLUMNS).add([row[c.name] for c in cell_columns.COLUMNS])
@@ -51,7 +51,7 @@ def write_samples(runs: Sequence[JudgedRun], path: Path) -> int:
         planned.update(samples.rows_by_protocol(run.folder))
     require_room(planned)
     count = 0
-    with exported_file(path) as partial, _Book(partial, runs) as book:
+    with output(path, "--out", "export again") as partial, _Book(partial, runs) as book:
         book.add_overview(runs, [row for run in runs for row in run.cells()])
         for run in runs:
             for piece in samples.pieces(run.folder, run.summary):

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.disk import whole_file, writing
+from orchestrator.disk import writing
 from orchestrator.errors import UsageError
+from orchestrator.results.outputs import require_output, require_outside_runs
 
 ABOUT = "_orch_export.json"
 """The file of a dataset that says what it is; readers of datasets pass over names that begin so."""
@@ -21,39 +22,22 @@ _REPLACE = "name another place with --out, or replace it with --force"
 def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
     """UsageError when an export may not be written to `path`.
 
-    A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies. Missing folders above
-    it are made.
+    A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies. No place in a run
+    folder is free.
     """
     if str(path) == "-":
         raise UsageError(
             "an export is a file, and is not printed",
             hint="name one after --out; `orch report RUN --markdown -` prints a summary",
         )
-    above = next((folder for folder in path.parents if os.path.lexists(folder)), Path())
-    if not above.is_dir():
-        raise UsageError(f"{path} cannot be written: {above} is not a folder", hint="name another place with --out")
-    if not os.path.lexists(path):
-        return
-    if path.is_symlink() or not (path.is_dir() or path.is_file()):
-        raise UsageError(f"{path} is a link or a device, and is not replaced", hint="name another place with --out")
-    if path.is_dir():
-        if not is_dataset:
-            raise UsageError(f"{path} is a folder", hint=f"name a file in it: --out {path / 'NAME'}")
-        if not (path / ABOUT).is_file():
-            raise UsageError(
-                f"{path} is a folder that holds no export, and is not replaced", hint="name another folder with --out"
-            )
-    elif is_dataset:
-        raise UsageError(f"{path} is a file, and a dataset is a folder", hint="name another place with --out")
-    if not force:
+    if is_dataset:
+        require_outside_runs(path, "--out")
+        if os.path.lexists(path) and not (path / ABOUT).is_file():
+            raise UsageError(f"{path} holds no export, and is not replaced", hint="name another folder with --out")
+    else:
+        require_output(path, "--out")
+    if os.path.lexists(path) and not force:
         raise UsageError(f"{path} exists", hint=_REPLACE)
-
-
-@contextmanager
-def exported_file(path: Path) -> Iterator[Path]:
-    """A temporary file that becomes `path` when the block ends well; MissingError for what the disk refuses."""
-    with writing(path, "export again"), whole_file(path) as partial:
-        yield partial
 
 
 @contextmanager

@@ -21,9 +21,10 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.small_table import small_table
-from orchestrator.exports.targets import ABOUT, exported_file, exported_folder
+from orchestrator.exports.targets import ABOUT, exported_folder
 from orchestrator.exports.typed_table import Column, Table
 from orchestrator.report.markdown import escaped
+from orchestrator.results.outputs import output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +91,7 @@ def _csv_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     import pyarrow.csv
 
     table = _cells(runs)
-    with exported_file(path) as partial, partial.open("wb") as file:
+    with output(path, "--out", "export again") as partial, partial.open("wb") as file:
         pyarrow.csv.write_csv(_harmless(table.arrow()), file)
     return len(table.rows)
 
@@ -100,7 +101,7 @@ def _csv_samples(runs: Sequence[JudgedRun], path: Path) -> int:
 
     count = 0
     with (
-        exported_file(path) as partial,
+        output(path, "--out", "export again") as partial,
         partial.open("wb") as file,
         pyarrow.csv.CSVWriter(file, _plain(samples.schema())) as writer,
     ):
@@ -153,7 +154,7 @@ def _json_cells(runs: Sequence[JudgedRun], path: Path) -> int:
         "sealed": [row for run in runs for row in findings.sealed_table(run.summary).rows],
         "until": [row for run in runs for row in findings.until_table(run.summary).rows],
     }
-    with exported_file(path) as partial:
+    with output(path, "--out", "export again") as partial:
         partial.write_text(_json_text(document) + "\n", encoding="utf-8")
     return len(rows)
 
@@ -162,7 +163,7 @@ def _json_samples(runs: Sequence[JudgedRun], path: Path) -> int:
     """`columns`, `runs` and `rows`: each row a list of values in the order of the columns."""
     head = _json_text(_about("raw", samples.COLUMNS, runs))
     count = 0
-    with exported_file(path) as partial, partial.open("w", encoding="utf-8") as file:
+    with output(path, "--out", "export again") as partial, partial.open("w", encoding="utf-8") as file:
         file.write(head.removesuffix("\n}") + ',\n "rows": [')
         for _, piece in _pieces(runs):
             for row in piece.rows():
@@ -192,7 +193,10 @@ def _parquet_cells(runs: Sequence[JudgedRun], path: Path) -> int:
 
     table = _cells(runs)
     about = json.dumps([run.about() for run in runs], allow_nan=False)
-    with exported_file(path) as partial, partial.open("wb") as file:  # pyarrow takes no path that is not UTF-8
+    with (
+        output(path, "--out", "export again") as partial,
+        partial.open("wb") as file,
+    ):
         pq.write_table(table.arrow().replace_schema_metadata({"orch_runs": about}), file, compression="zstd")
     return len(table.rows)
 
@@ -232,7 +236,7 @@ def _markdown_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     lines += [_markdown_row(map(escaped, row)) for row in table.rows]
     for note in table.notes:
         lines += ["", escaped(note)]
-    with exported_file(path) as partial:
+    with output(path, "--out", "export again") as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return len(table.rows)
 

@@ -85,7 +85,7 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRun:
-    """A finished run of ours as it leaves the machine: from manifest and samples, which name no host, person or folder."""
+    """A finished run as it leaves the machine: from manifest and samples, which name no host, person or folder."""
 
     folder: RunFolder
     summary: RunSummary
@@ -122,7 +122,7 @@ class PublishedRun:
 
 def published_run(folder: RunFolder, summary: RunSummary, noted: Annotations) -> PublishedRun:
     """The run as it leaves; InvalidMeasurement where a file of it is damaged."""
-    record = replace(run_record.read_run(folder), **run_record.of_summary(summary), is_ours=True, trouble="")
+    record = replace(run_record.read_run(folder), **run_record.of_summary(summary), trouble="")
     digest = record.manifest_sha256
     if not digest:  # of a run that was killed, and has no manifest.json yet
         document = json.dumps(asdict(folder.manifest()), sort_keys=True, allow_nan=False)
@@ -132,13 +132,10 @@ def published_run(folder: RunFolder, summary: RunSummary, noted: Annotations) ->
     return PublishedRun(folder=folder, summary=summary, record=record, noted=noted)
 
 
-def require_finished_and_ours(folder: RunFolder) -> None:
+def require_finished(folder: RunFolder) -> None:
     """UsageError for a run that may not be published."""
     if folder.is_in_progress:
         raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
-    why = folder.why_not_ours()
-    if why is not None:
-        raise UsageError(f"run {folder.id} is not published: {why}", hint="whoever made it publishes it from there")
 
 
 def publish(place: Place, run: PublishedRun, scratch: Path, *, replace: bool = False) -> Published:

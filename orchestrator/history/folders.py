@@ -1,8 +1,8 @@
 """Run folders of `results` as a user names, deletes and imports them.
 
 A deleted run goes with its report and its notes; nothing else does, and no link is followed. An imported one is verified,
-copied under its own id and judged here; it never counts as made here. What is copied is what its journal vouches for (plan,
-samples, baselines, ...); `summary.json` is made anew from the samples.
+copied under its own id and judged here. What is copied is what its journal vouches for (plan, samples, baselines, ...);
+`summary.json` is made anew from the samples.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def folder_of(workspace: Workspace, named: str) -> Path:
 def find_deletable(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> RunFolder:
     """The run of that id, unique beginning of one, or path below `results`, if it may be deleted.
 
-    UsageError for one that lies elsewhere, is a link, is in progress, has hosts that are up (`standing`: the ids of such
-    runs), or was not made here and is not named by its path.
+    UsageError for one that lies elsewhere, is a link, is in progress, or has hosts that are up (`standing`: the ids of such
+    runs).
     """
     path = folder_of(workspace, named)
     folder = RunFolder(path)
@@ -73,11 +73,6 @@ def find_deletable(workspace: Workspace, named: str, *, standing: Iterable[str] 
         raise UsageError(f"run {path.name} is in progress", hint="end it first: orch teardown, or Ctrl-C where it runs")
     if path.name in set(standing):
         raise UsageError(f"hosts of run {path.name} are up", hint=f"take them down first: orch teardown {path.name}")
-    if not folder.is_ours and "/" not in named:
-        raise UsageError(
-            f"run {path.name} was not made here",
-            hint=f"to delete it all the same, name it by its path: orch runs delete {workspace.results / path.name}",
-        )
     return folder
 
 

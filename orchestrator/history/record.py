@@ -82,7 +82,6 @@ class RunFacts:
     validity: Validity = "not judged"
     trials: int = 0
     samples: int = 0
-    is_ours: bool = False
     trouble: str = ""
 
 
@@ -127,7 +126,6 @@ class Seen:
     run: str
     started: str
     state: str
-    is_ours: bool
     matters: float
     conditions: tuple[tuple[str, str], ...]
     settings: dict[str, Any]

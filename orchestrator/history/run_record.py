@@ -75,7 +75,6 @@ def _read(folder: RunFolder) -> RunRecord:
         provider=plan["provider"],
         hosts=_hosts(journal),
         trials=len(trials),
-        is_ours=folder.is_ours,
         trouble=trouble,
         manifest_sha256=digest,
         **figures,

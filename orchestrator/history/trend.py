@@ -1,7 +1,7 @@
-"""A cell over runs: each run against the earlier ones, by the model of `orch compare` (`analysis.between_runs`).
+"""A cell over runs: each run against the earlier ones, by the model of `orch compare` (`between_runs`).
 
-Runs that were made under the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`, and whether they were made
-here); runs of two lines are never compared. Along a line, a run is compared with all earlier ones since the last change
+Runs that were made under the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`); runs of two lines are
+never compared. Along a line, a run is compared with all earlier ones since the last change
 whose noise and floors are like its own, taken together: their mean has the error of a mean, each with the variance of a
 run. The spread between runs is estimated from the runs between changes once these give `FEWEST_RUNS` - 1 degrees of
 freedom, and assumed before. A run is a change where the whole interval of its ratio leaves 1 out and does not lie within
@@ -40,7 +40,6 @@ class Point:
     run: str
     started: str
     state: str
-    is_ours: bool
     median: float | None
     median_interval: Interval | None
     p99: float | None
@@ -86,7 +85,6 @@ class _Line:
     """Runs made under the same conditions, in the parts between changes; the last part is the present level."""
 
     conditions: dict[str, str]
-    is_ours: bool
     parts: list[list[_Usable]] = field(default_factory=lambda: [[]])
 
     @property
@@ -157,7 +155,7 @@ def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int)
 def _plain(seen: Seen, environment: int) -> dict[str, Any]:
     cell = seen.cell
     names = ("median", "median_interval", "p99", "p99_interval", "throughput", "throughput_interval")
-    about = {"run": seen.run, "started": seen.started, "state": seen.state, "is_ours": seen.is_ours}
+    about = {"run": seen.run, "started": seen.started, "state": seen.state}
     return {**about, "environment": environment, **{name: getattr(cell, name) for name in names}}
 
 
@@ -185,9 +183,9 @@ def _line_of(seen: Seen, lines: list[_Line]) -> _Line:
     names = (*environments.MUST_AGREE, *environments.CONFOUND)
     conditions = {name: value for name, value in seen.conditions if name in names}
     for line in lines:
-        if line.conditions == conditions and line.is_ours == seen.is_ours:
+        if line.conditions == conditions:
             return line
-    lines.append(_Line(conditions=conditions, is_ours=seen.is_ours))
+    lines.append(_Line(conditions=conditions))
     return lines[-1]
 
 
@@ -196,14 +194,10 @@ def _against(line: _Line, first: _Line | None) -> tuple[str, ...]:
     if first is None or line is first:
         return ()
     names = dict.fromkeys((*first.conditions, *line.conditions))
-    told = [
+    return tuple(
         f"{name}: {line.conditions.get(name, 'not known')} against {first.conditions.get(name, 'not known')}"
         for name in names
         if line.conditions.get(name) != first.conditions.get(name)
-    ]
-    made = {True: "made here", False: "made elsewhere, or changed since"}
-    return tuple(
-        told + ([f"{made[line.is_ours]} against {made[first.is_ours]}"] if line.is_ours != first.is_ours else [])
     )
 
 

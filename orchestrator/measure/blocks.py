@@ -12,7 +12,7 @@ from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.experiment.plan.schedule import orders_of_turns
 from orchestrator.measure.baselines import Baselines
 from orchestrator.measure.interrupts import OutOfTime
-from orchestrator.measure.progress import Progress, duration
+from orchestrator.measure.progress import Progress, duration, trial_seconds
 from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.remaining import Searching, Stopping
 from orchestrator.measure.run_context import RunContext
@@ -50,7 +50,12 @@ class Measuring:
         self._context = context
         self._referee = referee or Refereeing(context, {})
         self._deadline_s = deadline_s
-        self._progress = Progress(listener=context.listener, clock=context.clock, total=len(context.plan.trials))
+        self._progress = Progress(
+            listener=context.listener,
+            clock=context.clock,
+            total=len(context.plan.trials),
+            trial_s=trial_seconds(context.plan),
+        )
         self._searching = Searching(context.plan)
         self._stopping = Stopping(context)
 
@@ -136,7 +141,7 @@ class Measuring:
         rounds = max(member.rounds for member in members)
         group = cells[0].turns.group if cells[0].turns else 0
         orders = orders_of_turns(context.plan.seed, trials[0].block, group, len(members), rounds)
-        self._progress.begin(f"{len(members)} cells in turns")
+        self._progress.begin(f"{len(members)} cells in turns", trials=len(members))
 
         def checkpoint(number: int) -> None:
             self._may_go_on()

@@ -106,7 +106,7 @@ class Interrupts:
 
     def _error(self) -> Interrupted:
         name = _NAMES.get(self.received or signal.SIGINT, "a signal")
-        return Interrupted(f"interrupted by {name}; {KEPT}", hint="`orch run --resume` continues with the schedule")
+        return Interrupted(f"interrupted by {name}; {KEPT}", hint="`orch run --resume` finishes the run")
 
     def _time_is_up(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
         self._is_out_of_time = True

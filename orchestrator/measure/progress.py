@@ -17,7 +17,7 @@ from orchestrator.measure.remaining import expected_blocks, status
 from orchestrator.measure.run_context import Listener, label
 from orchestrator.measure.stages import STAGES
 from orchestrator.results.derive import JournalState
-from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+from orchestrator.results.folder import RunFolder, newest, runs
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.requester_lines import Progress as ProgressLine
@@ -37,14 +37,16 @@ _SAMPLES: Mapping[Kind, str] = {"task": "tasks", "codec": "messages"}
 
 @dataclass(kw_only=True)
 class Progress:
-    """Counts trials; the time left is what the trials so far took, baselines included, times those still to come."""
+    """Counts trials, and estimates the time left by what the trials so far took, baselines included."""
 
     listener: Listener
     clock: Clock
     total: int
+    trial_s: float = 0.0  # what a trial is expected to take
     done: int = 0
     expected: int | None = None  # trials, where a run may end before all of them
     _made: int = 0
+    _under_way: int = 0
     _started_s: float | None = None
     _label: str = ""
     _samples: str = "requests"
@@ -53,10 +55,11 @@ class Progress:
         """So many trials were made before this session."""
         self.done += trials
 
-    def begin(self, label: str, kind: Kind = "call") -> None:
-        """A trial of this kind of work begins."""
+    def begin(self, label: str, kind: Kind = "call", *, trials: int = 1) -> None:
+        """A trial of this kind of work begins, or several that take turns."""
         if self._started_s is None:
             self._started_s = self.clock.monotonic_s()
+        self._under_way = self._under_way or trials
         self._label, self._samples = label, _SAMPLES.get(kind, "requests")
         self.listener.live(f"{self._place(self.done + 1)} {label}{self._left()}")
 
@@ -74,6 +77,8 @@ class Progress:
         """A trial ended."""
         self.done += 1
         self._made += 1
+        self._under_way -= 1
+        self.trial_s = self._elapsed_s / (self._made + self._under_way)
         self.listener.progress(
             f"{self._place(self.done)} {self._label}: {_result(record, self._samples)}{self._left()}"
         )
@@ -82,11 +87,29 @@ class Progress:
         return f"[{number:{len(str(self.total))}}/{self.total}]"
 
     def _left(self) -> str:
-        if not self._made or self._started_s is None or self.done >= self.total:
+        if not self.trial_s or self.done >= self.total:
             return ""
-        left = max(1, min(self.total, self.expected or self.total) - self.done)
-        mean_s = (self.clock.monotonic_s() - self._started_s) / self._made
-        return f"  ({duration(mean_s * left)} left)"
+        left = max(1, self._under_way, min(self.total, self.expected or self.total) - self.done)
+        left_s = time_left_s(
+            self._elapsed_s, made=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
+        )
+        return f"  ({duration(left_s)} left)"
+
+    @property
+    def _elapsed_s(self) -> float:
+        return 0.0 if self._started_s is None else self.clock.monotonic_s() - self._started_s
+
+
+def time_left_s(elapsed_s: float, *, made: int, under_way: int, left: int, trial_s: float) -> float:
+    """Seconds until `left` more trials have ended, those under way included, after `made` in `elapsed_s`.
+
+    A trial takes `trial_s`, or longer where those under way take longer already.
+
+    >>> time_left_s(20.0, made=0, under_way=1, left=6, trial_s=6.0)
+    100.0
+    """
+    pace_s = max(trial_s, elapsed_s / max(1, made + under_way))
+    return pace_s * (made + left) - elapsed_s
 
 
 def _result(record: TrialRecord, samples: str) -> str:
@@ -155,7 +178,7 @@ class InProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class Unfinished:
-    """A run on which nobody works, though not all of its trials were made: it was interrupted, or killed."""
+    """A run on which nobody works, though it has not ended: it was interrupted, or killed."""
 
     run: str
     experiment: str
@@ -163,6 +186,7 @@ class Unfinished:
     done: int
     blocks: int
     blocks_done: int
+    is_measured: bool  # only the judging, the report and the teardown are left
     was_killed: bool  # its process ended without writing that it does: it, or the machine
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,17 +195,19 @@ class Unfinished:
 
     def sentence(self) -> str:
         """What is stored: `4 of 24 trials are stored`."""
+        if self.is_measured:
+            return "every trial is stored, and the report and the teardown are left"
         verb = "are" if self.done > 1 else "is"
         return f"{self.done or 'none'} of {self.trials} trials {verb} stored"
 
 
 def unfinished(results: Path) -> Unfinished | None:
-    """The newest run that was made under `results`, where it ended before its schedule; None where it did not."""
-    newest = latest_of_ours(results)
-    if newest is None or newest.is_in_progress:
+    """The newest run under `results`, where it ended before its schedule; None where it did not."""
+    folder = newest(results)
+    if folder is None or folder.is_in_progress:
         return None
     try:
-        return how_unfinished(newest)
+        return how_unfinished(folder)
     except OrchError:
         return None  # damaged: whoever reads it is told so
 
@@ -199,8 +225,14 @@ def how_unfinished(folder: RunFolder) -> Unfinished | None:
         done=len(journal_state.trials),
         blocks=_blocks(plan),
         blocks_done=len(journal_state.finished_blocks),
+        is_measured=journal_state.is_measured(plan.blocks),
         was_killed=journal_state.state == "running",
     )
+
+
+def trial_seconds(plan: Plan) -> float:
+    """What a trial of a plan is expected to take, its share of the baselines included."""
+    return estimate(plan).duration_s / len(plan.trials)
 
 
 def _blocks(plan: Plan) -> int:
@@ -261,11 +293,11 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)
     left = max(0 if decision is not None and decision.reached else 1, planned - done) if plan.until else planned - done
     left_s = None
-    if made:
-        elapsed_s = clock.wall_ns() / 1e9 - made[0].started_wall_ns / 1e9
-        left_s = max(0.0, elapsed_s / (len(made) + 0.5) * (left - 0.5))  # half of the trial that is being made
-    elif left:
-        left_s = estimate(plan).duration_s * left / len(plan.trials)
+    if left:
+        begun_ns = made[0].started_wall_ns if made else clock.wall_ns()
+        trial_s = (made[-1].ended_wall_ns - begun_ns) / 1e9 / len(made) if made else trial_seconds(plan)
+        elapsed_s = max(0.0, (clock.wall_ns() - begun_ns) / 1e9)
+        left_s = time_left_s(elapsed_s, made=len(made), under_way=1, left=left, trial_s=trial_s)
     return InProgress(
         run=run,
         experiment=plan.name,

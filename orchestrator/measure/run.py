@@ -55,6 +55,8 @@ from services.python.contract.lines import Schema
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
 
+RECEIPT = "receipt.json"
+"""The last file of a run: what teardown destroyed, and what is left."""
 _CLOSING = ("check", "report")
 _CLOSING_S = 900.0
 
@@ -129,6 +131,7 @@ def start(
     machine (unless `share`), or for what the machine lacks; UsageError for programs that are not built as they should be.
     """
     require_programs(plan)
+    clock = clock.steady()
     with machine(plan.provider, share=share) as part:
         folder = RunFolder.create(plan, command=command, root=workspace.results, now=clock)
         try:
@@ -154,20 +157,22 @@ def resume(
 ) -> Result:
     """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do.
 
-    What the cut block has finished is kept under superseded/. MissingError as `start`.
+    What the cut block has finished is kept under superseded/. A run whose blocks are all finished is judged, reported and
+    taken down. MissingError as `start`.
     """
-    folder.require_ours("resume")
     journal_state, plan = folder.journal_state(), folder.plan()
     if not journal_state.begin:
         raise UsageError(f"run {folder.id} never began", hint="start a new one: orch run FILE")
-    if journal_state.state == "complete":
+    if journal_state.state == "complete" and (folder.path / RECEIPT).exists():
         raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
     if journal_state.begin["orch_version"] != __version__:
         raise UsageError(
             f"run {folder.id} was begun with orch {journal_state.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
-    require_programs(plan)
+    if not journal_state.is_measured(plan.blocks):
+        require_programs(plan)
+    clock = clock.steady()
     with machine(plan.provider, share=share) as part:
         folder.hold()
         folder.convert()
@@ -229,14 +234,17 @@ class Run:
 
     def execute(self) -> Result:
         """Walk the stage table. ProvisionError when a host was lost on the way; an error's details name the run."""
-        steps = {stage.name: getattr(self, f"_{stage.name}") for stage in stages.STAGES}
+        self._result.is_complete = self._folder.journal_state().is_measured(self._context.plan.blocks)
+        earlier = stages.MEASURING if self._result.is_complete else ()
+        names = [stage.name for stage in stages.STAGES if stage.name not in earlier]
+        steps = {name: getattr(self, f"_{name}") for name in names}
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
         for told in announcements(self._context.plan):
             self._context.listener.progress(told)
         try:
-            stages.walk(steps, self._begin)
+            stages.walk(steps, self._begin, earlier)
         except HostLost as error:
             lost = ProvisionError(
                 f"lost: {error}; {KEPT}",
@@ -424,4 +432,4 @@ class Run:
                 hint=f"run `orch teardown {self._folder.id}` again",
             ) from error
         self._context.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
-        self._folder.write_json("receipt.json", self._result.receipt.to_dict())
+        self._folder.write_json(RECEIPT, self._result.receipt.to_dict())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 
@@ -32,13 +32,19 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
-def walk(steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None]) -> None:
-    """Make every stage in order; `begin` is called for each before it is made.
+MEASURING = ("provision", "deploy", "smoke", "measure")
+"""What a run does not do again whose blocks are all finished."""
+
+
+def walk(
+    steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None], earlier: Collection[str] = ()
+) -> None:
+    """Make the stages of `steps` in order; `begin` is called for each before it is made. `earlier` ones are made already.
 
     After a failure only the stages that are `always` made follow, and then the first failure is raised, with the later
     ones as notes; but a failed teardown comes first: what is left may cost money.
     """
-    done: set[str] = set()
+    done = set(earlier)
     failure: BaseException | None = None
     for stage in STAGES:
         if stage.name not in steps or not done.issuperset(stage.needs):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import signal
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
@@ -20,7 +19,7 @@ from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
-from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+from orchestrator.results.folder import RunFolder, newest, runs
 from orchestrator.strict_json import read_json
 from orchestrator.workspace import Workspace
 
@@ -67,45 +66,30 @@ class Strays:
 def end(workspace: Workspace, run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
-    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run,
-    or when it is named by a folder that is not ours, whatever run that says it is of: then nothing is done.
+    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
     """
     known = {name for intent in _intents(workspace) for name in (intent.run_id, intent.id)}
     if run in known:
         identity = next(i.run_id for i in _intents(workspace) if run in (i.run_id, i.id))
-        folder = _folder(workspace, identity)
-        if folder is None and _is_going_on(workspace, identity):
-            return Ending(
-                run=identity,
-                trouble="another orch is measuring it, in a folder that is not the one noted here: end that first",
-            )
-        return _ended_with_its_orch(workspace, identity, folder)
+        return _ended_with_its_orch(workspace, identity, _folder(workspace, identity))
     try:
         folder = RunFolder.open(run, root=workspace.results, even_empty=True)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
-    if folder.id in known and not folder.is_ours:
-        raise UsageError(
-            f"cannot tear down by the folder {run}: it was not made here",
-            hint=f"a run of that name was deployed from here: `orch teardown {folder.id}` ends that one",
-        )
-    folder.require_ours("tear down")
     return _ended_with_its_orch(workspace, folder.id, folder)
 
 
 def end_what_is_up(workspace: Workspace) -> list[Ending]:
     """End every deployment that is up and what the latest run left on this machine; a run in progress is left alone."""
     up = [intent.run_id for intent in _registry(workspace).standing()]
-    newest = latest_of_ours(workspace.results)
-    latest = [newest.id] if newest is not None and newest.id not in _deployed(workspace) else []
+    folder = newest(workspace.results)
+    latest = [folder.id] if folder is not None and folder.id not in _deployed(workspace) else []
     return [_ended_unless_going_on(workspace, run) for run in [*latest, *up]]
 
 
 def end_all(workspace: Workspace) -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run in progress is left alone."""
-    every = dict.fromkeys(
-        [*(f.id for f in runs(workspace.results) if f.is_ours), *(i.run_id for i in _intents(workspace))]
-    )
+    every = dict.fromkeys([*(f.id for f in runs(workspace.results)), *(i.run_id for i in _intents(workspace))])
     ended = [_ended_unless_going_on(workspace, run) for run in every]
     found = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
@@ -165,7 +149,7 @@ def _swept(stray: Stray) -> Ending:
 def _ended_unless_going_on(workspace: Workspace, run: str) -> Ending:
     folder = _folder(workspace, run)
     if folder is None:
-        return Ending(run=run, is_going_on=True) if _is_going_on(workspace, run) else _ended(workspace, run)
+        return _ended(workspace, run)
     try:
         folder.hold()
     except UsageError:
@@ -225,12 +209,6 @@ def _kept(folder: RunFolder) -> object:
         return None
 
 
-def _is_going_on(workspace: Workspace, run: str) -> bool:
-    """Whether a process of this machine writes a folder of that name, be it ours or not."""
-    return any(folder.is_in_progress for folder in runs(workspace.results) if folder.id == run)
-
-
 def _folder(workspace: Workspace, run: str) -> RunFolder | None:
-    """The run's own folder: one of that name from elsewhere is neither read nor written."""
-    found: Iterable[RunFolder] = (folder for folder in runs(workspace.results) if folder.id == run and folder.is_ours)
-    return next(iter(found), None)
+    """The run's own folder."""
+    return next((folder for folder in runs(workspace.results) if folder.id == run), None)

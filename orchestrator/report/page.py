@@ -18,8 +18,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from orchestrator import disk, quantities, unseen
-from orchestrator.errors import UsageError
+from orchestrator import quantities, unseen
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.findings.cost import COSTS
@@ -36,6 +35,7 @@ from orchestrator.questions.streams import words as event_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
+from orchestrator.results.outputs import output
 from orchestrator.wording import reasons
 from orchestrator.wording.phrasing import capital, change, change_span
 
@@ -106,19 +106,9 @@ def pack(text: str) -> str:
 
 
 def write_page(text: str, path: Path, option: str = "--out") -> Path:
-    """Write the page so that it appears whole or not at all, and make its folder.
-
-    UsageError when the place cannot be written to, which names `option`; MissingError when the disk is full.
-    """
-    try:
-        with disk.whole_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as error:
-        if disk.is_full(error):
-            raise disk.DiskFull(path, "write it again", kept="") from error
-        raise UsageError(
-            f"{path}: cannot be written: {error.strerror}", hint=f"name another file with {option}"
-        ) from error
+    """Write the page so that it appears whole or not at all, and make its folder; errors as `results.outputs.output`."""
+    with output(path, option) as partial:
+        partial.write_text(text, encoding="utf-8")
     return path
 
 

@@ -16,8 +16,8 @@ _MOST_LETTERS = 60  # of a part of a file's name
 def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     """Return `<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
 
-    `origin` distinguishes a folder from elsewhere, whatever run it claims to be: its report is in `<reports>/elsewhere/`,
-    where it can replace none but its own.
+    `origin` distinguishes what another report carries: its page is in `<reports>/elsewhere/`, where it replaces none but its
+    own.
     """
     return path_of(summary.name, summary.started_at, summary.run_id, reports, origin)
 
@@ -34,7 +34,7 @@ def report_of(folder: RunFolder, reports: Path) -> Path | None:
     """Return the report of that very run at its own place; None where there is none, or the run is unknown."""
     try:
         begin, name = folder.journal_state().begin, folder.plan().name
-        path = path_of(name, str(begin["at"]), str(begin["run_id"]), reports, folder.origin())
+        path = path_of(name, str(begin["at"]), str(begin["run_id"]), reports)
     except (OrchError, KeyError, OSError):
         return None
     return path if path.is_file() and not path.is_symlink() else None

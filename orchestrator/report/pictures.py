@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
-from orchestrator.disk import DiskFull, is_full, whole_file
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
 from orchestrator.quantities import listed
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -23,6 +22,7 @@ from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
 from orchestrator.report.check_groups import marks
 from orchestrator.report.groups import cell_colours, groups
 from orchestrator.report.page import render_page
+from orchestrator.results.outputs import output
 
 Browse = Callable[[str], str]
 """Opens an address without a window, and returns the document as the page's script left it."""
@@ -59,26 +59,18 @@ def write_pictures(
 ) -> Written:
     """Write every picture in each theme into `folder`, which is made; a dark one's name ends in `-dark`.
 
-    UsageError when the folder cannot be written to, MissingError when the disk is full, InvalidMeasurement when the
-    browser drew less than it was given. Files of the same names are replaced, others left alone.
+    Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
+    names are replaced, others left alone.
     """
     drawn, left_out = chosen(summary)
     files: list[Path] = []
-    try:
-        for theme in themes:
-            for start in range(0, len(drawn), _AT_ONCE):
-                progress(f"picture {start + 1} of {len(drawn)}, {theme}")
-                for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), theme, browse):
-                    path = folder / name
-                    with whole_file(path) as partial:
-                        partial.write_bytes(content)
-                    files.append(path)
-    except OSError as error:
-        if is_full(error):
-            raise DiskFull(folder, "draw them again", kept="") from error
-        raise UsageError(
-            f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
-        ) from error
+    for theme in themes:
+        for start in range(0, len(drawn), _AT_ONCE):
+            progress(f"picture {start + 1} of {len(drawn)}, {theme}")
+            for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), theme, browse):
+                with output(folder / name, "--pictures", "draw them again") as partial:
+                    partial.write_bytes(content)
+                files.append(folder / name)
     return Written(files=tuple(files), left_out=left_out)
 
 

@@ -65,6 +65,8 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
             yield opened
     except FileNotFoundError as error:
         raise Damaged(path, "the file is missing") from error
+    except MemoryError:  # Arrow's is one of its own exceptions, too
+        raise
     except (pa.ArrowException, OSError) as error:
         raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
@@ -91,7 +93,7 @@ def read_numbers(
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     if file.schema_arrow.field(name).type == pa.int64():
         return _numbers(path, file, name)
-    column = file.read(columns=[name])[name]
+    column = file.read(columns=[name], use_threads=False)[name]
     if column.null_count or not _is_text(column.type):
         raise Damaged(path, f"column {name} is of another type than orch writes")
     values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
@@ -104,7 +106,7 @@ def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     limits = np.iinfo(narrow)
     values: npt.NDArray[Any] = np.empty(file.metadata.num_rows, dtype=narrow)
     filled = 0
-    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name]):
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name], use_threads=False):
         column = batch[name]
         if column.null_count:
             raise Damaged(path, f"column {name} is of another type than orch writes")

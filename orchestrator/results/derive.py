@@ -73,6 +73,10 @@ class JournalState:
                 found.setdefault(trial.block, {})[trial.cell] = median_ns
         return found
 
+    def is_measured(self, blocks: int) -> bool:
+        """Whether every block of a schedule of so many is finished, or a decision ended the measuring before."""
+        return len(self.finished_blocks) >= blocks or any(decision.reached for decision in self.decisions.values())
+
     @property
     def turns(self) -> tuple[TurnRecord, ...]:
         """The turns of load generators beside trials that count."""

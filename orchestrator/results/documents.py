@@ -1,4 +1,4 @@
-"""Files of a run folder: paths that stay inside it, digests, the label, and JSON that is written whole or sealed."""
+"""Files of a run folder: paths that stay inside it, digests, and JSON that is written whole or sealed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-LABEL = "made-by-orch.json"  # on a folder that was made here; `orch runs import` does not copy it
 ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 
 
@@ -123,20 +122,3 @@ def digest(path: Path) -> str:
 def name_in_id(name: str) -> str:
     """Return an experiment's name as the ids of its runs have it."""
     return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-") or "run"
-
-
-def put_label(folder: Path) -> None:
-    """Label a new run folder. MissingError when the disk is full."""
-    write_json(folder / LABEL, _label(folder))
-
-
-def is_labelled(folder: Path) -> bool:
-    """Whether orch made this folder, under this name."""
-    try:
-        return bool(read_own_json(folder / LABEL) == _label(folder))
-    except (OSError, ValueError):
-        return False
-
-
-def _label(folder: Path) -> dict[str, str]:
-    return {"made_by": "orch", "run": folder.resolve().name}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -17,13 +16,10 @@ from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive, stored_manifest
 from orchestrator.results.documents import (
     ALTERED,
-    LABEL,
     Damaged,
     digest,
     inside,
-    is_labelled,
     name_in_id,
-    put_label,
     whole_file,
     write_json,
 )
@@ -81,9 +77,8 @@ class RunFolder:
                     return cls(path)
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
-        """Write the plan, the label and the journal's first line."""
+        """Write the plan and the journal's first line."""
         write_json(self.path / "plan.json", plan.to_dict())
-        put_label(self.path)
         files = {"plan.json": digest(self.path / "plan.json")}
         experiment = Path(plan.experiment_path)
         if plan.experiment_path and experiment.is_file():
@@ -122,30 +117,6 @@ class RunFolder:
     def id(self) -> str:
         """The run's id."""
         return self.path.resolve().name
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether orch made this folder here: it carries the label."""
-        return is_labelled(self.path)
-
-    def why_not_ours(self) -> str | None:
-        """Return what speaks against it, as a clause; None where it is ours."""
-        return None if self.is_ours else f"it was not made here: it has no {LABEL} with its name"
-
-    def origin(self) -> str:
-        """What tells a folder from elsewhere from every other one, 12 characters of 0-9 and a-f; "" where it is ours."""
-        if self.is_ours:
-            return ""
-        return hashlib.sha256(f"{self.path.resolve()}\0{self._journal.end()}".encode(errors="replace")).hexdigest()[:12]
-
-    def require_ours(self, what: str) -> None:
-        """UsageError when the folder was not made here and cannot `what` ("resume", say)."""
-        why = self.why_not_ours()
-        if why is not None:
-            raise UsageError(
-                f"cannot {what} run {self.id}: {why}",
-                hint="`orch runs show` reads it; `orch run FILE` starts a new run of its experiment.yaml",
-            )
 
     def plan(self) -> Plan:
         """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
@@ -212,8 +183,7 @@ class RunFolder:
             self._hold = None
 
     def discard(self) -> None:
-        """Remove a folder that was made here and holds nothing yet."""
-        self.require_ours("discard")
+        """Remove a folder that holds nothing yet."""
         self.release()
         shutil.rmtree(self.path)
 
@@ -368,21 +338,21 @@ def runs(root: Path) -> list[RunFolder]:
     return [RunFolder(path) for path in run_folders(root)]
 
 
-def latest_of_ours(root: Path) -> RunFolder | None:
-    """The newest run that is ours; None where there is none."""
-    return next((folder for folder in reversed(runs(root)) if folder.is_ours), None)
+def newest(root: Path) -> RunFolder | None:
+    """The newest run, damaged or not; None where there is none."""
+    return next(reversed(runs(root)), None)
 
 
 def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
-    """The newest of `ids` that was made here, damaged or not; UsageError when none was.
+    """The newest of `ids`, damaged or not; UsageError when none has a trial.
 
     One that ended before a trial was made is passed over, unless `even_empty`: it was refused, or cut at once.
     """
-    ours = [name for name in reversed(ids) if is_labelled(root / name)]
-    chosen = next((name for name in ours if even_empty or not _is_empty(root / name)), None)
+    chosen = next((name for name in reversed(ids) if even_empty or not _is_empty(root / name)), None)
     if chosen is None:
-        why = "that was made here has a trial" if ours else "was made here"
-        raise UsageError(f"no run under {root}/ {why}, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}")
+        raise UsageError(
+            f"no run under {root}/ has a trial, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}"
+        )
     return chosen
 
 

@@ -13,10 +13,8 @@ _MOST_NAMED = 5  # runs, in an error
 
 
 def is_run(path: Path) -> bool:
-    """Whether a folder holds a run, whole or begun."""
-    with suppress(OSError):  # a folder that this user may not look into
-        return (path / MANIFEST).is_file() or (path / JOURNAL).is_file()
-    return False
+    """Whether a folder holds a run, whole or begun. OSError where this user may not look into it."""
+    return (path / MANIFEST).is_file() or (path / JOURNAL).is_file()
 
 
 def run_folders(root: Path) -> list[Path]:
@@ -25,7 +23,11 @@ def run_folders(root: Path) -> list[Path]:
     A name that begins with a point is of one that is being copied here, or deleted.
     """
     names = sorted(path for path in root.iterdir() if not path.name.startswith(".")) if root.is_dir() else []
-    return [path for path in names if is_run(path)]
+    found: list[Path] = []
+    for path in names:
+        with suppress(OSError):
+            found += [path] if is_run(path) else []
+    return found
 
 
 def not_one(word: str, root: Path, matches: Sequence[str], ids: Sequence[str], latest: str) -> UsageError:

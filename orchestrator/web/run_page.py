@@ -75,7 +75,7 @@ def report(site: Here, run: str, download: bool = False) -> Response:
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
         from orchestrator.report.dataset.made import write_report  # which imports Plotly
 
-        path = default_path(judged.summary, site.workspace.reports, judged.folder.origin())
+        path = default_path(judged.summary, site.workspace.reports)
         path = write_report(judged.folder, path, summary=judged.summary)
     disposition = "attachment" if download else "inline"
     return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)

@@ -3,6 +3,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from orchestrator.cli import main
@@ -12,8 +13,8 @@ from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan import store
 from orchestrator.report.page import write_page
-from orchestrator.report.pictures import write_pictures
-from orchestrator.results.folder import RunFolder
+from orchestrator.results.columns import read_columns
+from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run
 
@@ -25,8 +26,46 @@ def test_what_the_disk_refuses_names_the_place_and_the_way_on(number: int) -> No
     assert error.value.hint.endswith("then plan again")
 
 
-def test_another_fault_is_not_hidden() -> None:
-    assert explained(OSError(errno.EBADF, "bad descriptor")) is None
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EBADF, "bad descriptor"), FileNotFoundError(errno.ENOENT, "no", "x.html")]
+)
+def test_another_fault_is_not_hidden(error: OSError) -> None:
+    assert explained(error) is None
+
+
+def test_a_limit_of_open_files_is_named_with_how_to_raise_it() -> None:
+    error = explained(OSError(errno.EMFILE, os.strerror(errno.EMFILE), "journal.jsonl"))
+    assert error is not None
+    assert "ulimit -n" in str(error.hint)
+
+
+def test_a_run_folder_that_may_not_be_read_is_not_called_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+
+    def refused(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    assert runs(tmp_path) == []
+    with pytest.raises(PermissionError) as caught:
+        RunFolder.open("a", root=tmp_path)
+    known = explained(caught.value)
+    assert known is not None
+    assert "Permission denied" in known.message
+
+
+def test_memory_that_is_used_up_is_no_fault_of_ours_nor_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "app", lambda **_: (_ for _ in ()).throw(MemoryError))
+    monkeypatch.setattr(main, "settle", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == MissingError.exit_code
+    (tmp_path / "x.parquet").write_bytes(b"")
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", lambda _: (_ for _ in ()).throw(pa.ArrowMemoryError))
+    with pytest.raises(MemoryError):
+        read_columns(tmp_path / "x.parquet", [])
 
 
 def test_a_file_in_the_way_of_plans_is_named(tmp_path: Path) -> None:
@@ -61,12 +100,8 @@ def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(
 
     monkeypatch.setattr(Path, "write_text", no_space)
     monkeypatch.setattr(Path, "write_bytes", no_space)
-    for made in (
-        lambda: write_page("<p>", Path("reports/x.html")),
-        lambda: write_pictures(summary, Path("pictures"), None),
-    ):
-        with pytest.raises(MissingError, match="the disk is full") as error:
-            made()
-        assert "--resume" not in f"{error.value.message} {error.value.hint}"
+    with pytest.raises(MissingError, match="the disk is full") as error:
+        write_page("<p>", Path("reports/x.html"))
+    assert "--resume" not in f"{error.value.message} {error.value.hint}"
     keep(folder, summary)
     assert "stay as they were: the disk is full" in said[0]

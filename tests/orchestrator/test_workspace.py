@@ -13,7 +13,7 @@ from orchestrator.hosts.provision.overview import overview
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
 from orchestrator.measure.progress import in_progress
-from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+from orchestrator.results.folder import RunFolder, newest, runs
 from orchestrator.workspace import Workspace
 from tests.support.folders import begun, finished
 from tests.support.plans import plan
@@ -62,11 +62,10 @@ def test_a_plan_is_kept_and_found_there_alone(elsewhere: Workspace) -> None:
 
 def test_a_run_is_made_and_found_there_alone(elsewhere: Workspace) -> None:
     folder = finished(elsewhere.results)
-    assert folder.is_ours
     assert [run.id for run in runs(elsewhere.results)] == [folder.id]
-    newest = latest_of_ours(elsewhere.results)
-    assert newest is not None
-    assert newest.id == folder.id
+    latest = newest(elsewhere.results)
+    assert latest is not None
+    assert latest.id == folder.id
     assert runs(Workspace().results) == []
     with pytest.raises(UsageError, match="there is none under results/"):
         RunFolder.open("latest", root=Workspace().results)

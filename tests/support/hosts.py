@@ -291,12 +291,13 @@ class Told:
 
     lines: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    live_lines: list[str] = field(default_factory=list)
 
     def progress(self, text: str) -> None:
         self.lines.append(text)
 
     def live(self, text: str) -> None:
-        """Nobody watches."""
+        self.live_lines.append(text)
 
     def warning(self, text: str) -> None:
         self.warnings.append(text)

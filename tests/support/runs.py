@@ -26,7 +26,7 @@ from orchestrator.experiment.plan.cells import cell_id, processes_of, share_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.documents import digest as sha256_of
-from orchestrator.results.documents import put_label, write_json
+from orchestrator.results.documents import write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
@@ -435,5 +435,4 @@ def write_documents(stored: Manifest, folder: Path) -> None:
     events += [{"event": "warning", "text": text} for text in stored.warnings]
     for event in [*events, {"event": "end", "state": stored.state, "at": stored.ended_at}]:
         journal.append(event, sync=False)
-    put_label(folder)
     RunFolder(folder).write_manifest()

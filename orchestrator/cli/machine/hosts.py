@@ -41,7 +41,7 @@ def status(as_json: AsJson = False) -> None:
     if left is not None:
         how = "killed, its process is gone" if left.was_killed else "interrupted"
         console.result(f"run {left.run}  {how}: {left.sentence()}")
-        console.result(f"    continue it with: orch run --resume {left.run}")
+        console.result(f"    finish it with: orch run --resume {left.run}")
         if left.done:
             console.result(f"    see what is stored with: orch report {left.run}")
 

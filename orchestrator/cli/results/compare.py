@@ -16,8 +16,8 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Run, complete_runs
 from orchestrator.cli.tables import coloured, table
-from orchestrator.disk import whole_file, writing
 from orchestrator.errors import OrchError, Undecided, UsageError
+from orchestrator.results.outputs import output, require_output
 
 if TYPE_CHECKING:
     from orchestrator.between_runs.across import NothingInCommon, Row, RunComparison
@@ -133,8 +133,8 @@ def _require_sense(junit: Path | None, markdown: Path | None, *, as_json: bool, 
     if junit is not None and junit == markdown:
         raise UsageError(f"--junit and --markdown both name {junit}", hint="give each a file of its own")
     for option, path in (("--junit", junit), ("--markdown", markdown)):
-        if path is not None and path != STDOUT and path.exists() and not path.is_file():
-            raise UsageError(f"{option} {path} is no regular file", hint="name a file; `-` is stdout")
+        if path is not None and path != STDOUT:
+            require_output(path, option)
 
 
 def _write_files(
@@ -150,19 +150,19 @@ def _write_files(
     if junit is not None:
         from orchestrator.report.comparison import junit as junit_xml
 
-        _write(junit, junit_xml(comparison, judgement, fails_undetermined=fails_undetermined))
+        _write(junit, junit_xml(comparison, judgement, fails_undetermined=fails_undetermined), "--junit")
     if markdown is not None:
         from orchestrator.report.comparison import markdown as markdown_text
 
-        _write(markdown, markdown_text(comparison, judgement, commands))
+        _write(markdown, markdown_text(comparison, judgement, commands), "--markdown")
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, option: str) -> None:
     if path == STDOUT:
         for line in text.splitlines():
             console.result(line)
         return
-    with writing(path, "compare again"), whole_file(path) as partial:
+    with output(path, option, "compare again") as partial:
         partial.write_text(text, encoding="utf-8")
 
 

@@ -105,14 +105,12 @@ def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
     folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder)
     keep(folder, summary)
-    path = out or default_path(summary, WORKSPACE.reports, folder.origin())
-    if (why := folder.why_not_ours()) is not None:
-        console.progress(f"{folder.path}: {why}; so its report is stored apart from those of runs made here")
+    path = out or default_path(summary, WORKSPACE.reports)
     return summary, packed(folder, summary=summary), path
 
 
 def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
-    """As `_of_run`, of a report: it lies apart from those of runs made here."""
+    """As `_of_run`, of a report: it lies apart from those of run folders."""
     from orchestrator.report import default_path
     from orchestrator.report.dataset.block import read_page
 

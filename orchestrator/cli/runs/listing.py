@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _MOST_OF_A_NAME, _MOST_OF_STACKS = 24, 32  # characters
 _LEAST_OF_A_SENTENCE = 24
-_ELSEWHERE = "*"
 
 
 def list_runs(
@@ -100,18 +99,15 @@ def _print(listed: list[Listed], total: int) -> None:
         console.result(line)
         if not is_beside and row[-1]:
             console.result(f"    {_cut(row[-1], width - 4)}")
-    if any(not run.is_ours for run in listed):
-        console.result(f"{_ELSEWHERE} not made here, or changed since: only read")
     if total > len(listed):
         console.result(f"{len(listed):,} of {total:,} runs; --limit shows more")
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
-    mark = _ELSEWHERE if not run.is_ours else ""
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
     return (
-        plain(run.id) + mark,
+        plain(run.id),
         run.started[:16].replace("T", " ") or "-",
         _cut(plain(run.name), _MOST_OF_A_NAME) or "-",
         plain(run.state),
@@ -178,7 +174,7 @@ def tag(
 def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
     """Delete runs: their folders, their reports, and their notes.
 
-    Nothing is deleted where one of several may not be. A run that was not made here is named by its path in results/.
+    Nothing is deleted where one of several may not be.
     """
     from orchestrator.history import folders
     from orchestrator.hosts.provision.deployments import Registry
@@ -192,7 +188,7 @@ def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
     reports = {name: [path for path in (report_of(run, WORKSPACE.reports),) if path] for name, run in chosen.items()}
     for name, run in chosen.items():
         beside = "".join(f", {path}" for path in reports[name])
-        console.progress(f"{run.path}{beside}{'' if run.is_ours else '  (not made here)'}")
+        console.progress(f"{run.path}{beside}")
     if not yes:
         confirm(len(chosen), "delete")
     for name, run in chosen.items():
@@ -221,7 +217,7 @@ def import_(
 ) -> None:
     """Import runs that were made elsewhere, verified first.
 
-    Each is copied into results/, where it is shown and read like other runs, and never counts as made here.
+    Each is copied into results/, where it is one of the runs that are here.
     """
     from orchestrator.history.folders import import_run
 

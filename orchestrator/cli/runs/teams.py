@@ -43,13 +43,13 @@ def publish(
 
     Each run is published whole or not at all; one that is there already is left as it is.
     """
-    from orchestrator.history.dataset import require_dataset, require_finished_and_ours
+    from orchestrator.history.dataset import require_dataset, require_finished
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
     for folder in folders:
-        require_finished_and_ours(folder)
+        require_finished(folder)
     with _targets(to, index, team=team) as (place, opened):
         if place is not None:
             require_dataset(place)

@@ -7,16 +7,20 @@ each lies beside it.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.errors import ProvisionError
 from orchestrator.files import sha256_of
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +33,23 @@ class Member:
 
 
 def cache_folder() -> Path:
-    """Where archives are kept: `ORCH_CACHE`, else `orch` in the user's cache folder (XDG base directories)."""
+    """Where archives are kept: `ORCH_CACHE`, else `orch` in the user's cache folder (XDG base directories).
+
+    Where that cannot be made, in the folder for temporary files, which is logged.
+    """
     if named := os.environ.get("ORCH_CACHE"):
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "orch"
-    except RuntimeError as error:
-        raise MissingError("this user has no home folder", hint="name a folder: ORCH_CACHE=/path") from error
+    folder = Path(base if base.startswith("/") else os.path.expanduser("~/.cache")) / "orch"  # noqa: PTH111 - "~" may stay
+    with suppress(OSError):
+        if folder.is_absolute():  # a user may have no home
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    instead = Path(tempfile.gettempdir()) / f"orch-{os.getuid()}"
+    if not instead.is_dir():
+        _LOG.warning("%s cannot be written: archives are kept in %s, until that is emptied", folder, instead)
+    return instead
 
 
 def kept(path: Path, make: Callable[[Path], None]) -> Path:

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.results.documents import put_label, sealed
+from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run, write_run
@@ -65,20 +65,19 @@ def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(refe
 
 
 def kept(root: Path, name: str, document: dict[str, Any] | str) -> RunFolder:
-    """A run folder that was made here, with a summary in it."""
+    """A run folder with a summary in it."""
     folder = RunFolder(write_run(a_run(blocks=3), root / name))
-    put_label(folder.path)
     (folder.path / "summary.json").write_text(document if isinstance(document, str) else json.dumps(document))
     return folder
 
 
-def test_unreadable_and_changed_summaries_and_folders_from_elsewhere_are_passed_over(tmp_path, reference):
+def test_unreadable_and_changed_summaries_and_copies_are_passed_over(tmp_path, reference):
     root, document = tmp_path / "results", reference.to_dict()
     kept(root, "damaged", "{")
     kept(root, "older", sealed({**document, "schema_version": 0}))
     kept(root, "unsealed", document)
     kept(root, "edited", {**sealed(document), "question": "Another one?"})
     kept(root, "sound", sealed(document))
-    shutil.copytree(root / "sound", root / "sound-from-elsewhere")
+    shutil.copytree(root / "sound", root / "sound-copied")
     write_run(a_run(blocks=3), root / "without")
     assert [run["run_id"] for run in read_summaries(runs(root))] == ["reference"]

@@ -50,7 +50,7 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
     assert after == [
         "nothing is up, and no run is in progress here",
         f"run {folder.id}  killed, its process is gone: none of 3 trials is stored",
-        f"    continue it with: orch run --resume {folder.id}",
+        f"    finish it with: orch run --resume {folder.id}",
     ]
 
 
@@ -86,7 +86,7 @@ def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(
     hosts.status()
     assert shown.getvalue().splitlines()[1:] == [
         f"run {name}  interrupted: 4 of 6 trials are stored",
-        f"    continue it with: orch run --resume {name}",
+        f"    finish it with: orch run --resume {name}",
         f"    see what is stored with: orch report {name}",
     ]
     write_run(run, Path("results") / "20261121-050000-whole-dddd")

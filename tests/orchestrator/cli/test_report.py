@@ -12,7 +12,6 @@ from orchestrator.cli.console import console
 from orchestrator.cli.results import compare, report
 from orchestrator.cli.runs import show, verify
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
-from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_run, write_run
 
@@ -136,31 +135,6 @@ def test_out_names_the_file_and_the_same_stored_data_gives_the_same_report(out):
 MINE = "20261121-030000-two-bbbb"
 
 
-def sent(place: Path) -> Path:
-    """A run of somebody else that has the name, the date and the run id of one of ours."""
-    folder = write_run(a_run(blocks=3, seed=9), place / "results" / MINE)
-    (folder / LABEL).unlink()
-    return folder
-
-
-def test_the_report_of_a_folder_from_elsewhere_replaces_no_report_of_ours_nor_one_of_another_folder(
-    out, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(console, "err", io.StringIO())
-    report.report(["latest"])
-    mine = Path(out.getvalue().strip())
-    before = mine.read_bytes()
-    folders = [sent(tmp_path / "a"), sent(tmp_path / "b")]
-    report.report([str(folder) for folder in folders])
-    _, *paths = (Path(line) for line in out.getvalue().splitlines())
-    assert len(set(paths)) == 2
-    assert all(path.parent == Path("reports/elsewhere") and path.is_file() for path in paths)
-    assert mine.read_bytes() == before
-    assert "was not made here" in console.err.getvalue()
-    report.report([str(folders[0])])
-    assert len(list(Path("reports/elsewhere").iterdir())) == 2, "the same folder's report has the same name"
-
-
 @pytest.mark.parametrize("verb", ["report", "check", "compare", "verify"])
 def test_every_verb_names_the_manifest_that_is_missing_from_a_run_that_has_ended(verb):
     (Path("results") / MINE / "manifest.json").unlink()
@@ -203,7 +177,7 @@ def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goe
         VERBS[verb]()
     said = (
         "run 20261121-040000-cut-cccc was interrupted: 4 of 6 trials are stored; "
-        "`orch run --resume 20261121-040000-cut-cccc` continues it"
+        "`orch run --resume 20261121-040000-cut-cccc` finishes it"
     )
     assert console.err.getvalue().count(said) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import signal
@@ -47,6 +48,17 @@ def test_a_reader_that_is_gone_is_no_regression_and_no_traceback(tmp_path, words
     os.close(far)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.parametrize("words", [["--json"], []])
+def test_a_terminal_that_knows_ascii_alone_gets_escapes(tmp_path, words):
+    (tmp_path / "piped.yaml").write_text(YAML.replace("DURATION", "1s").replace("Who reads this?", "µs or \U0001f600?"))
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*ORCH, "plan", "piped.yaml", *words], cwd=tmp_path, env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"\\xb5s" in done.stdout or json.loads(done.stdout)["question"] == "µs or \U0001f600?"
 
 
 def test_an_error_keeps_its_status_when_nobody_reads(tmp_path):

@@ -77,16 +77,6 @@ def test_nothing_is_deleted_without_a_yes(monkeypatch):
     assert not (RESULTS / "a").exists()
 
 
-def test_a_run_that_was_not_made_here_is_deleted_by_its_path_alone():
-    a_past_run(RESULTS / "a", judged=False)
-    shutil.copytree(RESULTS / "a", RESULTS / "sent")
-    with pytest.raises(UsageError, match="was not made here") as refused:
-        listing.delete(["sent"], yes=True)
-    assert "orch runs delete results/sent" in refused.value.hint
-    listing.delete(["results/sent"], yes=True)
-    assert [path.name for path in RESULTS.iterdir()] == ["a"]
-
-
 def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path):
     a_past_run(RESULTS / "a", judged=False)
     elsewhere = tmp_path / "elsewhere" / "b"
@@ -120,9 +110,6 @@ def test_what_a_killed_delete_left_goes_with_the_next_one():
     assert list(RESULTS.iterdir()) == []
 
 
-# latest
-
-
 # importing run folders
 
 
@@ -132,21 +119,19 @@ def sent(tmp_path):
     return with_samples(tmp_path / "theirs" / "results" / "20261121-025500-synthetic-4f3a")
 
 
-def test_an_imported_run_is_shown_judged_and_never_ours(sent):
+def test_an_imported_run_is_shown_judged_and_the_latest(sent):
     (sent / "summary.json").write_text("their own words")
     (sent / "notes.txt").write_text("not part of it")
     listing.import_([sent])
     assert "files as they were written" in console.out.getvalue()
     (run,) = listed().values()
     assert run["id"] == sent.name
-    assert run["is_ours"] is False
     assert run["verdict"]
     assert run["trials"] == 6
     target = RESULTS / sent.name
     assert not (target / "notes.txt").exists()
     assert "their own words" not in (target / "summary.json").read_text()
-    with pytest.raises(UsageError, match="none is the latest"):
-        RunFolder.open("latest", root=RESULTS)
+    assert RunFolder.open("latest", root=RESULTS).id == sent.name
     listing.import_([sent])
     assert "it is here already" in console.out.getvalue()
     assert [path.name for path in RESULTS.iterdir()] == [sent.name]

@@ -69,7 +69,6 @@ def test_a_row_has_what_tells_a_run_from_others():
     assert run["trials"] == 6
     assert run["samples"] == 6_000
     assert run["provider"] == "local"
-    assert run["is_ours"] is True
     assert run["validity"] in ("valid", "warned")
 
 

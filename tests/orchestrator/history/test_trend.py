@@ -104,7 +104,7 @@ def series(load, excess, *, changes_at=None, by=1.0, trial_sd=0.03):
 
 def seen_in(run):
     record = of_summary(run)
-    about = {"started": "", "state": "complete", "is_ours": True, "matters": run.matters}
+    about = {"started": "", "state": "complete", "matters": run.matters}
     return [
         Seen(run=run.run_id, **about, conditions=run.conditions, settings=run.settings, cell=cell)
         for cell in record["cells"]

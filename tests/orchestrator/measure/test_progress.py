@@ -41,6 +41,30 @@ def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
     ]
 
 
+def test_the_time_left_grows_while_a_trial_takes_longer_than_expected_and_not_before():
+    time, told = FakeTime(), Told()
+    progress = Progress(listener=told, clock=time.clock(), total=4, trial_s=6.0)
+    progress.begin("rest")
+    time.passes(5.0)
+    progress.in_round(0, 2)
+    time.passes(15.0)
+    progress.in_round(1, 2)
+    progress.end(record())
+    assert [line.rpartition("  ")[2] for line in told.live_lines] == ["(24 s left)", "(19 s left)", "(1 min left)"]
+    assert told.lines[0].endswith("(1 min left)")
+
+
+def test_cells_in_turns_share_the_time_that_they_take_together():
+    time, told = FakeTime(), Told()
+    progress = Progress(listener=told, clock=time.clock(), total=4)
+    progress.begin("2 cells in turns", trials=2)
+    time.passes(20.0)
+    for _ in range(2):
+        progress.begin("rest")
+        progress.end(record())
+    assert [line.rpartition("  ")[2] for line in told.lines] == ["(20 s left)", "(20 s left)"]
+
+
 def test_what_a_trial_of_tasks_counts_is_tasks():
     told = Told()
     progress = Progress(listener=told, clock=FakeTime().clock(), total=1)

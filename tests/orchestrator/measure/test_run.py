@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from orchestrator import errors
+from orchestrator.clock import Clock
 from orchestrator.experiment.plan.plan import External, Plan
 from orchestrator.hosts.base import HostLost
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.progress import how_unfinished
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.folder import RunFolder
@@ -313,6 +315,31 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
     assert len(list((lab.runs.path / "superseded").rglob("*.parquet"))) == 1 + 2  # the cut trial, and its block's floor
     assert len(words(lab.diary, "start responder rest")) == 2  # its smoke test and one trial
+
+
+@pytest.mark.parametrize("cut", ["collect", "check", "report", "teardown"])
+def test_a_run_that_was_cut_after_its_last_trial_is_only_judged_reported_and_taken_down(lab, monkeypatch, cut):
+    with monkeypatch.context() as killed:
+        killed.setattr(Run, f"_{cut}", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(lab.deployment, "teardown", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            lab.run(plan("tcp"))
+    left = how_unfinished(lab.runs)
+    assert left is None if cut != "collect" else left.is_measured
+    lab.diary.clear()
+    result = lab.run(plan("tcp"))
+    assert lab.diary == ["teardown"]
+    assert (result.is_complete, result.trials, lab.runs.manifest().state) == (True, 2, "complete")
+    assert (lab.runs.path / "receipt.json").is_file()
+
+
+def test_a_run_does_not_end_before_it_began_where_the_clock_was_set_back():
+    time = FakeTime()
+    jumping = [10_000, 2_000]
+    clock = Clock(wall_ns=lambda: jumping.pop(0) * 10**9, monotonic_s=time.clock().monotonic_s).steady()
+    began = clock.iso()
+    time.passes(5.0)
+    assert began < clock.iso()
 
 
 def test_resume_refuses_a_host_that_is_not_what_it_was(lab):

@@ -10,7 +10,6 @@ from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import deployments
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.measure import teardown as ending
-from orchestrator.results.documents import LABEL
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
@@ -66,26 +65,18 @@ def deployed(folder: RunFolder) -> None:
     )
 
 
-def files(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
-
-
-def test_a_run_that_goes_on_in_a_folder_without_our_label_is_not_taken_down(down):
+def test_a_deployment_is_taken_down_whatever_became_of_the_run_folder(down):
     mine = killed()
     deployed(mine)
-    (mine.path / LABEL).unlink()
+    shutil.rmtree(mine.path)
+    assert ending.end(HERE, mine.id).receipt is not None
+    assert down == [mine.id]
+
+
+def test_the_latest_run_in_progress_is_left_alone(down):
+    mine = killed()
     mine.hold()
-    assert ending.end(HERE, mine.id).trouble is not None
     assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]
-    assert down == []
     mine.release()
-    assert ending.end(HERE, mine.id).receipt is not None  # the intent is ours, whatever became of the folder
-    assert not (mine.path / "receipt.json").exists()
-
-
-def test_a_folder_from_elsewhere_does_not_hide_the_latest_run(down):
-    killed()
-    mine = killed(1_895_229_802.0)
-    shutil.copytree(mine.path, "results/zz-sent")
     assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
     assert down == [mine.id]
