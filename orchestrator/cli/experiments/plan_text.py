@@ -29,10 +29,11 @@ from orchestrator.experiment.plan.contrasts import (
     may_differ_in,
     unread_fields,
 )
-from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
+from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.planning import END_BYTES
+from orchestrator.experiment.prices import PRICES_AS_OF
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
