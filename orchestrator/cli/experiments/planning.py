@@ -74,9 +74,9 @@ def _check(files: list[Path], overrides: list[str]) -> None:
 
 def _plan(file: Path, overrides: list[str], *, takes_stale: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.plan.topology import programs_in_words
-    from orchestrator.experiment.prices import require_fresh_prices
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
     from orchestrator.hosts.plan_warnings import kernel_lacks

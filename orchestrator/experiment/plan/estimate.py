@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator import record_layout
+from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.topology import HOME_ZONE, MACHINES, profile, region_of, topology
-from orchestrator.experiment.prices import cost_usd
+from orchestrator.experiment.plan.topology import HOME_ZONE, profile, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from services.python.contract.streams import reads_for_s
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
@@ -29,8 +30,7 @@ from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Plan, Turns, Until
 from orchestrator.experiment.plan.rules import Turning, refusals_of_plan, why_no_turns
 from orchestrator.experiment.plan.schedule import Member, by_series, groups_of, schedule, seal_all, why_not_fitted
-from orchestrator.experiment.plan.topology import MACHINES, region_of
-from orchestrator.experiment.prices import PRICES_AS_OF
+from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
+from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.model.host_rules import MOST_RTT_S
 from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
@@ -185,51 +186,11 @@ def known_pairs() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
-    """A machine type: the share of a core that it may use all the time, and its memory.
-
-    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
-    as 0.2 of one).
-    """
-
-    name: str
-    cores: float
-    memory_mb: int
-    is_shared_core: bool = False
-    is_arm: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class Limit:
     """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
 
     cores: float
     by: Literal["quota", "hypervisor"]
-
-
-# Families whose types have whole cores: the memory of each core, and the counts of cores.
-_FAMILIES = (
-    ("e2", 4096, (2, 4, 8)),
-    ("n2", 4096, (2, 4, 8)),
-    ("c3", 4096, (4, 8)),
-    ("c4", 3840, (4, 8)),
-    ("t2d", 4096, (1, 2, 4, 8)),
-    ("t2a", 4096, (1, 2, 4, 8)),
-)
-MACHINES: dict[str, Machine] = {
-    machine.name: machine
-    for machine in (
-        Machine(name="f1-micro", cores=0.2, memory_mb=614, is_shared_core=True),
-        Machine(name="e2-micro", cores=0.25, memory_mb=1024, is_shared_core=True),
-        Machine(name="e2-small", cores=0.5, memory_mb=2048, is_shared_core=True),
-        Machine(name="e2-medium", cores=1.0, memory_mb=4096, is_shared_core=True),
-        *(
-            Machine(name=f"{family}-standard-{cores}", cores=cores, memory_mb=cores * memory_mb, is_arm=family == "t2a")
-            for family, memory_mb, sizes in _FAMILIES
-            for cores in sizes
-        ),
-    )
-}
 
 
 def limit_of(provider: str, machine: str | None) -> Limit | None:

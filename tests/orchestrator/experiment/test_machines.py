@@ -9,9 +9,9 @@ import pytest
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import UsageError
-from orchestrator.experiment import prices
-from orchestrator.experiment.plan.topology import MACHINES, platform_of
-from orchestrator.experiment.prices import PRICES_AS_OF, cost_usd, require_fresh_prices, usd_per_hour
+from orchestrator.experiment import machines
+from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF, cost_usd, require_fresh_prices, usd_per_hour
+from orchestrator.experiment.plan.topology import platform_of
 from orchestrator.experiment.providers import PROVIDERS
 
 
@@ -46,7 +46,7 @@ def test_every_machine_type_of_a_paid_provider_has_a_price_and_a_size() -> None:
 def test_prices_older_than_a_year_are_taken_only_when_asked_for(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     day = date.fromisoformat(PRICES_AS_OF) + timedelta(days=days)
     moment_ns = int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1e9)
-    monkeypatch.setattr(prices, "SYSTEM", replace(SYSTEM, wall_ns=lambda: moment_ns))
+    monkeypatch.setattr(machines, "SYSTEM", replace(SYSTEM, wall_ns=lambda: moment_ns))
     require_fresh_prices("gcp", takes_stale=True)
     require_fresh_prices("lab", takes_stale=False)
     if days == 365:
