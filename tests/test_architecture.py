@@ -384,7 +384,7 @@ FLOORS = {
         {"trial"},
         {"programs"},
     ),
-    "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}, {"examples"}),
+    "orchestrator/experiment": ({"read", "providers"}, {"model", "machines"}, {"plan"}, {"examples"}),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},

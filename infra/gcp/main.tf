@@ -46,6 +46,12 @@ resource "google_compute_network" "run" {
       error_message = "host_keys has no key for: ${join(", ", setsubtract(keys(var.hosts), keys(var.host_keys)))}."
     }
   }
+
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
 }
 
 resource "google_compute_subnetwork" "region" {
@@ -55,6 +61,12 @@ resource "google_compute_subnetwork" "region" {
   region        = each.key
   network       = google_compute_network.run.id
   ip_cidr_range = cidrsubnet("10.130.0.0/16", 8, index(local.regions, each.key))
+
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
 }
 
 resource "google_compute_firewall" "ssh" {
@@ -69,6 +81,12 @@ resource "google_compute_firewall" "ssh" {
     protocol = "tcp"
     ports    = ["22"]
   }
+
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
 }
 
 resource "google_compute_firewall" "internal" {
@@ -82,6 +100,25 @@ resource "google_compute_firewall" "internal" {
   allow { protocol = "tcp" }
   allow { protocol = "udp" }
   allow { protocol = "icmp" }
+
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
+}
+
+# Goes with the instances, by a destroy only: a profile of OS Login is no part of the project.
+resource "google_os_login_ssh_public_key" "controller" {
+  count = local.os_login == null ? 0 : 1
+  user  = local.os_login
+  key   = trimspace(var.ssh_public_key)
+
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
 }
 
 resource "google_compute_instance" "host" {
@@ -96,22 +133,25 @@ resource "google_compute_instance" "host" {
   boot_disk {
     auto_delete = true
     initialize_params {
-      image  = var.image
+      image  = local.family[each.key] == "t2a" ? var.arm_image : var.image
       size   = var.disk_gb
-      type   = "pd-standard"
+      type   = lookup(local.disk_types, local.family[each.key], "pd-standard")
       labels = local.labels
     }
   }
 
   network_interface {
     subnetwork = google_compute_subnetwork.region[local.region[each.key]].id
-    access_config {} # a public address, for SSH
+    dynamic "access_config" { # a public address, for SSH
+      for_each = local.through_iap ? [] : [1]
+      content {}
+    }
   }
 
   metadata = {
-    ssh-keys               = "${var.ssh_user}:${trimspace(var.ssh_public_key)}"
+    ssh-keys               = local.os_login == null ? "${local.ssh_user}:${trimspace(var.ssh_public_key)}" : ""
     block-project-ssh-keys = "TRUE"
-    enable-oslogin         = "FALSE"
+    enable-oslogin         = local.os_login == null ? "FALSE" : "TRUE"
     serial-port-enable     = "FALSE"
     orch-host-key          = sensitive(file(var.host_keys[each.key].private_key_path))
     startup-script         = file("${path.module}/startup.sh")
@@ -120,7 +160,7 @@ resource "google_compute_instance" "host" {
   # No service account: nothing on the host may call Google's APIs. (No block means none.)
 
   shielded_instance_config {
-    enable_secure_boot          = true
+    enable_secure_boot          = local.family[each.key] != "t2a"
     enable_vtpm                 = true
     enable_integrity_monitoring = true
   }
@@ -138,5 +178,11 @@ resource "google_compute_instance" "host" {
     }
   }
 
-  depends_on = [google_compute_firewall.ssh, google_compute_firewall.internal]
+  timeouts {
+    create = "5m"
+    update = "5m"
+    delete = "5m"
+  }
+
+  depends_on = [google_compute_firewall.ssh, google_compute_firewall.internal, google_os_login_ssh_public_key.controller]
 }

@@ -10,13 +10,13 @@ output "hosts" {
     address  = host.network_interface[0].network_ip
     disk     = host.name
     ssh = {
-      user          = var.ssh_user
+      user          = local.ssh_user
       sudo          = true
       alias         = host.name
-      host_name     = host.network_interface[0].access_config[0].nat_ip
+      host_name     = local.through_iap ? host.name : host.network_interface[0].access_config[0].nat_ip
       port          = 22
-      proxy_command = null
-      known_hosts   = "${host.name},${host.network_interface[0].access_config[0].nat_ip} ${local.host_public_keys[name]}"
+      proxy_command = local.through_iap ? "gcloud compute start-iap-tunnel ${host.name} 22 --listen-on-stdin --zone=${host.zone} --project=${host.project} --verbosity=error" : null
+      known_hosts   = "${host.name}${local.through_iap ? "" : ",${host.network_interface[0].access_config[0].nat_ip}"} ${local.host_public_keys[name]}"
     }
   } }
 }

@@ -55,9 +55,10 @@ class Api:
             document = json.loads(fetched(request, timeout_s=_REQUEST_S))
         except urllib.error.HTTPError as error:
             kind = NotThere if error.code == 404 else GcpError
-            raise kind(f"{method} {path}: {_words(error)}", hint=_hint(error.code)) from error
+            raise kind(f"{method} {path}: {_words(error)}", hint=_hint(error.code, self.project)) from error
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"cannot reach {self.endpoint}: {error}", hint="check this machine's network") from error
+            why = str(error) or type(error).__name__
+            raise Unreachable(f"cannot reach {self.endpoint}: {why}", hint="check this machine's network") from error
         except ValueError as error:
             raise Unreachable(f"{method} {path}: the answer is not JSON: {error}") from error
         if not isinstance(document, dict):
@@ -107,20 +108,22 @@ class Api:
             return
         errors = operation.get("error", {}).get("errors", [])
         if errors:
-            raise GcpError("; ".join(error.get("message", error.get("code", "unknown")) for error in errors))
+            raise GcpError(
+                "; ".join(error.get("message") or error.get("code") or "no reason given" for error in errors)
+            )
 
 
 def _words(error: urllib.error.HTTPError) -> str:
     try:
-        return str(json.load(error)["error"]["message"])
+        return str(json.load(error)["error"]["message"]) or f"HTTP status {error.code}"
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return f"HTTP status {error.code}"
 
 
-def _hint(status: int) -> str | None:
+def _hint(status: int, project: str) -> str | None:
     return {
         401: "sign in again: gcloud auth login, or a fresh GOOGLE_OAUTH_ACCESS_TOKEN",
-        403: "the account needs roles/compute.admin in the project, and the Compute Engine API must be switched on",
+        403: f"the account needs roles/compute.admin in {project}, and the Compute Engine API must be enabled there",
     }.get(status)
 
 

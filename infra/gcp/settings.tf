@@ -4,6 +4,15 @@
 locals {
   project          = var.project == "" ? null : var.project
   compute_endpoint = var.compute_endpoint == "" ? null : var.compute_endpoint
+  os_login         = var.os_login == "" ? null : var.os_login
+  # The range that Identity-Aware Proxy connects from: a controller named so reaches the hosts through it, and they have
+  # no public address.
+  through_iap = var.controller_cidr == "35.235.240.0/20"
+  # OS Login makes a user's account of the e-mail address; a service account's is sa_ and its number, in ssh_user.
+  ssh_user = local.os_login != null && var.ssh_user == "orch" ? replace(lower(local.os_login), "/[^a-z0-9]/", "_") : var.ssh_user
+  # C4 boots from Hyperdisk alone, and C3 from no standard disk; T2A is Arm.
+  family     = { for name, host in var.hosts : name => split("-", host.machine)[0] }
+  disk_types = { c3 = "pd-balanced", c4 = "hyperdisk-balanced" }
 }
 
 variable "project" {
@@ -24,6 +33,13 @@ variable "image" {
   nullable    = false
 }
 
+variable "arm_image" {
+  description = "The same for Arm machine types (T2A)."
+  type        = string
+  default     = "debian-cloud/debian-12-arm64"
+  nullable    = false
+}
+
 variable "disk_gb" {
   description = "The size of the boot disk."
   type        = number
@@ -36,6 +52,17 @@ variable "ssh_user" {
   type        = string
   default     = "orch"
   nullable    = false
+}
+
+variable "os_login" {
+  description = "The account (e-mail address) that logs in where an organisation requires OS Login; null makes an account from the instance's metadata."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.os_login == null || var.os_login == "" || can(regex("^[^@ ]+@[^@ ]+$", var.os_login))
+    error_message = "os_login is an e-mail address, such as ada@example.com."
+  }
 }
 
 variable "compute_endpoint" {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -19,7 +20,7 @@ from credentials import PROJECT_VARIABLES, NoCredentialsError, Token, find_token
 from retrying import fetched
 
 _RESOURCE_MANAGER = "https://cloudresourcemanager.googleapis.com/v1/"
-_IMAGE = "debian-cloud/debian-12"  # settings.tf
+_IMAGE, _ARM_IMAGE = "debian-cloud/debian-12", "debian-cloud/debian-12-arm64"  # settings.tf
 _REQUEST_S = 30.0
 _DISK_GB = 10.0
 
@@ -29,9 +30,9 @@ PERMISSIONS = (
         f"compute.instances.{verb}"
         for verb in ("create", "delete", "get", "list", "setLabels", "setMetadata", "setTags")
     ),
-    *(f"compute.disks.{verb}" for verb in ("create", "get", "setLabels")),
+    *(f"compute.disks.{verb}" for verb in ("create", "delete", "get", "list", "setLabels")),
     *(f"compute.networks.{verb}" for verb in ("create", "delete", "get", "list", "updatePolicy")),
-    *(f"compute.subnetworks.{verb}" for verb in ("create", "delete", "get", "list", "use", "useExternalIp")),
+    *(f"compute.subnetworks.{verb}" for verb in ("create", "delete", "get", "list", "use")),
     *(f"compute.firewalls.{verb}" for verb in ("create", "delete", "get", "list")),
     "compute.globalOperations.get",
     "compute.regionOperations.get",
@@ -41,6 +42,10 @@ PERMISSIONS = (
     "compute.regions.get",
     "compute.zones.get",
 )
+_PUBLIC = ("compute.subnetworks.useExternalIp",)
+_IAP = ("iap.tunnelInstances.accessViaIAP",)
+_OS_LOGIN = ("compute.instances.osAdminLogin",)
+IAP_RANGE = "35.235.240.0/20"  # settings.tf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +92,11 @@ class Cloud:
         )
         return set(answer.get("permissions", ()))
 
+    def policy(self, constraint: str) -> dict[str, Any]:
+        """Return what the organisation's policy says of a constraint, its parents' included; Refusal."""
+        body = {"constraint": f"constraints/{constraint}"}
+        return self._ask(f"{self.manager}projects/{self.project}:getEffectiveOrgPolicy", body)
+
     def _ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         data = None if body is None else json.dumps(body).encode()
         own = self.token.headers() if data is None else self.token.headers_with_quota()
@@ -97,7 +107,7 @@ class Cloud:
         except urllib.error.HTTPError as error:
             raise _refusal(error) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise Refusal(0, f"no answer from {url.split('/')[2]}: {error}") from error
+            raise Refusal(0, f"no answer from {url.split('/')[2]}: {str(error) or type(error).__name__}") from error
         return document
 
 
@@ -105,7 +115,8 @@ def _refusal(error: urllib.error.HTTPError) -> Refusal:
     try:
         fault = json.load(error)["error"]
         details = [*fault.get("errors", ()), *fault.get("details", ())]
-        return Refusal(error.code, str(fault["message"]), tuple(str(d["reason"]) for d in details if "reason" in d))
+        words = str(fault["message"]) or f"HTTP status {error.code}"
+        return Refusal(error.code, words, tuple(str(d["reason"]) for d in details if "reason" in d))
     except (OSError, ValueError, KeyError, TypeError):
         return Refusal(error.code, f"HTTP status {error.code}")
 
@@ -128,12 +139,30 @@ def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[s
         yield _unanswered(cloud.project, refusal)
         return
     yield Answer(name="project", ok=True, what=f"{cloud.project}, named by {variable}; the Compute Engine API answers")
-    yield _permissions(cloud)
-    yield _image(cloud, environment.get("TF_VAR_image") or _IMAGE)
+    is_through_iap = environment.get("ORCH_CONTROLLER_CIDR") == IAP_RANGE
+    is_os_login = bool(environment.get("TF_VAR_os_login"))
+    yield _permissions(
+        cloud, (*PERMISSIONS, *(_IAP if is_through_iap else _PUBLIC), *(_OS_LOGIN if is_os_login else ()))
+    )
+    if is_through_iap:
+        hint = "install the Google Cloud CLI, which opens the tunnels of Identity-Aware Proxy"
+        path = shutil.which("gcloud", path=environment.get("PATH", ""))
+        yield Answer(name="gcloud", ok=path is not None, what=path or "there is no gcloud on the PATH", hint=hint)
+    else:
+        hint = f"reach the hosts through Identity-Aware Proxy: export ORCH_CONTROLLER_CIDR={IAP_RANGE}"
+        yield _policy(cloud, "compute.vmExternalIpAccess", "public addresses", hint)
+    if not is_os_login:
+        hint = "export TF_VAR_os_login=you@example.com, the account that is to log in"
+        yield _policy(cloud, "compute.requireOsLogin", "logging in without OS Login", hint)
+    families = {machine.partition("-")[0] for _, machine in hosts}
+    if families - {"t2a"}:
+        yield _image(cloud, environment.get("TF_VAR_image") or _IMAGE)
+    if "t2a" in families:
+        yield _image(cloud, environment.get("TF_VAR_arm_image") or _ARM_IMAGE)
     cpus: dict[str, float] = {}
     for zone, machine in sorted(set(hosts)):
         yield _machine(cloud, zone, machine, cpus)
-    yield from _quotas(cloud, project, hosts, cpus)
+    yield from _quotas(cloud, project, hosts, cpus, addresses=not is_through_iap)
 
 
 def _token(environment: Mapping[str, str]) -> Token | Answer:
@@ -159,9 +188,9 @@ def _unanswered(project: str, refusal: Refusal) -> Answer:
     return Answer(name="API", ok=False, what=refusal.words, hint="check this machine's network, and try again")
 
 
-def _permissions(cloud: Cloud) -> Answer:
+def _permissions(cloud: Cloud, needed: Sequence[str]) -> Answer:
     try:
-        lacking = sorted(set(PERMISSIONS) - cloud.permitted(PERMISSIONS))
+        lacking = sorted(set(needed) - cloud.permitted(needed))
     except Refusal as refusal:
         hint = f"gcloud services enable cloudresourcemanager.googleapis.com --project {cloud.project}"
         words = f"could not be asked: {refusal.words}"
@@ -169,7 +198,20 @@ def _permissions(cloud: Cloud) -> Answer:
     if lacking:
         hint = f"gcloud projects add-iam-policy-binding {cloud.project} --role roles/compute.admin --member ..."
         return Answer(name="permissions", ok=False, what=f"this account lacks {', '.join(lacking)}", hint=hint)
-    return Answer(name="permissions", ok=True, what=f"all {len(PERMISSIONS)} that making and deleting hosts needs")
+    return Answer(name="permissions", ok=True, what=f"all {len(needed)} that making and deleting hosts needs")
+
+
+def _policy(cloud: Cloud, constraint: str, what: str, hint: str) -> Answer:
+    """Whether the organisation allows something; that this account may not read its policies is no obstacle."""
+    try:
+        policy = cloud.policy(constraint)
+    except Refusal as refusal:
+        return Answer(name=what, ok=True, what=f"not known, {constraint} could not be read: {refusal.words}")
+    is_forbidden = (
+        policy.get("booleanPolicy", {}).get("enforced") or policy.get("listPolicy", {}).get("allValues") == "DENY"
+    )
+    words = f"the organisation forbids it ({constraint})" if is_forbidden else "the organisation allows it"
+    return Answer(name=what, ok=not is_forbidden, what=words, hint=hint if is_forbidden else "")
 
 
 def _image(cloud: Cloud, image: str) -> Answer:
@@ -196,20 +238,25 @@ def _machine(cloud: Cloud, zone: str, machine: str, cpus: dict[str, float]) -> A
     try:
         found = cloud.get(f"projects/{cloud.project}/zones/{zone}/machineTypes/{machine}")
     except Refusal as refusal:
-        hint = f"gcloud compute machine-types list --filter name={machine} lists the zones that have it"
+        hint = f"gcloud compute machine-types list --project {cloud.project} --filter name={machine} lists its zones"
         return Answer(name=name, ok=False, what=refusal.words, hint=hint)
     cpus[machine] = float(found.get("guestCpus", 1))
     return Answer(name=name, ok=True, what=f"{found.get('guestCpus')} CPUs, {found.get('memoryMb')} MB")
 
 
 def _quotas(
-    cloud: Cloud, project: dict[str, Any], hosts: Sequence[tuple[str, str]], cpus: Mapping[str, float]
+    cloud: Cloud,
+    project: dict[str, Any],
+    hosts: Sequence[tuple[str, str]],
+    cpus: Mapping[str, float],
+    *,
+    addresses: bool,
 ) -> Iterator[Answer]:
     """What the hosts need of the project's quota, and of each region's."""
     by_region: dict[str, Counter[str]] = {}
     for zone, machine in hosts:
         needs = by_region.setdefault(zone.rpartition("-")[0], Counter())
-        needs.update({"CPUS": int(cpus.get(machine, 1)), "INSTANCES": 1, "IN_USE_ADDRESSES": 1})
+        needs.update({"CPUS": int(cpus.get(machine, 1)), "INSTANCES": 1, "IN_USE_ADDRESSES": int(addresses)})
         needs.update({"DISKS_TOTAL_GB": int(_DISK_GB)})
     everywhere = Counter({"NETWORKS": 1, "FIREWALLS": 2, "SUBNETWORKS": len(by_region)})
     everywhere["CPUS_ALL_REGIONS"] = sum(needs["CPUS"] for needs in by_region.values())
@@ -218,20 +265,18 @@ def _quotas(
         try:
             yield _quota(f"quota in {region}", needs, cloud.get(f"projects/{cloud.project}/regions/{region}"))
         except Refusal as refusal:
-            hint = "gcloud compute regions list shows the regions of the project"
+            hint = f"gcloud compute regions list --project {cloud.project} shows the regions"
             yield Answer(name=f"quota in {region}", ok=False, what=refusal.words, hint=hint)
 
 
 def _quota(name: str, needs: Mapping[str, int], place: dict[str, Any]) -> Answer:
     free = {q["metric"]: float(q["limit"]) - float(q["usage"]) for q in place.get("quotas", ())}
-    told = {metric: need for metric, need in needs.items() if metric in free}
-    short = [
-        f"{need} {metric}, of which {free[metric]:g} are free" for metric, need in told.items() if need > free[metric]
-    ]
+    known = {metric: need for metric, need in needs.items() if metric in free and need}
+    short = [f"{need} {metric} ({free[metric]:g} are free)" for metric, need in known.items() if need > free[metric]]
     if short:
         hint = "delete what is not needed any more, take another region, or ask for more quota in the console"
         return Answer(name=name, ok=False, what=f"the hosts need {'; '.join(short)}", hint=hint)
-    if not told:
+    if not known:
         return Answer(name=name, ok=False, what="the API names no quota", hint="look it up in the console")
-    enough = ", ".join(f"{need} {metric} (free: {free[metric]:g})" for metric, need in told.items())
+    enough = ", ".join(f"{need} {metric} (free: {free[metric]:g})" for metric, need in known.items())
     return Answer(name=name, ok=True, what=f"enough for {enough}")

@@ -5,11 +5,9 @@ locals {
   machines = {
     lab           = { cpu_cores = null, memory_mib = null } # this machine, unlimited
     f1-micro      = { cpu_cores = 0.2, memory_mib = 614 }
-    g1-small      = { cpu_cores = 0.5, memory_mib = 1740 }
     e2-micro      = { cpu_cores = 0.25, memory_mib = 1024 }
     e2-small      = { cpu_cores = 0.5, memory_mib = 2048 }
     e2-medium     = { cpu_cores = 1, memory_mib = 4096 }
-    n1-standard-1 = { cpu_cores = 1, memory_mib = 3840 }
     e2-standard-2 = { cpu_cores = 2, memory_mib = 8192 }
   }
 }

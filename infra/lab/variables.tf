@@ -121,12 +121,8 @@ variable "controller_cidr" {
   default     = null
 
   validation {
-    condition     = var.controller_cidr == null || can(cidrhost(var.controller_cidr, 0))
-    error_message = "controller_cidr is an address with its prefix length, such as 203.0.113.7/32."
-  }
-  validation {
-    condition     = var.controller_cidr == null || can(regex("^[0-9.]+/([89]|[12][0-9]|3[0-2])$", var.controller_cidr)) || can(regex("^[23fF][0-9a-fA-F]{3}:[0-9a-fA-F:]*/(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-8])$", var.controller_cidr))
-    error_message = "controller_cidr is too wide for a controller: at most /8 of IPv4, or /32 of IPv6."
+    condition     = var.controller_cidr == null || can(cidrhost(regex("^[0-9.]+/(?:1[6-9]|2[0-9]|3[0-2])$", var.controller_cidr), 0))
+    error_message = "controller_cidr is a range of IPv4 addresses, at most a /16, such as 203.0.113.7/32."
   }
 }
 

@@ -119,6 +119,9 @@ Experiment = Annotated[
     Path,
     typer.Argument(help="The experiment, a YAML file.", show_default=False, autocompletion=complete_experiments),
 ]
+StalePrices = Annotated[
+    bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

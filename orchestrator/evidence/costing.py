@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestrator.experiment.plan.estimate import usd_per_gib, usd_per_hour
+from orchestrator.experiment.machines import MACHINES, usd_per_hour
+from orchestrator.experiment.plan.estimate import usd_per_gib
 from orchestrator.experiment.plan.plan import Placement, Plan
-from orchestrator.experiment.plan.topology import MACHINES, region_of, topology
+from orchestrator.experiment.plan.topology import region_of, topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.cost import PER, SHOWN, CellCost, TrialCost
 from orchestrator.findings.summary import TrialSummary

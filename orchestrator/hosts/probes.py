@@ -18,7 +18,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.own_json import INSTALL, is_compiler_there
-from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, MACHINES
+from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
 from orchestrator.hosts.busy import MEANING, look
@@ -267,7 +267,8 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
-    hosts = _hosts_of_current_plan(provider, plans) or [(zone, next(iter(MACHINES))) for zone in (HOME_ZONE, AWAY_ZONE)]
+    machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
+    hosts = _hosts_of_current_plan(provider, plans) or [(HOME_ZONE, machine), (AWAY_ZONE, machine)]
     try:
         found = Infra(provider).findings(hosts)
     except OrchError as error:

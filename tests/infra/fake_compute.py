@@ -37,12 +37,13 @@ _FAMILY_LINK = re.compile(r"(?:.*/)?projects/(?P<project>[^/]+)/global/images/fa
 # project -> image -> family, oldest first.
 _IMAGES = {
     "debian-cloud": {
+        "debian-12-bookworm-arm64-v20260110": "debian-12-arm64",
         "debian-11-bullseye-v20260110": "debian-11",
         "debian-12-bookworm-v20251209": "debian-12",
         "debian-12-bookworm-v20260110": "debian-12",
     }
 }
-_CPUS = {"f1-micro": 1, "g1-small": 1, "e2-micro": 2, "e2-small": 2, "e2-medium": 2, "e2-standard-4": 4}
+_CPUS = {"f1-micro": 1, "e2-micro": 2, "e2-small": 2, "e2-medium": 2, "e2-standard-4": 4, "t2a-standard-1": 1}
 _REFERENCES = ("network", "subnetwork", "machineType", "source", "sourceImage", "diskType", "type")
 
 
@@ -81,6 +82,7 @@ class FakeCompute:
     page_size: int = 500
     quota: Quota = field(default_factory=Quota)
     granted: set[str] | None = None  # permissions of the account; None is all
+    policies: dict[str, Json] = field(default_factory=dict)  # of the organisation, by constraint
     is_enabled: bool = True  # the Compute Engine API, in the project
     valid: set[str] | None = None  # tokens; None is any
     troubles: list[tuple[int, str | None]] = field(default_factory=list)  # of the next requests: status, Retry-After
@@ -126,8 +128,10 @@ class FakeCompute:
         return 200, place | ({"quotas": self.quota.listed()} if named["kind"] == "regions" else {})
 
     def manage(self, path: str, body: Json) -> tuple[int, Json]:
-        """The Resource Manager's `projects/X:testIamPermissions`."""
+        """The Resource Manager's `projects/X:testIamPermissions` and `:getEffectiveOrgPolicy`."""
         self.requests.append(("POST", path))
+        if path.endswith(":getEffectiveOrgPolicy"):
+            return 200, self.policies.get(body["constraint"].removeprefix("constraints/"), {})
         asked = body["permissions"]
         return 200, {"permissions": [p for p in asked if self.granted is None or p in self.granted]}
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
+from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
 from orchestrator.experiment.plan import contrasts, own_json
@@ -29,7 +30,7 @@ from orchestrator.experiment.plan.contrasts import (
     may_differ_in,
     unread_fields,
 )
-from orchestrator.experiment.plan.estimate import PRICES_AS_OF, TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
+from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.planning import END_BYTES

@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, complete_experiments
+from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices, complete_experiments
 from orchestrator.errors import OrchError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def plan(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
+    stale_prices: StalePrices = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what an experiment measures, its schedule, duration and power, and what is missing to run it.
@@ -43,7 +44,7 @@ def plan(
     elif len(files) > 1:
         raise UsageError("one experiment is planned at a time", hint="--check takes several files")
     else:
-        _plan(files[0], overrides or [])
+        _plan(files[0], overrides or [], takes_stale=stale_prices)
 
 
 def _check(files: list[Path], overrides: list[str]) -> None:
@@ -71,8 +72,9 @@ def _check(files: list[Path], overrides: list[str]) -> None:
         raise typer.Exit(UsageError.exit_code)
 
 
-def _plan(file: Path, overrides: list[str]) -> None:
+def _plan(file: Path, overrides: list[str], *, takes_stale: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
@@ -81,6 +83,7 @@ def _plan(file: Path, overrides: list[str]) -> None:
 
     try:
         made, missing = _made(file, overrides)
+        require_fresh_prices(made.provider, takes_stale=takes_stale)
     except OrchError:
         store.forget_current(WORKSPACE.plans)
         raise

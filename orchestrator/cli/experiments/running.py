@@ -13,7 +13,7 @@ import typer
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, complete_experiments_or_runs
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices, complete_experiments_or_runs
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
+    stale_prices: StalePrices = False,
     opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
@@ -61,7 +62,7 @@ def run(
     if resume:
         result = _resume(what, overrides, keep=keep, share=share)
     else:
-        result = _start(what, overrides, keep=keep, share=share, referee=referee)
+        result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
     tell(result, is_full=full)
     document = result.to_dict()
     if referee is not None:
@@ -84,11 +85,12 @@ def _start(
     keep: bool,
     share: bool,
     referee: str | None,
+    takes_stale: bool = False,
 ) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 
-    plan = _plan_of(file, overrides or [])
+    plan = _plan_of(file, overrides or [], takes_stale=takes_stale)
     beside = None if referee is None else referee_of(plan, referee)
     _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
@@ -109,13 +111,15 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
     return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
-def _plan_of(file: str | None, overrides: list[str]) -> Plan:
-    """The plan of an experiment file, which becomes the current one, or the current one."""
+def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
+    """Return the plan of an experiment file, which becomes the current one, or the current one."""
     from orchestrator.experiment import make_plan
+    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan import store
 
     if file is not None:
         plan = make_plan(Path(file), overrides)
+        require_fresh_prices(plan.provider, takes_stale=takes_stale)
         store.save(plan, WORKSPACE.plans)
         return plan
     plan = store.current(WORKSPACE.plans)

@@ -6,11 +6,6 @@ body on a fresh connection, and those that a window set by the cell implies. CPU
 host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
 larger of the two decides.
 
-Prices of machines are list prices in US dollars per hour, on demand, of the price list that was generated from Google's
-Cloud Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An in-use
-external IPv4 address costs 0.005 USD an hour (Google's network pricing page, read on 2026-10-16). Disks (a 10 GB boot disk
-is a fraction of a cent an hour) are not included.
-
 Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
 first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
 2026-09-20. Those between regions are **assumptions** of 2026-11-21, by continent, and rather too high than too low: the page
@@ -25,10 +20,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator import record_layout
+from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.topology import HOME_ZONE, MACHINES, profile, region_of, topology
+from orchestrator.experiment.plan.topology import HOME_ZONE, profile, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from services.python.contract.streams import reads_for_s
 
@@ -408,49 +404,6 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
-
-
-PRICES_AS_OF = "2025-03-06"
-ADDRESS_USD_PER_H = 0.005
-
-# Of f1-micro, and of an E2 type for each core: all have 4 GB per core, so that one price per region says all.
-_USD: dict[str, tuple[float, float]] = {
-    "us-central1": (0.0076, 0.03350571),
-    "us-east1": (0.0076, 0.03350571),
-    "us-east4": (0.0086, 0.03773541),
-    "us-east5": (0.0076, 0.03350571),
-    "us-west1": (0.0076, 0.03350571),
-    "us-west2": (0.0091, 0.04024494),
-    "us-west3": (0.0091, 0.04024494),
-    "us-west4": (0.0086, 0.03773541),
-    "europe-west1": (0.0086, 0.03685773),
-    "europe-west2": (0.0096, 0.04316778),
-    "europe-west3": (0.0096, 0.04316778),
-    "europe-west4": (0.0084, 0.03688602),
-    "europe-north1": (0.0084, 0.03688878),
-    "asia-east1": (0.009, 0.03879594),
-    "asia-northeast1": (0.0092, 0.04298286),
-    "asia-south1": (0.0091, 0.04024218),
-    "asia-southeast1": (0.0092, 0.04133307),
-    "australia-southeast1": (0.0106, 0.047541),
-    "southamerica-east1": (0.0118, 0.0531852),
-    "northamerica-northeast1": (0.0084, 0.03688602),
-}
-
-
-def usd_per_hour(machine: str, region: str) -> float | None:
-    """What a host of that type costs an hour with its address; None when we know no price that can be attributed."""
-    if region not in _USD or machine not in MACHINES or not machine.startswith(("f1-micro", "e2-")):
-        return None
-    f1_micro, per_core = _USD[region]
-    return (f1_micro if machine == "f1-micro" else per_core * MACHINES[machine].cores) + ADDRESS_USD_PER_H
-
-
-def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None:
-    """What hosts of one type in these regions (one entry per host) cost for so long; None when a price is unknown."""
-    prices = [usd_per_hour(machine, region) for region in regions]
-    known = [price for price in prices if price is not None]
-    return sum(known) * hours if len(known) == len(prices) else None
 
 
 TRAFFIC_PRICES_AS_OF = "2026-11-21"

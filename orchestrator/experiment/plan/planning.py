@@ -12,6 +12,7 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
@@ -19,7 +20,6 @@ from orchestrator.experiment.model.options import AUTO, FEWEST, OFF, UntilSpec, 
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
 from orchestrator.experiment.plan.estimate import (
-    PRICES_AS_OF,
     cost_of,
     estimate,
     hosts_needed,
@@ -30,7 +30,7 @@ from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Plan, Turns, Until
 from orchestrator.experiment.plan.rules import Turning, refusals_of_plan, why_no_turns
 from orchestrator.experiment.plan.schedule import Member, by_series, groups_of, schedule, seal_all, why_not_fitted
-from orchestrator.experiment.plan.topology import MACHINES, region_of
+from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -53,10 +53,10 @@ def make_plan(
     located = load(path, overrides)
     _check_provider(located)
     _check_limits(located)
-    startable = topology.startable(located.experiment.provider if needs_programs else None)
+    startable = topology.startable(located.experiment.provider if needs_programs else None, located.experiment.machine)
     matrix = build_matrix(located, protocols() if known is None else known, startable)
     if needs_programs:
-        topology.note_unusable(located, matrix.named, located.experiment.provider)
+        topology.note_unusable(located, matrix.named)
         located.raise_problems()
     experiment = located.experiment
     sealed = _sealed(located, matrix)
@@ -206,9 +206,6 @@ def _check_provider(located: Located) -> None:
         return
     if provider.needs_controller:
         _check_controller()
-    if provider.default_machine is None and experiment.machine is None:
-        such_as = " or ".join(provider.machines[:2])
-        located.add(("provider",), f"{provider.name} needs a `machine`, such as {such_as}.")
     if experiment.machine is not None and experiment.machine not in provider.machines:
         located.add(
             ("machine",),
@@ -310,7 +307,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
         located.add(
             ("machine",),
             f"no price is known for {plan.machine} in {', '.join(sorted(set(regions)))} (list of {PRICES_AS_OF}),"
-            " so `limits.cost` cannot be kept. Choose f1-micro or an e2 type, in a region of the list.",
+            f" so `limits.cost` cannot be kept. Choose a machine type and regions of infra/{plan.provider}/prices.json.",
         )
     else:
         traffic = estimate(plan).traffic_at_most

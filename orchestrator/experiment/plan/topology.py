@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
+from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.model.host_rules import MOST_RTT_S
 from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
@@ -185,41 +186,11 @@ def known_pairs() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
-    """A machine type: the share of a core that it may use all the time, and its memory.
-
-    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
-    as 0.2 of one).
-    """
-
-    name: str
-    cores: float
-    memory_mb: int
-    is_shared_core: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class Limit:
     """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
 
     cores: float
     by: Literal["quota", "hypervisor"]
-
-
-MACHINES: dict[str, Machine] = {
-    machine.name: machine
-    for machine in (
-        Machine(name="f1-micro", cores=0.2, memory_mb=614, is_shared_core=True),
-        Machine(name="g1-small", cores=0.5, memory_mb=1740, is_shared_core=True),
-        Machine(name="e2-micro", cores=0.25, memory_mb=1024, is_shared_core=True),
-        Machine(name="e2-small", cores=0.5, memory_mb=2048, is_shared_core=True),
-        Machine(name="e2-medium", cores=1.0, memory_mb=4096, is_shared_core=True),
-        Machine(name="n1-standard-1", cores=1.0, memory_mb=3840),
-        Machine(name="e2-standard-2", cores=2.0, memory_mb=8192),
-        Machine(name="e2-standard-4", cores=4.0, memory_mb=16384),
-        Machine(name="e2-standard-8", cores=8.0, memory_mb=32768),
-    )
-}
 
 
 def limit_of(provider: str, machine: str | None) -> Limit | None:
@@ -241,17 +212,18 @@ NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
 """Languages that an experiment needs, each with the place in the file that names it."""
 
 
-def note_unusable(located: Located, named: NamedLanguages, provider: str) -> None:
-    """Note each language whose programs cannot be started by that provider now, where the file names it first."""
+def note_unusable(located: Located, named: NamedLanguages) -> None:
+    """Note each language whose programs the experiment's hosts cannot start now, where the file names it first."""
+    wanted = located.experiment
     places: dict[str, tuple[tuple[Key, ...], Language]] = {}
     for path, language in (*named, *(((), language) for language in _always_needed())):
         places.setdefault(language.name, (path, language))
     for path, language in places.values():
-        if why := _usable(language, provider)[0]:
+        if why := _usable(language, wanted.provider, wanted.machine)[0]:
             located.add(path, f"{why}.")
 
 
-def startable(provider: str | None) -> Callable[[Language], str]:
+def startable(provider: str | None, machine: str | None = None) -> Callable[[Language], str]:
     """Why that provider cannot start a language's programs now, and what to do; each language is looked at once.
 
     Without a provider nothing is looked at: empty, as where it can.
@@ -260,7 +232,7 @@ def startable(provider: str | None) -> Callable[[Language], str]:
 
     def why_not(language: Language) -> str:
         if provider is not None and language.name not in known:
-            known[language.name] = _usable(language, provider)[0]
+            known[language.name] = _usable(language, provider, machine)[0]
         return known.get(language.name, "")
 
     return why_not
@@ -270,7 +242,7 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
     """What was built of each language that a plan needs built; UsageError where that cannot be used now."""
     built_by_name = {}
     for language in needed_languages(plan):
-        why, built = _usable(language, plan.provider)
+        why, built = _usable(language, plan.provider, plan.machine)
         if why:
             raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
         if built is not None:
@@ -280,7 +252,7 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
 
 def missing_programs(plan: Plan) -> list[str]:
     """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
-    return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider)[0])]
+    return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider, plan.machine)[0])]
 
 
 def programs_in_words(plan: Plan) -> list[str]:
@@ -307,20 +279,22 @@ def needed_languages(plan: Plan) -> tuple[Language, ...]:
     return tuple({language.name: language for language in (*_of_stacks(plan), *_always_needed())}.values())
 
 
-def platform_of(provider: str) -> str:
-    """The platform of the hosts of a provider: its own, or this machine's."""
+def platform_of(provider: str, machine: str | None = None) -> str:
+    """Return the platform of a provider's hosts: that of the machine type, or this machine's."""
     from orchestrator.catalogue import platforms
 
+    if machine in MACHINES and MACHINES[machine].is_arm:
+        return platforms.named("linux", "aarch64")
     return PROVIDERS[provider].platform or platforms.here()
 
 
-def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
+def _usable(language: Language, provider: str, machine: str | None) -> tuple[str, Built | None]:
     """Why that provider cannot start a language's programs, and what to do (empty where it can); what was built."""
     if not language.build and not language.needs:
         return "", None
     from orchestrator.catalogue import builds, platforms, toolchains
 
-    wanted, folder = platform_of(provider), catalogue().folder
+    wanted, folder = platform_of(provider, machine), catalogue().folder
     state = builds.look(language, folder, wanted)
     if state.why:
         is_elsewhere = state.kind == "foreign" and wanted != platforms.here()

@@ -118,7 +118,7 @@ def _recap(lines: Iterable[str]) -> Iterable[tuple[str, dict[str, int]]]:
 def _essence(words: str) -> str:
     """The lines of the failed tasks, at most 1,500 characters."""
     failed = [line for line in words.splitlines() if re.match(r"^(fatal|ERROR|\[ERROR\]|failed):?", line)]
-    return " ".join(" ".join(failed or [words]).split())[:1500]
+    return " ".join(" ".join(failed or [words]).split())[:1500] or "it printed nothing"
 
 
 def write(inventory_file: Path, document: dict[str, Any]) -> None:

@@ -37,6 +37,7 @@ from orchestrator.workspace import Workspace
 T = TypeVar("T")
 
 _BOOT_S = 180.0
+_SHORT_BOOT_S = 30.0  # of what stands once it is made; its SSH server may still close a connection on a busy machine
 _USER = "user"
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
@@ -77,7 +78,7 @@ class TerraformDeployment:
         (self.folder / "output.json").write_text(json.dumps(output, indent=2))
         self._write_ssh_files(output["hosts"])
         ends = [host["expires_at"] for host in self._infra.status(self.id)["hosts"].values() if host["expires_at"]]
-        self._registry.write(replace(intent, state="up", expires_at=max(ends, default=intent.expires_at)))
+        self._registry.write(replace(intent, state="up", created=None, expires_at=max(ends, default=intent.expires_at)))
         self._intent_log.append({"event": "provisioned", "deployment": self.id, "link": output["link"]})
 
     def deploy(self) -> RemoteFleet:
@@ -222,7 +223,7 @@ class TerraformDeployment:
             zone=host["zone"],
             access=access,
             workspace=workspace,
-            boot_s=_BOOT_S if ssh["proxy_command"] is None else 0.0,  # what has a proxy stands once it is made
+            boot_s=_SHORT_BOOT_S if cloud is None else _BOOT_S,
             cloud=cloud,
         )
 

@@ -25,7 +25,8 @@ FILE = "deployment.json"
 class Intent:
     """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come.
 
-    `target` is where it is made (a cloud project, this machine), as the provider's program names it.
+    `target` is where it is made (a cloud project, this machine), as the provider's program names it. `created`: the hosts
+    of an unfinished deployment that a teardown saw; None of a finished one.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Intent:
     cost_usd_per_h: float | None
     state: Literal["intended", "up", "down"]
     target: dict[str, str | None] | None = None
+    created: tuple[str, ...] | None = None
 
 
 def deployment_id(run_id: str) -> str:

@@ -116,9 +116,10 @@ class Infra:
             raise ProvisionError(
                 f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s", hint=hint
             ) from error
+        why = on_one_line(done.stderr, 800) or f"exit status {done.returncode} without a word"
         if done.returncode not in (0, _LACKING, _INCOMPLETE):
-            raise ProvisionError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
+            raise ProvisionError(f"{self.provider}: {words[0]} failed: {why}", hint=hint)
         if not done.stdout:
-            raise MissingError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
+            raise MissingError(f"{self.provider}: {words[0]} failed: {why}", hint=hint)
         document: dict[str, Any] = json.loads(done.stdout)
         return document

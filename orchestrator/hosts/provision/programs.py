@@ -24,8 +24,9 @@ from orchestrator.hosts.processes import RUN_MARK, Known
 
 LOCK = "running.lock"
 WAIT_S = 900.0  # for a program that another orch started: a cloud takes minutes to make what it was asked for
-PATIENCE_S = 120.0  # after an interrupt, until the next step
+PATIENCE_S = 40.0  # after an interrupt, until the next step; what the state does not know of then, the sweep finds
 KILL_S = 20.0
+PROGRESS_S = 30.0
 _LOOK_S = 0.1
 _GROWTH_S = 0.5
 _MOST_LOG_BYTES = 256 << 20
@@ -49,8 +50,8 @@ class Ended:
 def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Ended:
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
-    It is asked to end by SIGINT, and when that does nothing by SIGTERM and SIGKILL. ProvisionError when it prints more
-    than 256 MiB.
+    Its newest line is logged twice a minute. It is asked to end by SIGINT, and when that does nothing by SIGTERM and
+    SIGKILL. ProvisionError when it prints more than 256 MiB.
 
     The streams are separate because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.
@@ -69,11 +70,15 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
         program = processes.known(child.pid)
         if program is not None:
             os.pwrite(held, f"{program.pid} {program.started}\n".encode(), 0)
+        began_s = said_s = time.monotonic()
         try:
             while child.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     child.wait(_GROWTH_S)
                 _refuse_flood(command, log, out.fileno(), err.fileno())
+                if time.monotonic() >= said_s + PROGRESS_S:
+                    said_s = time.monotonic()
+                    _LOG.info("%s, for %.0f s: %s", Path(command[0]).name, said_s - began_s, _last_line(log))
         except BaseException as error:
             _interrupt_and_wait(child, program, lock, 0.5 if isinstance(error, ProvisionError) else PATIENCE_S)
             raise
@@ -170,6 +175,14 @@ def _interrupt_and_wait(child: subprocess.Popen[bytes], program: Known | None, l
             first = signal.SIGCONT  # Terraform takes a second interrupt for an order to drop everything
     with suppress(subprocess.TimeoutExpired):
         child.wait(KILL_S)
+
+
+def _last_line(log: Path) -> str:
+    """Return the newest line that a program printed, at most 200 characters."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 2_000))
+        lines = file.read().decode(errors="replace").split("\n")
+    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "it has printed nothing yet")
 
 
 def _refuse_flood(command: Sequence[str], log: Path, *descriptors: int) -> None:

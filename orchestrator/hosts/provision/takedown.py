@@ -38,9 +38,14 @@ def take_down(registry: Registry, intent: Intent) -> Receipt:
         return Receipt(provider=intent.provider, created=intent.hosts, destroyed=intent.hosts, note=note)
     folder = registry.folder_of(intent.id)
     end_orphan(folder / LOCK)
-    created = intent.hosts if intent.state != "intended" else _found(infra, intent)
+    if intent.state == "intended":
+        intent = replace(intent, created=_seen(infra, intent))
+        registry.write(intent)
+    created = intent.hosts if intent.created is None else intent.created
     trouble = None if intent.state == "down" else _destroy(folder, intent)
     swept = infra.sweep(intent.id)
+    if trouble is not None and not swept.left and not swept.unknown:
+        trouble = _destroy(folder, intent)  # the sweep removed what stood in its way
     left = (*swept.left, *map(str, processes.end(lambda: processes.marked(processes.RUN_MARK, intent.id))))
     unknown = swept.unknown if trouble is None else (*swept.unknown, trouble)
     note = f"swept by label: {', '.join(swept.removed)}" if swept.removed else ""
@@ -59,13 +64,13 @@ def take_down(registry: Registry, intent: Intent) -> Receipt:
     return Receipt(provider=intent.provider, created=created, destroyed=gone, left=left, unknown=unknown, note=note)
 
 
-def _found(infra: Infra, intent: Intent) -> tuple[str, ...]:
-    """The hosts that are there of a deployment that was never finished; all of them where that cannot be asked."""
+def _seen(infra: Infra, intent: Intent) -> tuple[str, ...]:
+    """Return the hosts of an unfinished deployment that are there or were once seen; all where nobody can say."""
     try:
         there = infra.status(intent.id)["hosts"]
     except OrchError:
         return intent.hosts
-    return tuple(name for name in intent.hosts if name in there)
+    return tuple(name for name in intent.hosts if name in there or name in (intent.created or ()))
 
 
 def _is_among(instance: str, left: Iterable[str]) -> bool:

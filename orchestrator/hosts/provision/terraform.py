@@ -50,7 +50,8 @@ class Changes:
 class Terraform:
     """One root module, its variables, and the folder that holds state, plugin data and logs of one deployment.
 
-    Every method raises ProvisionError with the end of Terraform's own words when it fails.
+    It runs in a folder of links to the module's files: Terraform writes its lock file beside them, and not into the
+    checkout. Every method raises ProvisionError with the end of Terraform's own words when it fails.
     """
 
     module: Path
@@ -65,6 +66,7 @@ class Terraform:
         """
         state = self.folder.resolve() / "terraform.tfstate"
         where = f"prefix=orch/{self.folder.name}" if self._is_remote else f"path={state}"
+        self._link_module()
         with _installing():
             self._run("init", "-reconfigure", f"-backend-config={where}")
 
@@ -93,6 +95,7 @@ class Terraform:
         The state may name private keys (infra/gcp gives each host its own); the logs and the variables stay.
         """
         shutil.rmtree(self._data, ignore_errors=True)
+        shutil.rmtree(self._root, ignore_errors=True)
         for copy in self.folder.glob("terraform.tfstate*"):
             copy.unlink()
 
@@ -104,6 +107,20 @@ class Terraform:
     @property
     def _data(self) -> Path:
         return self.folder / "terraform"
+
+    @property
+    def _root(self) -> Path:
+        return self.folder / "module"
+
+    def _link_module(self) -> None:
+        """Link every file of the module as it is now; a lock file that Terraform wrote here stays."""
+        self._root.mkdir(exist_ok=True)
+        for link in self._root.iterdir():
+            if link.is_symlink():
+                link.unlink()
+        for path in self.module.resolve().iterdir():
+            if not (self._root / path.name).exists():
+                (self._root / path.name).symlink_to(path)
 
     @property
     def _is_remote(self) -> bool:
@@ -120,7 +137,7 @@ class Terraform:
         return self.folder / "logs" / f"terraform-{verb}.log"
 
     def _run(self, verb: str, *arguments: str) -> str:
-        command = [find_program(), f"-chdir={self.module.resolve()}", verb, *arguments]
+        command = [find_program(), f"-chdir={self._root.resolve()}", verb, *arguments]
         if verb != "output":
             command[3:3] = ["-input=false", "-no-color"]
         environment = {
@@ -170,4 +187,4 @@ def _essence(words: str) -> str:
     if not found:
         marker = words.rfind("Error:")
         found = [words[marker:] if marker >= 0 else words]
-    return " ".join(" ".join(found).replace("│", " ").replace("╵", " ").split())[-1500:]
+    return " ".join(" ".join(found).replace("│", " ").replace("╵", " ").split())[-1500:] or "it printed nothing"

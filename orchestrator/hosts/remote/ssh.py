@@ -147,8 +147,7 @@ def await_session(access: Access, patience_s: float) -> Session:
 
     An image's own SSH server may be up before the first boot has installed our host key and made our account. Until
     then its key is refused like any other, and asked again; nothing is sent to it. Once the host has shown our key, any
-    other key is an error at once. ProvisionError says what the boot was still waiting for when the patience is used up;
-    without patience it is the first attempt's own error.
+    other key is an error at once. ProvisionError says what the boot was still waiting for when the patience is used up.
     """
     deadline = time.monotonic() + patience_s
     was_known = False
@@ -156,7 +155,7 @@ def await_session(access: Access, patience_s: float) -> Session:
         try:
             return Session(access)
         except (NoAnswer, WrongKey, NotLetIn) as error:
-            if patience_s == 0 or (was_known and isinstance(error, WrongKey)):
+            if was_known and isinstance(error, WrongKey):
                 raise
             was_known = was_known or isinstance(error, NotLetIn)
             if time.monotonic() + _RETRY_S > deadline:

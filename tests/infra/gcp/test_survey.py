@@ -13,6 +13,7 @@ from fake_compute import FakeCompute
 from tests.support.called import Called, orch
 
 Ask = Callable[..., tuple[int, Any, str]]
+IAP = {"ORCH_CONTROLLER_CIDR": "35.235.240.0/20"}
 HOSTS = ("--host", "us-central1-a:e2-micro", "--host", "us-central1-a:e2-micro", "--host", "us-west1-a:f1-micro")
 
 
@@ -26,7 +27,9 @@ def test_where_all_is_well_every_question_was_asked_once(ask: Ask, compute: Fake
     assert {f["name"]: f["what"] for f in answer["findings"]} == {
         "token": "from GOOGLE_OAUTH_ACCESS_TOKEN",
         "project": "demo, named by GOOGLE_PROJECT; the Compute Engine API answers",
-        "permissions": "all 32 that making and deleting hosts needs",
+        "permissions": "all 34 that making and deleting hosts needs",
+        "public addresses": "the organisation allows it",
+        "logging in without OS Login": "the organisation allows it",
         "image": "debian-cloud/debian-12 is debian-12-bookworm-v20260110",
         "e2-micro in us-central1-a": "2 CPUs, 1024 MB",
         "f1-micro in us-west1-a": "1 CPUs, 1024 MB",
@@ -37,9 +40,9 @@ def test_where_all_is_well_every_question_was_asked_once(ask: Ask, compute: Fake
         "quota in us-west1": "enough for 1 CPUS (free: 24), 1 INSTANCES (free: 24), 1 IN_USE_ADDRESSES (free: 8),"
         " 10 DISKS_TOTAL_GB (free: 4096)",
     }
-    assert sorted(compute.requests) == sorted(set(compute.requests))
-    assert len(compute.requests) == 7
-    assert [path for method, path in compute.requests if method != "GET"] == ["projects/demo:testIamPermissions"]
+    assert len(compute.requests) == 9
+    posted = [path.partition(":")[2] for method, path in compute.requests if method != "GET"]
+    assert posted == ["testIamPermissions", "getEffectiveOrgPolicy", "getEffectiveOrgPolicy"]
     assert compute.things == {}
 
 
@@ -77,17 +80,50 @@ def test_permissions_that_are_lacking_are_named(ask: Ask, compute: FakeCompute) 
     assert list(failing(answer)) == ["permissions"]
     assert "compute.instances.create" in failing(answer)["permissions"]["what"]
     assert "compute.projects.get" not in failing(answer)["permissions"]["what"]
+    assert "compute.disks.list" in failing(answer)["permissions"]["what"]
     assert "roles/compute.admin" in failing(answer)["permissions"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("policies", "environment", "findings"),
+    [
+        ({}, {}, []),
+        ({"compute.vmExternalIpAccess": {"listPolicy": {"allValues": "DENY"}}}, {}, ["public addresses"]),
+        ({"compute.vmExternalIpAccess": {"listPolicy": {"allValues": "DENY"}}}, IAP, []),
+        ({}, {**IAP, "PATH": "/nowhere"}, ["gcloud"]),
+        ({"compute.requireOsLogin": {"booleanPolicy": {"enforced": True}}}, {}, ["logging in without OS Login"]),
+        ({"compute.requireOsLogin": {"booleanPolicy": {"enforced": True}}}, {"TF_VAR_os_login": "a@example.com"}, []),
+    ],
+)
+def test_what_an_organisation_forbids_has_a_way_out(
+    ask: Ask,
+    compute: FakeCompute,
+    tmp_path: Path,
+    policies: dict[str, Any],
+    environment: dict[str, str],
+    findings: list[str],
+) -> None:
+    (tmp_path / "gcloud").touch(mode=0o755)
+    compute.policies = policies
+    compute.quota.used["IN_USE_ADDRESSES"] = 8 if environment.get("ORCH_CONTROLLER_CIDR") else 0
+    _, answer, _ = ask("check", *HOSTS, **{"PATH": str(tmp_path), **environment})
+    assert list(failing(answer)) == findings
+
+
+def test_an_arm_machine_boots_an_arm_image(ask: Ask) -> None:
+    _, answer, _ = ask("check", "--host", "us-central1-a:t2a-standard-1")
+    images = [finding["what"] for finding in answer["findings"] if finding["name"] == "image"]
+    assert images == ["debian-cloud/debian-12-arm64 is debian-12-bookworm-arm64-v20260110"]
 
 
 @pytest.mark.parametrize(
     ("metric", "name", "said"),
     [
-        ("CPUS", "quota in us-central1", "4 CPUS, of which 1 are free"),
-        ("INSTANCES", "quota in us-central1", "2 INSTANCES, of which 1 are free"),
-        ("IN_USE_ADDRESSES", "quota in us-central1", "2 IN_USE_ADDRESSES, of which 1 are free"),
-        ("CPUS_ALL_REGIONS", "quota of demo", "5 CPUS_ALL_REGIONS, of which 1 are free"),
-        ("SUBNETWORKS", "quota of demo", "2 SUBNETWORKS, of which 1 are free"),
+        ("CPUS", "quota in us-central1", "4 CPUS (1 are free)"),
+        ("INSTANCES", "quota in us-central1", "2 INSTANCES (1 are free)"),
+        ("IN_USE_ADDRESSES", "quota in us-central1", "2 IN_USE_ADDRESSES (1 are free)"),
+        ("CPUS_ALL_REGIONS", "quota of demo", "5 CPUS_ALL_REGIONS (1 are free)"),
+        ("SUBNETWORKS", "quota of demo", "2 SUBNETWORKS (1 are free)"),
     ],
 )
 def test_quota_that_is_short(ask: Ask, compute: FakeCompute, metric: str, name: str, said: str) -> None:
@@ -130,8 +166,8 @@ def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCom
     done = doctor(cloud, tmp_path)
     assert done.returncode == 3
     assert "gcp quota in us-west1" in done.stdout
-    assert "1 IN_USE_ADDRESSES, of which 0 are free" in done.stderr
-    assert "gcp f1-micro in us-central1-a" in done.stdout
+    assert "1 IN_USE_ADDRESSES (0 are free)" in done.stderr
+    assert "gcp e2-micro in us-central1-a" in done.stdout
     found = {f["name"]: f for f in json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]}
     assert found["gcp permissions"]["is_there"]
     assert not found["gcp quota in us-central1"]["is_there"]
@@ -143,7 +179,7 @@ def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tm
     text = "name: x\nquestion: Which is faster?\nprovider: gcp\nmachine: e2-small\nstacks: [rest, grpc]\n"
     text += "operations: timestamp\nplacements: {name: far, from: europe-west1-b, to: asia-east1-b}\n"
     (tmp_path / "x.yaml").write_text(text)
-    planned = orch("plan", "x.yaml", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
+    planned = orch("plan", "x.yaml", "--stale-prices", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
     assert planned.returncode == 0, planned.stderr
     found = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
     assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}

@@ -20,6 +20,7 @@ output "seen" {
     controller = var.controller_cidr == null ? "null" : "text ${var.controller_cidr}"
     project    = local.project == null ? "null" : "text ${local.project}"
     endpoint   = local.compute_endpoint == null ? "null" : "text ${local.compute_endpoint}"
+    user       = "${local.ssh_user} ${local.through_iap} ${local.family["a"]}"
   }
 }
 """
@@ -61,13 +62,13 @@ def seen(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 
 def test_null_in_the_file_is_null(evaluate: Evaluate) -> None:
     found = seen(evaluate(file={"controller_cidr": None}))
-    assert found == {"controller": "null", "project": "null", "endpoint": "null"}
+    assert found == {"controller": "null", "project": "null", "endpoint": "null", "user": "orch false e2"}
 
 
 def test_the_word_null_is_refused_wherever_it_comes_from(evaluate: Evaluate) -> None:
     done = evaluate("-var=controller_cidr=null")
     assert done.returncode != 0
-    assert "controller_cidr is an address with its prefix length" in " ".join(done.stderr.split())
+    assert "controller_cidr is a range of IPv4 addresses" in " ".join(done.stderr.split())
     for variable, words in (("TF_VAR_project", "project is a project's id"), ("TF_VAR_compute_endpoint", "an address")):
         done = evaluate(**{variable: "null"})
         assert done.returncode != 0, variable
@@ -80,4 +81,13 @@ def test_values_arrive_as_they_are(evaluate: Evaluate) -> None:
         "controller": "text 203.0.113.7/32",
         "project": "text example.com:my-project-1",
         "endpoint": "text http://127.0.0.1:1/compute/v1/",
+        "user": "orch false e2",
     }
+
+
+def test_a_controller_behind_iap_and_an_account_of_os_login(evaluate: Evaluate) -> None:
+    account = {"TF_VAR_os_login": "Ada.L@example.com"}
+    assert seen(evaluate(file={"controller_cidr": "35.235.240.0/20"}, **account))["user"] == "ada_l_example_com true e2"
+    service = {"TF_VAR_os_login": "x@p.iam.gserviceaccount.com", "TF_VAR_ssh_user": "sa_123"}
+    assert seen(evaluate(**service))["user"] == "sa_123 false e2"
+    assert evaluate(TF_VAR_os_login="ada").returncode != 0

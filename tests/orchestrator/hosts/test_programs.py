@@ -63,6 +63,17 @@ def orphan(tmp_path: Path) -> Path:
     return start_orphan(tmp_path, command(tmp_path, "wait"))
 
 
+def test_a_long_program_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(programs, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(programs, "_GROWTH_S", 0.02)
+    caplog.set_level("INFO", "orchestrator")
+    making = "import sys, time; print('host: Still creating... [10s elapsed]', flush=True); time.sleep(0.5)"
+    run_logged([sys.executable, "-c", making], tmp_path / "log", {}, lock=tmp_path / LOCK)
+    assert "s: host: Still creating... [10s elapsed]" in caplog.text
+
+
 def test_an_orphan_that_will_not_end_is_an_error_that_names_it(tmp_path: Path) -> None:
     lock = tmp_path / LOCK
     with lock.open("w") as held:

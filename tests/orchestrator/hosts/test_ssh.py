@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,6 +112,26 @@ def test_a_booting_host_is_asked_again_until_it_shows_our_key(
 
     monkeypatch.setattr(ssh.time, "sleep", boot)
     await_session(access, patience_s=60.0).close()
+    assert len(waits) == 1
+
+
+def test_a_connection_that_is_closed_is_tried_again_within_its_time_limit(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy SSH server accepts a connection and closes it before its banner."""
+    waits = []
+    with socket.create_server(("127.0.0.1", 0)) as closing:
+
+        def close() -> None:
+            with suppress(OSError):
+                closing.accept()[0].close()
+
+        threading.Thread(target=close, daemon=True).start()
+        original = ssh.Session
+        ports = iter([closing.getsockname()[1]])
+        monkeypatch.setattr(ssh, "Session", lambda way: original(replace(way, port=next(ports, access.port))))
+        monkeypatch.setattr(ssh.time, "sleep", waits.append)
+        await_session(access, patience_s=30.0).close()
     assert len(waits) == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,38 @@ def test_a_failed_destroy_is_never_down_though_the_sweep_finds_nothing(monkeypat
     assert "terraform could not destroy: terraform init failed: 503" in receipt.unknown[0]
     assert state() == "up"
     assert (REGISTRY.folder_of(ID) / "keys" / "user").exists()
+
+
+def test_after_a_sweep_that_leaves_nothing_the_second_destroy_is_what_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupted `apply`: the provider forgot an instance, so that the first destroy could not delete its subnet."""
+    destroys: list[str] = []
+
+    def destroy(_terraform: Terraform) -> None:
+        destroys.append("destroy")
+        if len(destroys) == 1:
+            raise ProvisionError("terraform destroy failed: the subnetwork is in use")
+
+    program = answering(monkeypatch, sweep={"removed": [f"instances/orch-{ID}-a"], "left": [], "unknown": []})
+    monkeypatch.setattr(Terraform, "init", lambda _terraform: None)
+    monkeypatch.setattr(Terraform, "destroy", destroy)
+    intent = written(state="intended")
+    (REGISTRY.folder_of(ID) / "variables.tfvars.json").write_text("{}")
+    receipt = take_down(REGISTRY, intent)
+    assert (receipt.created, receipt.destroyed, receipt.open, state()) == (("a",), ("a",), (), "down")
+    assert destroys == ["destroy", "destroy"]
+
+    program.answers["status"] = {**program.answers["status"], "hosts": {}}
+    again = REGISTRY.read(ID)
+    assert again is not None
+    receipt = take_down(REGISTRY, again)
+    assert (receipt.created, receipt.destroyed) == (("a",), ("a",))
+
+
+def test_a_program_that_ends_without_a_word_still_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.CompletedProcess([], returncode=-9, stdout="", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: ended)
+    with pytest.raises(ProvisionError, match="list failed: exit status -9 without a word"):
+        Infra("gcp").standing()
 
 
 def test_status_says_unknown_and_not_gone_in_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
