@@ -183,9 +183,9 @@ class _Reader:
         above = (*above, found)
         if isinstance(found, yaml.MappingNode):
             return self._mapping(found, mark, above)
-        if isinstance(found, yaml.SequenceNode):
-            return Node(mark, [self.read(item, key, above) for item in found.value])
-        return self._scalar(found, key, mark)
+        if isinstance(found, yaml.ScalarNode):
+            return self._scalar(found, key, mark)
+        return Node(mark, [self.read(item, key, above) for item in found.value])
 
     def _mapping(self, found: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
         node, values = Node(mark, {}), dict[str, Node]()
