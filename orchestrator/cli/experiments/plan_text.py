@@ -290,7 +290,7 @@ def _differences(plan: Plan) -> Iterator[str]:
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
     value = cell.factors[factor.name]
     is_none = value is None or (factor.name == HTTP and not has_version(plan, cell.stack))
-    return "-" if is_none else factor.level(value).shown
+    return "-" if is_none else factor.written(value)
 
 
 def _matrix_lines(plan: Plan) -> Iterator[str]:

@@ -212,7 +212,7 @@ _OF_CONNECTIONS = (
     Refusal(
         lambda case: not case.is_kept and case.differs(_PINGS),
         lambda case: (
-            f"`{_PINGS}: {BY_NAME[_PINGS].level(case.call[_PINGS]).shown}` pings connections that are kept, and"
+            f"`{_PINGS}: {BY_NAME[_PINGS].written(case.call[_PINGS])}` pings connections that are kept, and"
             " `connection: per-request` keeps none"
         ),
         _give("Give `connection: reuse`"),
