@@ -76,7 +76,6 @@ SHARED = {
 }
 
 LIGHT_SERVICES = {
-    "services.python.codecs.there_and_back",
     "services.python.contract.limits",
     "services.python.contract.counters",
     "services.python.contract.description",

@@ -91,37 +91,6 @@ def build(language: Language, services: Path, *, again: bool = False, say: Say) 
     return Result(language=language, kind="built", built=built, versions=found)
 
 
-def build_elsewhere(language: Language, services: Path, *, say: Say) -> Result:
-    """Build a copy of the source in another folder, from nothing, and compare: a file with other bytes has failed.
-
-    The language must be built.
-    """
-    if not language.build:
-        return Result(language=language, kind="nothing to do")
-    found, result = _toolchain(language, services)
-    if result is not None:
-        return result
-    folder, state = services / language.name, builds.look(language, services, here())
-    try:
-        if state.built is None or state.why:
-            raise _Failed(state.why or "there is nothing to compare with")
-        with tempfile.TemporaryDirectory(prefix="orch-build-") as scratch:
-            other = Path(scratch, services.name, language.name)
-            other.mkdir(parents=True)
-            for name in _source(language, folder):
-                copy = builds.path_of(other, name)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(builds.path_of(folder, name), copy, follow_symlinks=False)
-            built = _build(language, other, found, say)
-        for name, artifact in built.artifacts.items():
-            if artifact != state.built.artifacts[name]:
-                sums = f"{artifact.sha256[:12]}, not {state.built.artifacts[name].sha256[:12]}"
-                raise _Failed(f"another build of the same source made another {name}: its SHA-256 begins {sums}")
-    except _Failed as failed:
-        return _told(language, failed, found)
-    return Result(language=language, kind="built", built=built, versions=found)
-
-
 def lint(language: Language, services: Path, *, say: Say) -> Result:
     """Have the language's linters read its source: "passed" where none finds fault."""
     if not language.lint:

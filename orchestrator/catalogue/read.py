@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.catalogue.offers import (
-    NATIVE,
     OF_FOLDER,
     Catalogue,
     Client,
@@ -29,8 +27,6 @@ from services.python.contract.manifest import Role as RoleOffered
 
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # it becomes a part of ids, and of paths
-_NUMBERS = re.compile(r"\d+(\.\d+)*")
 _PARTS = ("codec", "transport", "server", "framework", "validation", "bytes_as")
 
 Ended = TypeVar("Ended", bound=End)
@@ -100,62 +96,19 @@ def _fault(found: Manifest, folder: str) -> str | None:
     """What no schema can say: names that fit together."""
     if found.language != folder:
         return f"it is of language '{found.language}', in the folder of '{folder}'"
+    named = [("protocols", [p.name for p in found.protocols]), ("operations", [o.name for o in found.operations])]
     for protocol in found.protocols:
-        for what, names in (
-            ("responder", [r.name for r in protocol.responders]),
-            ("client", [c.name for c in protocol.clients]),
+        for what, role, ends in (
+            ("responders", found.roles.respond, protocol.responders),
+            ("clients", found.roles.request, protocol.clients),
         ):
-            if len(set(names)) < len(names):
-                return f"protocol {protocol.name} has two {what}s of one name"
-            role = "respond" if what == "responder" else "request"
-            if names and getattr(found.roles, role) is None:
-                return f"protocol {protocol.name} has a {what}, and `roles` has no `{role}` to start it"
-            for name in (protocol.name, *names):
-                if not _NAME.fullmatch(name):
-                    return f"'{name:.40}' is no name: lower case letters, digits, dots, hyphens and underscores are"
-        for client in protocol.clients:
-            if client.name == NATIVE:
-                return (
-                    f"protocol {protocol.name} has a client '{NATIVE}', which stands for one of several in experiments"
-                )
-            if client.native is not None and client.kind != "call":
-                return f"protocol {protocol.name}'s client {client.name} asks nobody, so it cannot be `{NATIVE}`"
+            named.append((f"{what} of {protocol.name}", [end.name for end in ends]))
+            if ends and role is None:
+                return f"protocol {protocol.name} has {what}, and `roles` has no program for them"
         clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
             return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it that asks"
-    for what, names in (
-        ("protocols", [p.name for p in found.protocols]),
-        ("operations", [o.name for o in found.operations]),
-    ):
-        if len(set(names)) < len(names):
-            return f"it has two {what} of one name"
-    return _fault_of_files(found)
-
-
-def _fault_of_files(found: Manifest) -> str | None:
-    """Of the programs: commands that are none, and files that lie elsewhere."""
-    for what, commands in (
-        ("build", found.build),
-        ("lint", found.lint),
-        ("toolchain", [tool.version for tool in found.toolchain]),
-        ("needs", [tool.version for tool in found.needs]),
-        ("roles", [role.argv for role in vars(found.roles).values() if role is not None]),
-    ):
-        if not all(commands):
-            return f"a command of `{what}` has no words"
-    for tool in (*found.toolchain, *found.needs):
-        if not _NUMBERS.fullmatch(tool.at_least):
-            return (
-                f"'{tool.at_least:.40}' is no version that {tool.program} could have at least: numbers with points are"
-            )
-    artifacts = _artifacts(found)
-    for name in (*artifacts, *found.sources):
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or str(path) != name or not path.parts:
-            return f"'{name:.60}' is no path of a file below its folder, or of a source below the top"
-    if found.build and not artifacts:
-        return "it has `build`, and neither `roles` nor `artifacts` name a file that this makes"
-    return None
+    return next((f"two {what} have one name" for what, names in named if len(set(names)) < len(names)), None)
 
 
 def _artifacts(found: Manifest) -> tuple[str, ...]:

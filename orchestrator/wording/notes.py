@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan import contrasts, own_json
+from orchestrator.experiment.plan.cells import beyond_defaults
 from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings import validity
@@ -42,12 +44,27 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         store_words.queries(summary.cells),
         *message_sizes.sentences(valid, summary.comparisons, summary.matters),
         own_json.sentence(summary.plan),
+        library_defaults(summary.plan),
         differences(summary.comparisons),
         unlike_clients(summary.cells, summary.comparisons),
         client_words.sentence(CLIENTS.of(summary)),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
     )
     return tuple(dict.fromkeys(filter(None, every)))
+
+
+def library_defaults(plan: Mapping[str, Any]) -> str:
+    """Name the cells beyond a default of common libraries, which users of these would meet; empty without one."""
+    stacks = {stack["id"]: stack["label"] for stack in plan.get("stacks", ())}
+    operations = {operation["id"]: operation["label"] for operation in plan.get("operations", ())}
+    cells = {
+        cell["id"]: f"{stacks[cell['stack']]} at {operations[cell['operation']]}" for cell in plan.get("cells", ())
+    }
+    clauses = [
+        f"{default} ({quantities.listed(list(dict.fromkeys(cells[cell] for cell in beyond)))})"
+        for default, beyond in beyond_defaults(plan).items()
+    ]
+    return f"Limits raised here that common libraries have by default: {'; '.join(clauses)}." if clauses else ""
 
 
 def differences(comparisons: Sequence[Comparison]) -> str:

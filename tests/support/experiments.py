@@ -23,7 +23,7 @@ operations: timestamp
 """
 
 
-def refused(path: Path, known: Known, *overrides: str) -> list[Problem]:
+def refused(path: Path, known: Known | None = None, *overrides: str) -> list[Problem]:
     """All that is wrong with an experiment of which no plan can be made."""
     with pytest.raises(ExperimentError) as error:
         make_plan(path, overrides, known)
@@ -31,7 +31,7 @@ def refused(path: Path, known: Known, *overrides: str) -> list[Problem]:
     return list(error.value.problems)
 
 
-def problems(path: Path, known: Known, *overrides: str) -> list[str]:
+def problems(path: Path, known: Known | None = None, *overrides: str) -> list[str]:
     """`refused`, each with its place."""
     return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in refused(path, known, *overrides)]
 

@@ -43,6 +43,7 @@ from orchestrator.questions.stability.spread import SPREADS
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
+from orchestrator.wording.notes import library_defaults
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
@@ -95,6 +96,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "stability": _stability(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
         "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
+        "library_defaults": library_defaults(plan.to_dict()),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
@@ -136,8 +138,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     ):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
-    if document["documents"]:
-        yield document["documents"]
+    yield from filter(None, (document["documents"], document["library_defaults"]))
     built = document.get("programs", ())
     if (versions := _versions(plan)) or not built:
         yield f"versions here: {versions or 'the standard library alone'}"
@@ -185,7 +186,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "terraform", document["terraform"]["sentence"]
     yield (
         "duration",
-        f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])}:"
+        f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on {expected['machine']}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})",
@@ -290,7 +291,7 @@ def _differences(plan: Plan) -> Iterator[str]:
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
     value = cell.factors[factor.name]
     is_none = value is None or (factor.name == HTTP and not has_version(plan, cell.stack))
-    return "-" if is_none else factor.level(value).shown
+    return "-" if is_none else factor.written(value)
 
 
 def _matrix_lines(plan: Plan) -> Iterator[str]:

@@ -28,9 +28,6 @@ def build(
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
-    twice: Annotated[
-        bool, typer.Option("--twice", help="Build once more, elsewhere and from nothing, and compare the bytes.")
-    ] = False,
     lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,8 +40,8 @@ def build(
     from orchestrator.catalogue.read import catalogue
 
     console.as_json = as_json
-    if lint and (again or twice):
-        raise UsageError("--lint builds nothing, so it goes neither with --again nor with --twice")
+    if lint and again:
+        raise UsageError("--lint builds nothing, so it does not go with --again")
     found = catalogue()
     results = []
     for language in _chosen(found.languages, named or (), lint=lint):
@@ -53,11 +50,8 @@ def build(
             result = building.lint(language, found.folder, say=say)
         else:
             result = building.build(language, found.folder, again=again, say=say)
-            if twice and result.kind in ("built", "up to date"):
-                other = building.build_elsewhere(language, found.folder, say=say)
-                result = other if other.kind == "failed" else result
         results.append(result)
-        _tell(result, is_twice=twice)
+        _tell(result)
     if not results:
         console.result("no language here has linters of its own" if lint else "no language here has anything to build")
     _end(results, is_asked=bool(named), what="the linters of" if lint else "building")
@@ -76,12 +70,11 @@ def _saying(language: Language) -> Callable[[str], None]:
     return lambda said: console.live(f"{language.title}: {said} ...")
 
 
-def _tell(result: Result, *, is_twice: bool) -> None:
+def _tell(result: Result) -> None:
     """What came of it, a line for each file; of what failed its command and its last lines, on stderr."""
     title = result.language.title
     for name, artifact in (result.built.artifacts if result.built else {}).items():
         told = " (up to date)" if result.kind == "up to date" else ""
-        told += " (twice the same)" if is_twice else ""
         console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{told}")
     if result.kind == "nothing to do":
         console.result(f"{title}: nothing to do")

@@ -20,14 +20,12 @@ class Level:
     """One value of a factor that has few, and what it is called.
 
     `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
-    connection") and stand where two levels are compared; `shown` stands in a column of the plan, `said` in ids and names
-    (the value itself, unless that says too little there).
+    connection") and appear where two levels are compared; `said` appears in ids and names (unless given, the value).
     """
 
     value: str
     words: str
     compared: str
-    shown: str
     said: str = ""
 
 
@@ -60,7 +58,7 @@ class Numbers:
         """The number as a level."""
         shown = self.text(value)
         words, compared = (self.one,) * 2 if value == 1 and self.one else (self.words, self.compared or self.words)
-        return Level(value=str(value), words=words.format(shown), compared=compared.format(shown), shown=shown)
+        return Level(value=str(value), words=words.format(shown), compared=compared.format(shown))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +118,7 @@ class Factor:
             return self.numbers.level(value)
         known = next((level for level in self.levels if level.value == value), None)
         words = f"{self.title} {value}"
-        return known or Level(value=str(value), words=words, compared=words, shown=str(value))
+        return known or Level(value=str(value), words=words, compared=words)
 
     def is_usual(self, value: Value) -> bool:
         """Whether a load is not described by this value: it has none, or what it has unless somebody says otherwise."""
@@ -141,8 +139,11 @@ class Factor:
 
     def tag(self, value: Value) -> str:
         """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
-        shown = self.numbers.text(value) if self.numbers is not None and isinstance(value, int) else str(value)
-        return shown if self.is_always_said else f"{self.title} {shown}"
+        return self.written(value) if self.is_always_said else f"{self.title} {self.written(value)}"
+
+    def written(self, value: Value) -> str:
+        """A value as a file writes it: `reuse`, `64 KiB`."""
+        return self.numbers.text(value) if self.numbers is not None and isinstance(value, int) else str(value)
 
     def compared(self, value: Value) -> str:
         """A value where it is compared with another: `with a kept connection`, `at 10 kB`, `with 8 in flight`."""
@@ -193,9 +194,9 @@ _REACHED_BY: Mapping[BelongsTo, Reach] = {
 }
 
 
-def level(value: str, words: str, compared: str = "", shown: str = "", said: str = "") -> Level:
-    """Return a level; unless given, it is compared by its words, and shown as its value."""
-    return Level(value=value, words=words, compared=compared or words, shown=shown or value, said=said)
+def level(value: str, words: str, compared: str = "", said: str = "") -> Level:
+    """Return a level; unless given, it is compared by its words."""
+    return Level(value=value, words=words, compared=compared or words, said=said)
 
 
 def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:

@@ -120,14 +120,9 @@ FACTORS: tuple[Factor, ...] = (
         "level",
         "pin",
         levels=(
-            level(
-                "apart",
-                "both ends on CPUs of their own",
-                compared="both ends on two CPUs",
-                shown="on CPUs of their own (apart)",
-            ),
-            level("together", "both ends on one CPU", shown="on one CPU (together)"),
-            level("off", "neither end pinned", shown="not pinned (off)"),
+            level("apart", "both ends on CPUs of their own", compared="both ends on two CPUs"),
+            level("together", "both ends on one CPU"),
+            level("off", "neither end pinned"),
         ),
         varies_with=("placement",),
     ),
@@ -136,13 +131,8 @@ FACTORS: tuple[Factor, ...] = (
         "connection",
         reaches="connection",
         levels=(
-            level("reuse", "connections kept open", compared="a kept connection", shown="kept open (reuse)"),
-            level(
-                "per-request",
-                "a new connection for each request",
-                compared="a connection per request",
-                shown="new for each request (per-request)",
-            ),
+            level("reuse", "connections kept open", compared="a kept connection"),
+            level("per-request", "a new connection for each request", compared="a connection per request"),
         ),
         description="Keep connections (reuse), or open one per request (per-request)",
         column="policy",
@@ -169,18 +159,8 @@ FACTORS: tuple[Factor, ...] = (
         "document",
         "document",
         levels=(
-            level(
-                "typed",
-                "JSON documents as a typed message",
-                compared="a typed message",
-                shown="over Protocol Buffers a typed message (typed)",
-            ),
-            level(
-                "value",
-                "JSON documents as google.protobuf.Value",
-                compared="google.protobuf.Value",
-                shown="over Protocol Buffers google.protobuf.Value (value)",
-            ),
+            level("typed", "JSON documents as a typed message", compared="a typed message"),
+            level("value", "JSON documents as google.protobuf.Value", compared="google.protobuf.Value"),
         ),
         description="Carry the user's own JSON over Protocol Buffers as a message made from its shape (typed), or as "
         "google.protobuf.Value (value)",
@@ -188,7 +168,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "tls",
         "encryption",
-        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3", shown="TLS 1.3 (tls1.3)")),
+        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
         has_streams=True,
@@ -206,14 +186,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "connections",
         "connections",
-        levels=(
-            level(
-                "each",
-                "a connection for each request in flight",
-                compared="a connection for each",
-                shown="one for each in flight (each)",
-            ),
-        ),
+        levels=(level("each", "a connection for each request in flight", compared="a connection for each"),),
         numbers=Numbers(
             least=1,
             most=10_000,
@@ -227,14 +200,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "flow_window",
         "flow window",
-        levels=(
-            level(
-                "library",
-                "HTTP/2 windows as the library sets them",
-                compared="the library's window",
-                shown="as the library sets it (library)",
-            ),
-        ),
+        levels=(level("library", "HTTP/2 windows as the library sets them", compared="the library's window"),),
         numbers=Numbers(
             least=65_535,
             most=2_147_483_647,
@@ -249,14 +215,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "tcp_window",
         "TCP window",
-        levels=(
-            level(
-                "system",
-                "TCP windows as the hosts set them",
-                compared="the hosts' own TCP window",
-                shown="as the hosts set it (system)",
-            ),
-        ),
+        levels=(level("system", "TCP windows as the hosts set them", compared="the hosts' own TCP window"),),
         numbers=Numbers(
             least=8_192,
             most=1_073_741_824,
@@ -279,7 +238,7 @@ FACTORS: tuple[Factor, ...] = (
         "congestion",
         "congestion control",
         levels=(
-            level("system", "the hosts' own congestion control", shown="as the hosts set it (system)"),
+            level("system", "the hosts' own congestion control"),
             *(level(name, f"congestion control {name}", name) for name in ("cubic", "reno", "bbr")),
         ),
         description="TCP's congestion control at both ends (cubic, reno, bbr), or the hosts' own (system)",
@@ -288,18 +247,8 @@ FACTORS: tuple[Factor, ...] = (
         "nodelay",
         "small segments",
         levels=(
-            level(
-                "immediate",
-                "small segments sent at once (TCP_NODELAY)",
-                compared="small segments sent at once",
-                shown="sent at once (immediate)",
-            ),
-            level(
-                "nagle",
-                "requests' small segments held back by Nagle's algorithm",
-                compared="Nagle's algorithm",
-                shown="requests' held back by Nagle's algorithm (nagle)",
-            ),
+            level("immediate", "small segments sent at once (TCP_NODELAY)", compared="small segments sent at once"),
+            level("nagle", "requests' small segments held back by Nagle's algorithm", compared="Nagle's algorithm"),
         ),
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are "
         "not acknowledged (nagle); the responder always sends at once",
@@ -307,14 +256,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "read_rate",
         "read rate",
-        levels=(
-            level(
-                "unlimited",
-                "events read as they come",
-                compared="a client that reads events as they come",
-                shown="events as they come (unlimited)",
-            ),
-        ),
+        levels=(level("unlimited", "events read as they come", compared="a client that reads events as they come"),),
         numbers=Numbers(
             least=1,
             most=1_000_000,
@@ -354,12 +296,7 @@ FACTORS: tuple[Factor, ...] = (
         "timing rules",
         levels=(
             level("none", "no misleading timing rule"),
-            level(
-                MISLEADING,
-                "misleading timing rules beside the true one",
-                shown="misleading ones beside it",
-                said="timing-rules",
-            ),
+            level(MISLEADING, "misleading timing rules beside the true one", said="timing-rules"),
         ),
         description="Time each request by rules that mislead, too, beside the true one (misleading), or not (none): of a "
         "whole experiment, and of no use to another (docs/how-to/examine-figures.md)",
@@ -371,8 +308,8 @@ FACTORS: tuple[Factor, ...] = (
         reaches="resource",
         levels=(
             level("none", "rows in the responder's memory", compared="no database"),
-            level(SQLITE, "rows in SQLite", compared="SQLite", shown="SQLite (sqlite)"),
-            level(POSTGRESQL, "rows in PostgreSQL", compared="PostgreSQL", shown="PostgreSQL (postgresql)"),
+            level(SQLITE, "rows in SQLite", compared="SQLite"),
+            level(POSTGRESQL, "rows in PostgreSQL", compared="PostgreSQL"),
         ),
         description="Keep accounts and transactions in the responder's memory (none), or in a database: SQLite in WAL "
         "mode (sqlite), or PostgreSQL (postgresql)",
@@ -383,14 +320,7 @@ FACTORS: tuple[Factor, ...] = (
         POOL,
         "pool",
         reaches="resource",
-        levels=(
-            level(
-                "standard",
-                "a pool of 10 connections to the database",
-                compared="a pool of 10 connections",
-                shown="10 connections (standard)",
-            ),
-        ),
+        levels=(level("standard", "a pool of 10 connections to the database", compared="a pool of 10 connections"),),
         numbers=Numbers(
             least=1,
             most=1_000,
@@ -419,19 +349,9 @@ FACTORS: tuple[Factor, ...] = (
         FETCH,
         "fetch",
         levels=(
-            level(WHOLE, "all in one call", compared="one call", shown="in one call (whole)"),
-            level(
-                "in-a-row",
-                "a call for each part, in a row",
-                compared="calls in a row",
-                shown="a call for each part, one after the other (in-a-row)",
-            ),
-            level(
-                AT_ONCE,
-                "a call for each part, all at once",
-                compared="calls at once",
-                shown="a call for each part, all at once (at-once)",
-            ),
+            level(WHOLE, "all in one call", compared="one call"),
+            level("in-a-row", "a call for each part, in a row", compared="calls in a row"),
+            level(AT_ONCE, "a call for each part, all at once", compared="calls at once"),
         ),
         varies_with=(CALLS,),
         description="Ask an operation that is made of others in one call (whole), or those others in its place: one after "
@@ -443,12 +363,7 @@ FACTORS: tuple[Factor, ...] = (
         "batching",
         levels=(
             level("none", "a query by each resolver"),
-            level(
-                "dataloader",
-                "resolvers' queries put together by a DataLoader",
-                compared="a DataLoader",
-                shown="by a DataLoader (dataloader)",
-            ),
+            level("dataloader", "resolvers' queries put together by a DataLoader", compared="a DataLoader"),
         ),
         description="Have each of GraphQL's resolvers query the store for itself (none: N + 1 queries), or put the "
         "queries of a page's posts together by a DataLoader (dataloader)",
@@ -457,13 +372,8 @@ FACTORS: tuple[Factor, ...] = (
         FIELDS,
         "fields",
         levels=(
-            level("all", "every field needed", shown="all needed (all)"),
-            level(
-                "shown",
-                "only the fields needed that a list shows",
-                compared="few fields needed",
-                shown="those that a list shows (shown)",
-            ),
+            level("all", "every field needed"),
+            level("shown", "only the fields needed that a list shows", compared="few fields needed"),
         ),
         description="Which fields of a page its reader needs: all, or the few that a list shows (shown): GraphQL's query "
         "selects them alone, others send all, and what nobody needs is counted",

@@ -201,8 +201,6 @@ def _explain(root: Node, details: ErrorDetails) -> Problem:
         fields = _model_at(path[:-1]).model_fields
         words = next((f.description for key, f in fields.items() if (f.alias or key) == name), "") or ""
         return Problem(node.mark, f"'{name}' is missing. {words}".strip())
-    if isinstance(node.value, list) and "steps" in path and name != "steps":
-        return Problem(node.mark, f"'{name}': a step has one value: write a step for each.")
     return Problem(node.mark, f"'{name}': {_sentence(kind, details, node, str(name))}")
 
 
@@ -223,7 +221,7 @@ _WANTED = {
 }
 _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
 _RATES = {"rate", "from", "to", "per_second"}
-_EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}', "steps": "{rate: 100/s, duration: 10s}"}
+_EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}'}
 _BELOW: Mapping[str, type[BaseModel]] = {
     "load": options.LoadSpec,
     "warmup": options.WarmupSpec,

@@ -75,7 +75,6 @@ TurnLength = Annotated[
 ]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 OfferedRate = Annotated[Rate, Field(gt=0, le=MOST_PER_S)]
-MOST_PROBES = 12  # of a search: as many tell 4,096 outcomes apart
 
 _A_GOAL = {
     "type": "string",
@@ -102,12 +101,6 @@ class FindSpec(Strict):
     within: Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None = Field(
         None, description="How close together the last two rates of a search lie; 2 % by default, at least 0.5 %."
     )
-    probes: int | None = Field(
-        None,
-        ge=2,
-        le=MOST_PROBES,
-        description="So many trials for each search at most; they decide how near `within` can be, unless it is given.",
-    )
 
     @field_validator("goals")
     @classmethod
@@ -121,21 +114,6 @@ class FindSpec(Strict):
 
 Arrivals = Literal["poisson", "uniform"]
 Thinking = Literal["constant", "exponential"]
-
-
-class StepSpec(Strict):
-    """One step of a load: a level of its own, with trials of its own. What it leaves out is the load's."""
-
-    concurrency: Concurrency | None = Field(
-        None, description="Requests in flight at once; with a rate the most at once."
-    )
-    requests: Requests | None = Field(None, description="Measured requests of the step's trials.")
-    duration: PositiveDuration | None = Field(None, description="Measure the step for so long.")
-    at_most: PositiveDuration | None = Field(None, description="End after so long even if `requests` are not reached.")
-    rate: OfferedRate | None = Field(None, description="Open loop: start so many requests per second.")
-    arrivals: Arrivals | None = Field(None, description="How an open loop's requests are spaced.")
-    think: ThinkTime | None = Field(None, description="Closed loop: rest so long before each request.")
-    thinking: Thinking | None = Field(None, description="How long each rest is.")
 
 
 class LoadSpec(Strict):
@@ -167,11 +145,6 @@ class LoadSpec(Strict):
     )
     find: FindSpec | None = Field(
         None, description="Open loop: search for the highest rate at which a goal holds, instead of a `rate`."
-    )
-    steps: OneOrMany[StepSpec] | None = Field(
-        None,
-        description="Levels of the load that belong together, each with its own end: a trial has one of them, and each"
-        " is judged and shown on its own. In place of `rate` and `concurrency`.",
     )
 
 

@@ -49,6 +49,7 @@ class Costs:
     other figures were measured with this project's own programs on a virtual machine of 2 cores.
     """
 
+    machine: str = "a machine with 2 idle cores"  # for which they hold
     request_s: Mapping[str, float] = field(default_factory=dict)
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
@@ -95,13 +96,14 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             is_plain = is_alone and all(factors.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 request_s.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
-    return Costs(request_s=request_s)
+    return Costs(request_s=request_s, machine="this machine, as idle as in earlier runs") if request_s else Costs()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
 
+    machine: str  # for which it holds
     duration_s: float
     hosts_s: float  # making the hosts, uploading and installing
     teardown_s: float
@@ -134,6 +136,7 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     stored = rows * plan.blocks
     files = sum(in_all(cell.factors) for cell in plan.cells) * plan.blocks
     return Estimate(
+        machine=costs.machine,
         duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
         teardown_s=teardown_s,

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.loader import Located
@@ -19,7 +18,6 @@ from orchestrator.experiment.model.options import (
     Arrivals,
     FindSpec,
     LoadSpec,
-    StepSpec,
     Thinking,
     WarmupSpec,
 )
@@ -40,7 +38,6 @@ _NO_REQUESTS = "a stream warms up for `at_least`, and has no number of requests.
 # longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
 _ROOM_S = 0.5
 _LEAST_ROOM, _MOST_ROOM = 8, 256
-_LISTS = ("concurrency", "rate", "arrivals", "think", "thinking")  # of a load, what may be a list
 _NO_THINK = (
     "an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`."
 )
@@ -53,61 +50,10 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], k
     common = located.experiment.load
     own = own or LoadSpec()
     own_path = (*path, "load") if own.model_fields_set else ("load",)
-    for spec, place in ((common, ("load",)), (own, own_path)):
-        for key in ("rate", "concurrency"):
-            if spec.steps and getattr(spec, key) is not None:
-                located.add((*place, key), f"`steps` have a `{key}` each: give it to them, or leave them out.")
-    steps, place = (own.steps, own_path) if own.steps else (common.steps, ("load",))
-    if not steps or (not own.steps and (own.rate or own.concurrency)):
-        return _loads(located, common, own, own_path)
-    return _of_steps(located, _merged(common, own), steps, (*place, "steps"))
-
-
-def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
-    """What steps leave out: an operation's own values, else the experiment's."""
-    ends = ("requests", "duration") if own.duration is None else ("requests", "duration", "at_most")
-    has_end = own.requests is not None or own.duration is not None
-    kept: dict[str, Any] = {
-        name: value
-        for name in ("requests", "duration", "at_most", "arrivals", "think", "thinking")
-        if (value := getattr(own, name)) is not None
-        or (not (has_end and name in ends) and (value := getattr(common, name)) is not None)
-    }
-    return LoadSpec.model_construct(set(kept), **kept)
-
-
-def _of_steps(located: Located, common: LoadSpec, steps: Sequence[StepSpec], path: tuple[Key, ...]) -> tuple[Load, ...]:
-    """The loads of all steps in their order; a level is one step's, as each is measured by itself."""
-    first_with: dict[tuple[object, ...], int] = {}
-    every: list[Load] = []
-    for number, step in enumerate(steps):
-        given = {name: value for name in StepSpec.model_fields if (value := getattr(step, name)) is not None}
-        values: dict[str, Any] = {name: (value,) if name in _LISTS else value for name, value in given.items()}
-        # What is said of open loops for all steps is nothing to a closed one, and the other way round.
-        is_mixed = len({bool(each.rate) for each in steps}) > 1
-        unfit: tuple[str, ...] = (("think", "thinking") if step.rate else ("arrivals",)) if is_mixed else ()
-        if not (step.think or common.think) and any(each.think for each in steps):
-            unfit += ("thinking",)
-        rest, place = common.model_copy(update=dict.fromkeys(unfit)), (*path, number)
-        for load in _loads(located, rest, LoadSpec.model_construct(set(values), **values), place, is_step=True):
-            level = (load.concurrency, load.rate_per_s, load.arrivals, load.think_s, load.thinking)
-            if (same := first_with.setdefault(level, number)) != number:
-                located.add(
-                    place,
-                    f"step {number + 1} offers what step {same + 1} does: each level has trials of its own, whatever stands"
-                    " before it, so give it once.",
-                )
-            every.append(load)
-    return tuple(every)
-
-
-def _loads(
-    located: Located, common: LoadSpec, own: LoadSpec, own_path: tuple[Key, ...], *, is_step: bool = False
-) -> tuple[Load, ...]:
     is_open = bool(own.rate or (common.rate and own.concurrency is None))
     rates = (own.rate or common.rate) if is_open else None
     arrivals, thinks, thinking = _shape(
-        located, common, own, own_path, is_open=is_open, is_others=not is_step and is_open != bool(common.rate)
+        located, common, own, own_path, is_open=is_open, is_others=is_open != bool(common.rate)
     )
     requests, duration = _end(located, common, own, own_path, is_open=is_open)
     given = own.concurrency or (
@@ -169,7 +115,7 @@ def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Lo
     common = located.experiment.load
     is_for_streams = _all_are_streams(located)
     for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if is_for_streams else [])):
-        for key in ("requests", "rate", "arrivals", "at_most", "think", "thinking", "steps"):
+        for key in ("requests", "rate", "arrivals", "at_most", "think", "thinking"):
             if getattr(spec, key) is not None:
                 located.add(
                     (*where, key),
@@ -315,9 +261,8 @@ def clients(number: int) -> str:
 
 _LOWEST_PER_S, _HIGHEST_PER_S = 10.0, 10_000.0
 _WITHIN = 0.02
-_FINEST = 0.005
 _DURATION_S = 10.0
-_UNFIT = ("rate", "requests", "at_most", "think", "thinking", "steps")
+_UNFIT = ("rate", "requests", "at_most", "think", "thinking")
 
 
 # ---- how a search goes on
@@ -391,7 +336,8 @@ def resolve_searches(
             f"the rates tried go from {format_rate(lowest)} up, and {format_rate(highest)} is no higher.",
         )
         return ()
-    steps = _steps(located, spec, lowest, highest, where)
+    within = spec.within or _WITHIN
+    steps = max(1, math.ceil(round(math.log(highest / lowest) / math.log1p(within), 9)))
     arrivals: tuple[Arrivals, ...] = own.arrivals or common.arrivals or ("poisson",)
     in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
     searches: list[tuple[Load, Find | None]] = []
@@ -423,8 +369,6 @@ def _refusal_beside_find(key: str) -> str:
         return "`find` searches for the rate: leave `rate` out, or `find`."
     if key in ("think", "thinking"):
         return f"`find` offers an open loop, whose requests do not wait for each other: leave `{key}` out."
-    if key == "steps":
-        return "`find` tries the rates by itself: leave `steps` out, or `find`."
     return f"every rate of a search is offered for the same `duration`: leave `{key}` out."
 
 
@@ -452,20 +396,3 @@ def _rounded_up(rate: float) -> float:
     """To two digits, upwards."""
     scale = 10 ** (math.floor(math.log10(rate)) - 1)
     return float(math.ceil(round(rate / scale, 9)) * scale)
-
-
-def _steps(located: Located, spec: FindSpec, lowest: float, highest: float, where: tuple[Key, ...]) -> int:
-    """How many steps lie between the lowest and the highest rate: as `within` asks, or as many as `probes` tell apart."""
-    spread = math.log(highest / lowest)
-    if spec.probes is not None and spec.within is None:
-        return min((1 << spec.probes) - 2, max(1, math.floor(spread / math.log1p(_FINEST))))
-    within = spec.within or _WITHIN
-    steps = max(1, math.ceil(round(spread / math.log1p(within), 9)))
-    needed = (steps + 1).bit_length()
-    if spec.probes is not None and needed > spec.probes:
-        located.add(
-            (*where, "probes"),
-            f"from {format_rate(lowest)} to {format_rate(highest)} within {within * 100:g} % takes up to {needed} probes:"
-            " allow as many, or leave `within` or `probes` out.",
-        )
-    return steps

@@ -330,24 +330,18 @@ def _refuse_lost(
     needed: Sequence[Asked],
     resolved: Mapping[str, Any],
 ) -> None:
-    """Note each stack that would carry a document as a `google.protobuf.Value` that does not bring it back."""
-    for question in needed:
-        operation = question.operation
-        affected = {
-            uses[cell.stack].entry.path
-            for cell in cells.values()
-            if cell.operation == operation.id
-            and own_json.way(
-                resolved[cell.stack]["documents"],
-                operation.payload,
-                cell.factors[own_json.DOCUMENT],
-                operation.shape,
-            )
-            == own_json.AS_VALUE
-        }
-        if affected and (reason := own_json.refusal_of_value(located, question)):
-            for path in sorted(affected, key=str):
-                located.add(path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
+    """Note each stack that cannot carry a document of these operations exactly."""
+    limited = {question.operation.id: question for question in needed if question.limits}
+    for cell in cells.values():
+        if (question := limited.get(cell.operation)) is None:
+            continue
+        entry = uses[cell.stack].entry
+        operation, chosen = question.operation, cell.factors[own_json.DOCUMENT]
+        carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
+        client = entry.protocol.client(uses[cell.stack].stack.client)
+        ends = [client] if entry.responder is None else [entry.responder, client]
+        if reason := own_json.refusal(question.limits, carried, ends):
+            located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:

@@ -1,7 +1,7 @@
 """How the user's own JSON travels over Protocol Buffers: as a message made from its shape, or as `google.protobuf.Value`.
 
-The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler. Each
-time the document goes there and back, so that what Protocol Buffers cannot carry is known before hosts are made.
+The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler. What
+Protocol Buffers cannot carry of a document is refused by its limits (`json_payload`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,8 @@ from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.payloads import MOST_JSON_BYTES, Asked
+from orchestrator.experiment.plan.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
+from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.files import read_file
 
@@ -34,7 +35,6 @@ WORDS: Mapping[str, str] = {TYPED: "as a typed message", AS_VALUE: "as google.pr
 INSTALL = "make setup, or: pip install grpcio-tools"
 _CODEC = "Protocol Buffers"
 _COMPILE_S = 120.0
-_CARRY_S = 120.0
 
 
 def carried_by(responder: Responder, client: End) -> How | None:
@@ -62,7 +62,7 @@ def is_compiler_there() -> bool:
 
 
 def with_shape(located: Located, question: Asked) -> Asked:
-    """The same with the shape of its document, one of no message where that would not bring the document back.
+    """The same with the shape of its document, one of no message where it cannot have one.
 
     Where there is no compiler, that is noted in `located`.
     """
@@ -81,18 +81,22 @@ def with_shape(located: Located, question: Asked) -> Asked:
     shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
     if message.proto:
         try:
-            _compiled(message.proto, content)
+            descriptor_set(message.proto)
         except OrchError as error:
             shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
     return replace(question, operation=replace(question.operation, shape=shape))
 
 
-def refusal_of_value(located: Located, question: Asked) -> str | None:
-    """Why this document cannot travel as `google.protobuf.Value`; None when it can, or that cannot be known here."""
-    if question.file is None:
-        return None
-    lost = _lost(read_file(located.folder / question.file.source, MOST_JSON_BYTES))
-    return f"{WORDS[AS_VALUE]} {question.file.source} does not come back: {lost}" if lost else None
+def refusal(limits: Mapping[str, str], carried: How | None, ends: Iterable[End]) -> str | None:
+    """Return why a stack cannot carry a document of these limits, as a clause; None where it can."""
+    if LONG_INTEGER in limits:
+        if carried == AS_VALUE:
+            return f"{limits[LONG_INTEGER]}, and the numbers of google.protobuf.Value are doubles"
+        if reason := next((end.refuses[LONG_INTEGER] for end in ends if LONG_INTEGER in end.refuses), None):
+            return f"{limits[LONG_INTEGER]}, and {reason}"
+    if DEEP in limits and carried is not None:
+        return f"{limits[DEEP]}, the most that parsers of Protocol Buffers take"
+    return None
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
@@ -118,7 +122,7 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
                 f"the typed message of {file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        compiled = _compiled(message.proto, path.read_bytes())
+        compiled = descriptor_set(message.proto)
         target = path.with_name(f"{path.name}.pb")
         for place, content in ((path.with_name(f"{path.name}.proto"), message.proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
@@ -158,38 +162,6 @@ def descriptor_set(proto: str) -> bytes:
                 f"protoc refused its message: {done.stderr.strip()}", hint=f"write `{DOCUMENT}: {AS_VALUE}`"
             )
         return Path(folder, "document.pb").read_bytes()
-
-
-def _compiled(proto: str, document: bytes) -> bytes:
-    """The descriptor set of a .proto; OrchError when it cannot be made, or does not bring the document back."""
-    compiled = descriptor_set(proto)
-    if lost := _lost(document, compiled):
-        raise OrchError(f"as a typed message it does not come back: {lost}", hint=f"write `{DOCUMENT}: {AS_VALUE}`")
-    return compiled
-
-
-def _lost(document: bytes, schema: bytes | None = None) -> str:
-    """Why a document does not come back from Protocol Buffers, empty if it does: typed with a schema, else as a Value."""
-    from services.python.codecs.there_and_back import __name__ as there_and_back  # slow to import, and rarely needed
-
-    with tempfile.TemporaryDirectory(prefix="orch-") as folder:
-        words = []
-        if schema is not None:
-            Path(folder, "document.pb").write_bytes(schema)
-            words = ["document.pb"]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-m", there_and_back, *words],
-                cwd=folder,
-                input=document,
-                capture_output=True,
-                timeout=_CARRY_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return f"it takes longer than {_CARRY_S:g} s"
-    reason = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
-    return reason.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
@@ -283,6 +255,9 @@ def typed_message(document: Any, name: str) -> TypedMessage:
     except _TooManyFields:
         note = f"its messages would have more than {MOST_FIELDS:,} fields"
         return TypedMessage(proto="", values=root.values, typed=0, note=note)
+    if messages.holds_long_integers:
+        note = "a whole number that no double holds is beside values of another kind"
+        return TypedMessage(proto="", values=root.values, typed=0, note=note)
     body = "".join(f"\nmessage {n} {{\n{b}}}\n" for (_, b), n in messages.names.items())
     imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
     text = _HEAD.format(root=kind, name=name, imports=imports) + body
@@ -299,6 +274,7 @@ class _Messages:
     def __init__(self) -> None:
         self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
         self.untyped = 0
+        self.holds_long_integers = False  # in a `google.protobuf.Value`
         self._fields = 0
 
     def named(self, place: Place) -> str:
@@ -314,6 +290,7 @@ class _Messages:
                 return "google.protobuf.NullValue"
             case kind if kind == VALUE:
                 self.untyped += place.values
+                self.holds_long_integers |= place.holds_long_integers
                 return _ANY
             case kind:
                 return kind
@@ -390,8 +367,6 @@ def _escaped(byte: int) -> str:
 
 MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data, and the object is a map
 LONGEST_KEY = 500  # characters of a key that is a name
-MOST_NESTED = 90  # objects and lists within each other: what lies deeper is not looked at
-_UNSIGNED_64 = 1 << 64
 _SIGNED_64 = 1 << 63
 NULL = "null"
 VALUE = "value"
@@ -407,7 +382,7 @@ class Place:
     of them, or one that no `json_name` can be: then `members` has what all keys hold.
     """
 
-    __slots__ = ("below", "count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
+    __slots__ = ("count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
 
     def __init__(self) -> None:
         self.count = 0
@@ -416,7 +391,6 @@ class Place:
         self.least = 0
         self.most = 0
         self.unfit = False  # holds an integer that no double can
-        self.below = 0  # values that lie too deep to be looked at
         self.items: Place | None = None
         self.fields: dict[str, Place] = {}
         self.members: Place | None = None
@@ -424,30 +398,32 @@ class Place:
     @property
     def values(self) -> int:
         """How many JSON values stand here and below, each list and each object counted as one besides what it holds."""
-        return self.count + self.below + sum(place.values for place in self._within())
+        return self.count + sum(place.values for place in self._within())
 
     def _within(self) -> Iterator[Place]:
         yield from self.fields.values()
         yield from (place for place in (self.items, self.members) if place is not None)
 
-    def see(self, value: Any, depth: int = 0) -> None:
+    @property
+    def holds_long_integers(self) -> bool:
+        """Whether an integer that no double holds stands here or below."""
+        return self.unfit or any(place.holds_long_integers for place in self._within())
+
+    def see(self, value: Any) -> None:
         """Take in one more value that stands here."""
         self.count += 1
         if value is None:
             self.nulls += 1
             return
-        if depth >= MOST_NESTED and isinstance(value, dict | list):
-            self._add(VALUE)
-            self.below += _values_within(value)
-        elif isinstance(value, dict):
+        if isinstance(value, dict):
             self._add(OBJECT)
             for key, item in value.items():
-                self._member(key).see(item, depth + 1)
+                self._member(key).see(item)
         elif isinstance(value, list):
             self._add(LIST)
             self.items = self.items or Place()
             for item in value:
-                self.items.see(item, depth + 1)
+                self.items.see(item)
         else:
             self._see_scalar(value)
 
@@ -457,7 +433,7 @@ class Place:
         elif isinstance(value, int):
             self._add("int")
             self.least, self.most = min(self.least, value), max(self.most, value)
-            self.unfit = self.unfit or not _is_double(value)
+            self.unfit = self.unfit or int(float(value)) != value
         else:
             self._add("float" if isinstance(value, float) else "string")
 
@@ -489,7 +465,6 @@ class Place:
             self.kinds[kind] = self.kinds.get(kind, 0) + count
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
         self.unfit = self.unfit or other.unfit
-        self.below += other.below
         if other.items is not None:
             self.items = self.items or Place()
             self.items.join(other.items)
@@ -504,13 +479,13 @@ class Place:
     def kind(self) -> str:
         """What all values here are but for nulls: a scalar type of Protocol Buffers, `object`, `map`, `list`, `null`.
 
-        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), where it lies too
-        deep, and for integers that no type holds.
+        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), and for integers
+        that no type holds.
         """
         kinds = set(self.kinds)
         if not kinds:
             return NULL if self.nulls else VALUE
-        if kinds == {"int"} and self.least >= -_SIGNED_64 and self.most < _UNSIGNED_64:
+        if kinds == {"int"}:
             if self.least < 0 and self.most < _SIGNED_64:
                 return "sint64"
             if self.least >= 0:
@@ -529,26 +504,6 @@ def shape_of(document: Any) -> Place:
     return root
 
 
-def _is_double(value: int) -> bool:
-    try:
-        return int(float(value)) == value
-    except OverflowError:
-        return False
-
-
 def _can_be_a_name(key: str) -> bool:
-    """Whether it is a short `json_name` that protoc takes: of UTF-8, without a NUL, not in brackets as extensions are."""
-    if len(key) > LONGEST_KEY:
-        return False
-    is_text = not any("\ud800" <= character <= "\udfff" for character in key)
-    return is_text and "\0" not in key and not (key.startswith("[") and key.endswith("]"))
-
-
-def _values_within(value: Any) -> int:
-    count, waiting = 0, [value]
-    while waiting:
-        inner = waiting.pop()
-        inner = list(inner.values()) if isinstance(inner, dict) else inner
-        count += len(inner)
-        waiting += [item for item in inner if isinstance(item, dict | list)]
-    return count
+    """Whether it is a short `json_name` that protoc takes: without a NUL, not in brackets as extensions are."""
+    return len(key) <= LONGEST_KEY and "\0" not in key and not (key.startswith("[") and key.endswith("]"))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from math import gcd, prod
@@ -27,23 +26,20 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     TransferOptions,
 )
+from orchestrator.experiment.plan.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
-from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
-from orchestrator.files import TooLarge, UnreadableFile, read_file
+from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import pieces
 
 GENERATED = "image: generated"
 
-# What `orch plan` reads and makes to take digests, so that it takes seconds and some hundred megabytes at most.
-MOST_JSON_BYTES = 16 * 2**20
-MOST_JSON_VALUES = 500_000
+# What `orch plan` reads to take digests, so that it takes seconds and some hundred megabytes at most.
 MOST_FILES_BYTES = 128 * 2**20
-_MOST_DIGITS = 1000  # of a number in a JSON payload
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
@@ -74,12 +70,13 @@ _FIELD_BYTES = {
 class Asked:
     """One operation with one payload, the file it needs, and which item of the experiment's list it came from.
 
-    The digest of a picture is missing until `with_digest`.
+    The digest of a picture is missing until `with_digest`. `limits` are those of its JSON document (`json_payload`).
     """
 
     operation: Operation
     file: PayloadFile | None
     item: int
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve_operations(located: Located) -> tuple[Asked, ...]:
@@ -174,8 +171,9 @@ def _payloads(
 
 def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOptions) -> Iterator[Asked]:
     if options.json_file is not None:
-        content = _read_json(located, (*path, "json"), options.json_file)
-        if content is not None:
+        document = read_payload(located, (*path, "json"), options.json_file)
+        if document is not None:
+            content = document.content
             name = _slug(Path(options.json_file).stem)
             digest = hashlib.sha256(content).hexdigest()
             file = PayloadFile(
@@ -186,9 +184,8 @@ def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOpt
                 source=str((located.folder / options.json_file).resolve().relative_to(located.folder.resolve())),
             )
             payload: dict[str, Any] = {"kind": "json", "sha256": digest}
-            yield Asked(
-                operation=_echo(name, Path(options.json_file).name, payload, len(content)), file=file, item=item
-            )
+            operation = _echo(name, Path(options.json_file).name, payload, len(content))
+            yield Asked(operation=operation, file=file, item=item, limits=document.limits)
     elif options.records is not None:
         for count in options.records:
             label = f"{count:,} record{'s' if count > 1 else ''}"
@@ -291,50 +288,6 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
         yield Asked(operation=operation, file=file, item=item)
 
 
-def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None:
-    file = located.folder / name
-    try:
-        _refuse_outside(file, located.folder)
-        content = read_file(file, MOST_JSON_BYTES)
-        if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
-            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values, going by its commas and brackets")
-        json.loads(content, parse_constant=_refuse_constant, parse_int=_whole_number)
-    except FileNotFoundError:
-        located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
-    except TooLarge:
-        located.add(path, f"{file} is larger than {format_size(MOST_JSON_BYTES)}, the largest JSON payload.")
-    except (UnreadableFile, OSError) as error:
-        located.add(path, f"{shown(file)} {error}.")
-    except json.JSONDecodeError as error:
-        located.add(path, f"{file}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}.")
-    except RecursionError:
-        located.add(path, f"{file} is nested too deep to be read.")
-    except (UnicodeDecodeError, _NotANumber) as error:
-        located.add(path, f"{file} is not JSON: {error}.")
-    else:
-        return content
-    return None
-
-
-def _refuse_outside(file: Path, folder: Path) -> None:
-    if not file.resolve().is_relative_to(folder.resolve()):
-        raise UnreadableFile("is outside the experiment's folder; copy it there, since the run folder includes it")
-
-
-def _refuse_constant(name: str) -> None:
-    raise _NotANumber(f"it holds {name}, which JSON cannot express (RFC 8259)")
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers accept")
-    return 0
-
-
-class _NotANumber(Exception):
-    """What Python writes or reads as a number and most others refuse: NaN, an infinity, thousands of digits."""
-
-
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower().replace(" ", "")).strip("-.") or "file"
 
@@ -384,7 +337,7 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
 def _read_again(plan: Plan, file: PayloadFile) -> bytes:
     path = payload_path(plan, file)
     try:
-        _refuse_outside(path, Path(plan.experiment_path).parent)
+        refuse_outside(path, Path(plan.experiment_path).parent)
         return read_file(path, MAX_PAYLOAD_BYTES)
     except (FileNotFoundError, UnreadableFile) as error:
         raise UsageError(

@@ -98,7 +98,7 @@ class Case:
 
     def given(self, name: str) -> str:
         """A value as the file writes it: `store: sqlite`, in backquotes."""
-        return f"`{name}: {self.call[name]}`"
+        return f"`{name}: {BY_NAME[name].written(self.call[name])}`"
 
     def differs(self, name: str) -> bool:
         """Whether a factor has another value than its default."""
@@ -113,9 +113,20 @@ class Case:
         return " with ".join(given)
 
     @property
-    def requester(self) -> str:
-        """What one of them is called."""
-        return "requester" if self.has_hosts else "process"
+    def too_few(self) -> str:
+        """What its requesters share and is fewer than they are; empty where there is enough for all."""
+        load = self.load
+        if self.parts > load.concurrency:
+            return f"the {load.concurrency:,} {'clients' if self.kind == 'stream' else 'in flight'}"
+        if self.shared is not None and self.parts > self.shared:
+            return self.given(CONNECTIONS)
+        if (
+            load.rate_per_s is not None
+            and load.duration_s is not None
+            and load.rate_per_s * load.duration_s < self.parts
+        ):
+            return f"the requests that {self.rate} makes in {format_duration(load.duration_s)}"
+        return ""
 
     @property
     def has_hosts(self) -> bool:
@@ -188,12 +199,10 @@ def _coded(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refu
     )
 
 
-def _of_socket(name: str) -> Refusal:
+def _of_kept(name: str) -> Refusal:
     return Refusal(
-        lambda case: not case.is_kept and case.differs(name),
-        lambda case: (
-            f"{case.given(name)} is set on connections that are kept, and `connection: per-request` keeps none"
-        ),
+        lambda case: not case.is_kept and case.kind != "stream" and case.differs(name),
+        lambda case: f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none",
         _give("Give `connection: reuse`"),
     )
 
@@ -208,22 +217,7 @@ _OF_CODECS = (
 )
 
 _OF_CONNECTIONS = (
-    *map(_of_socket, OF_SOCKETS),
-    Refusal(
-        lambda case: not case.is_kept and case.differs(_PINGS),
-        lambda case: (
-            f"`{_PINGS}: {BY_NAME[_PINGS].level(case.call[_PINGS]).shown}` pings connections that are kept, and"
-            " `connection: per-request` keeps none"
-        ),
-        _give("Give `connection: reuse`"),
-    ),
-    Refusal(
-        lambda case: case.shared is not None and not case.is_kept and case.kind != "stream",
-        lambda case: (
-            f"{case.given(CONNECTIONS)} shares kept connections, and `connection: per-request` opens one for each request"
-        ),
-        _give(f"Give `{CONNECTIONS}: each`"),
-    ),
+    *map(_of_kept, (*OF_SOCKETS, _PINGS, CONNECTIONS)),
     Refusal(
         lambda case: (case.shared or 0) > case.load.concurrency and case.kind != "stream",
         lambda case: (
@@ -235,54 +229,22 @@ _OF_CONNECTIONS = (
 
 _OF_REQUESTERS = (
     Refusal(
-        lambda case: case.has_hosts and not PROVIDERS[case.provider].makes_hosts,
-        lambda case: f"{case.given(REQUESTERS)} needs as many hosts that ask, and provider {case.provider} has one",
-        _give(f"Use {any_of(MAKERS)}"),
+        lambda case: case.has_hosts and case.placement.kind in ("local", "external"),
+        lambda case: f"{case.given(REQUESTERS)} needs as many hosts that ask, and this placement has one",
+        _give(f"Give a placement between hosts, with {any_of(MAKERS)}"),
     ),
     Refusal(
-        lambda case: case.has_hosts and case.placement.kind == "local",
-        lambda case: (
-            f"{case.given(REQUESTERS)} needs as many hosts that ask, and both ends of a local placement share one"
-        ),
-        _give("Give another placement"),
-    ),
-    Refusal(
-        lambda case: case.parts > case.load.concurrency,
-        lambda case: (
-            f"{case.requesters} is more than the {case.load.concurrency:,}"
-            f" {'clients' if case.kind == 'stream' else 'in flight'}, which the"
-            f" {'requesters' if case.has_hosts else 'processes'} share: some would ask nothing"
-        ),
-        _give("Give fewer, or raise the concurrency"),
-    ),
-    Refusal(
-        lambda case: case.shared is not None and case.parts > case.shared,
-        lambda case: (
-            f"{case.requesters} is more than {case.given(CONNECTIONS)}, and each {case.requester} has connections of its own"
-        ),
-        lambda case: (
-            f"Give fewer {'requesters' if case.has_hosts else 'processes'}, or more connections, {OR_EXCLUDE}."
-        ),
+        lambda case: bool(case.too_few),
+        lambda case: f"{case.requesters} is more than {case.too_few}, which they share: some would send nothing",
+        _give("Give fewer, or more to share"),
     ),
     Refusal(
         lambda case: case.load.rate_per_s is not None and case.load.arrivals == "uniform",
         lambda case: (
-            f"{case.requesters} cannot space requests evenly (`arrivals: uniform`): each {case.requester} would, and all of"
-            " them together would not"
+            f"{case.requesters} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together"
+            " would not"
         ),
         _give("Give `arrivals: poisson`, which adds up to itself"),
-    ),
-    Refusal(
-        lambda case: (
-            case.load.rate_per_s is not None
-            and case.load.duration_s is not None
-            and case.load.rate_per_s * case.load.duration_s < case.parts
-        ),
-        lambda case: (
-            f"{case.requesters} is more than the requests that {case.rate} makes in"
-            f" {format_duration(case.load.duration_s or 0)}: some would ask nothing"
-        ),
-        _give("Give fewer, or a higher rate"),
     ),
 )
 
@@ -327,12 +289,7 @@ _OF_TIMING = (
 
 _OF_STORES = (
     Refusal(
-        lambda case: len(case.offered) != 1,
-        lambda case: f"{case.resource}: a mix is answered from the responder's memory",
-        _give(f"Leave `{STORE}` out"),
-    ),
-    Refusal(
-        lambda case: STORE not in case.offered[0].resources,
+        lambda case: len(case.offered) != 1 or STORE not in case.offered[0].resources,
         lambda case: f"{case.resource}: {case.operation.name} asks no store",
         _give(f"Leave `{STORE}` out"),
     ),
@@ -380,13 +337,8 @@ _OF_PAGES = (
         _give(f"Leave `{FIELDS}` out"),
     ),
     Refusal(
-        lambda case: case.differs(BATCHING) and not case.operation.made_of,
-        lambda case: f"{case.given(BATCHING)}: {case.operation.name} has no nested fields",
-        _give(f"Leave `{BATCHING}` out"),
-    ),
-    Refusal(
-        lambda case: case.differs(BATCHING) and is_in_pieces(case.call),
-        lambda case: f"{case.given(BATCHING)}: calls for each part have no nested fields",
+        lambda case: case.differs(BATCHING) and (not case.operation.made_of or is_in_pieces(case.call)),
+        lambda case: f"{case.given(BATCHING)}: this has no nested fields",
         _give(f"Leave `{BATCHING}` out"),
     ),
 )
@@ -488,48 +440,32 @@ def why_no_turns(case: Turning) -> str | None:
 
 # ---- what a whole plan cannot have
 
-_COUNT = "give a number"
 PLAN_REFUSALS: tuple[tuple[str, Callable[[Plan], bool], str], ...] = (
     (
         "stability",
-        lambda plan: plan.stability and any(cell.find for cell in plan.cells),
-        "a search compares rates, not how far latencies spread: leave `stability` out.",
-    ),
-    (
-        "stability",
-        lambda plan: plan.stability and all(cell.kind == "stream" for cell in plan.cells),
-        "how far events lie apart is their schedule's: streams have no `stability`; leave it out.",
+        lambda plan: (
+            plan.stability and (any(c.find for c in plan.cells) or all(c.kind == "stream" for c in plan.cells))
+        ),
+        "searches compare rates, and streams have a schedule: neither has a spread to compare; leave `stability` out.",
     ),
     (
         "repeats",
-        lambda plan: plan.until is not None and any(cell.find for cell in plan.cells),
-        f"`until` waits for intervals of latencies; where rates are searched for, {_COUNT}.",
-    ),
-    (
-        "repeats",
-        lambda plan: plan.until is not None and any(cell.kind == "stream" for cell in plan.cells),
-        f"`until` waits for intervals of medians, which a stream's schedule sets; {_COUNT}.",
-    ),
-    (
-        "repeats",
-        lambda plan: plan.until is not None and any(cell.mixed for cell in plan.cells),
-        f"`until` waits for intervals of medians, and a mix has one for each operation; {_COUNT}.",
-    ),
-    (
-        "repeats",
-        lambda plan: plan.until is not None and all(pair.is_control for pair in pairs(plan)),
-        f"`until` waits for intervals of comparisons, and nothing is compared here; {_COUNT}.",
+        lambda plan: (
+            plan.until is not None
+            and (
+                any(cell.find or cell.kind == "stream" or cell.mixed for cell in plan.cells)
+                or all(pair.is_control for pair in pairs(plan))
+            )
+        ),
+        "`until` waits for intervals of medians that are compared, and searches, streams, mixes and a stack alone have none;"
+        " give a number.",
     ),
 )
 
 
 def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield what a whole plan cannot have: the key of the file, and the first reason at it."""
-    keys: set[str] = set()
-    for key, applies, reason in PLAN_REFUSALS:
-        if key not in keys and applies(plan):
-            keys.add(key)
-            yield key, reason
+    """Yield what a whole plan cannot have: the key of the file, and the reason."""
+    return ((key, reason) for key, applies, reason in PLAN_REFUSALS if applies(plan))
 
 
 # ---- what a whole experiment cannot ask
@@ -558,24 +494,18 @@ def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], pla
 
 def refuse_some_timing_rules(located: Located) -> None:
     """Note misleading timing rules of a part of an experiment, and comparisons by them: they are the whole experiment's."""
-    experiment, rules = located.experiment, f"`{TIMING_RULES}: {MISLEADING}`"
-    for number, stack in enumerate(experiment.stacks):
-        if getattr(stack, TIMING_RULES) is not None:
-            located.add(
-                ("stacks", number, TIMING_RULES),
-                f"timing rules are an experiment's own question: give {rules} for all stacks, beside `question`, or"
-                " nowhere.",
-            )
+    experiment = located.experiment
     chosen = getattr(experiment, TIMING_RULES)
-    if MISLEADING in chosen and len(chosen) > 1:
+    paths: list[tuple[Key, ...]] = [
+        ("stacks", n, TIMING_RULES)
+        for n, stack in enumerate(experiment.stacks)
+        if getattr(stack, TIMING_RULES) is not None
+    ]
+    paths += [(TIMING_RULES,)] if MISLEADING in chosen and len(chosen) > 1 else []
+    paths += [("compare_by",)] if TIMING_RULES in experiment.compare_by else []
+    for path in paths:
         located.add(
-            (TIMING_RULES,),
-            f"{rules} has the true rule beside the others, for the same requests: give it alone, in an experiment of its"
-            " own.",
-        )
-    if TIMING_RULES in experiment.compare_by:
-        located.add(
-            ("compare_by",),
-            f"no figure of a misleading rule is a latency, so nothing is compared by `{TIMING_RULES}`: leave it out;"
-            f" {rules} has a table of its own.",
+            path,
+            f"`{TIMING_RULES}: {MISLEADING}` is a question of its own: give it alone, for all stacks, and compare by"
+            " something else.",
         )

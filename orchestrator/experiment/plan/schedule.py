@@ -226,65 +226,31 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
     corner = max(members, key=lambda m: (m.cell.load.concurrency == 1, m.rtt_s, m.size))
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
     random.Random(f"{seed}/sealed/{name}").shuffle(others)  # noqa: S311 - a choice, not a secret
-    kept = _Kept(members)
-    kept.lose(corner)
-    sealed = [corner.cell.id]
-    if not kept.can_be_fitted():
+    kept, sealed = [m for m in members if m is not corner], [corner.cell.id]
+    if not _can_be_fitted(kept, members):
         return tuple(sealed)
     for member in others:
         if len(sealed) >= max(1, round(share * len(members))):
             break
-        if kept.can_lose(member):
-            kept.lose(member)
+        rest = [m for m in kept if m is not member]
+        if member.cell.load.concurrency != 1 or _can_be_fitted(rest, members):
+            kept = rest
             sealed.append(member.cell.id)
     return tuple(sealed)
 
 
-class _Kept:
-    """What is not sealed of a series, counted: a plan from elsewhere may have thousands of cells in one."""
-
-    def __init__(self, members: Sequence[Member]) -> None:
-        alone = [member for member in members if member.cell.load.concurrency == 1]
-        self._smallest = min(member.size for member in members)
-        self._farthest = sorted({member.rtt_s for member in alone})[-2:]
-        self._of_size, self._of_rtt = Counter(m.size for m in alone), Counter(m.rtt_s for m in alone)
-        self._far = Counter(m.size for m in alone if m.rtt_s in self._farthest)  # by size
-        self._small = Counter(m.rtt_s for m in alone if m.size == self._smallest)  # by distance
-        self._least_of_size = {size: _stay(count) for size, count in self._of_size.items()}
-        self._least_of_rtt = {rtt: _stay(count) for rtt, count in self._of_rtt.items()}
-
-    def lose(self, member: Member) -> None:
-        """Seal a cell."""
-        if member.cell.load.concurrency != 1:
-            return
-        self._of_size[member.size] -= 1
-        self._of_rtt[member.rtt_s] -= 1
-        if member.rtt_s in self._farthest:
-            self._far[member.size] -= 1
-        if member.size == self._smallest:
-            self._small[member.rtt_s] -= 1
-
-    def can_be_fitted(self) -> bool:
-        """Whether what is left can be."""
-        return (
-            sum(count > 0 for count in self._small.values()) >= FEWEST_DISTANCES
-            and all(self._far[size] > 0 for size in self._of_size)
-            and all(count >= self._least_of_size[size] for size, count in self._of_size.items())
-            and all(count >= self._least_of_rtt[rtt] for rtt, count in self._of_rtt.items())
-        )
-
-    def can_lose(self, member: Member) -> bool:
-        """Whether what can be fitted still can be without a further cell."""
-        size, rtt = member.size, member.rtt_s
-        if member.cell.load.concurrency != 1:
-            return True
-        if self._of_size[size] <= self._least_of_size[size] or self._of_rtt[rtt] <= self._least_of_rtt[rtt]:
-            return False
-        if rtt in self._farthest and self._far[size] <= 1:
-            return False
-        is_last = size == self._smallest and self._small[rtt] <= 1
-        return not is_last or sum(count > 0 for count in self._small.values()) > FEWEST_DISTANCES
+def _can_be_fitted(kept: Sequence[Member], members: Sequence[Member]) -> bool:
+    """Whether what is kept of a series has enough sizes and distances with one request in flight."""
+    every, alone = ([m for m in group if m.cell.load.concurrency == 1] for group in (members, kept))
+    smallest = min(member.size for member in members)
+    farthest = sorted({member.rtt_s for member in every})[-2:]
+    return (
+        len({m.rtt_s for m in alone if m.size == smallest}) >= FEWEST_DISTANCES
+        and {m.size for m in alone if m.rtt_s in farthest} == {m.size for m in every}
+        and _have_enough(Counter(m.size for m in every), Counter(m.size for m in alone))
+        and _have_enough(Counter(m.rtt_s for m in every), Counter(m.rtt_s for m in alone))
+    )
 
 
-def _stay(count: int) -> int:
-    return min(count, max(_FEWEST_ALIKE, ceil(_STAY * count)))
+def _have_enough(every: Counter[float], kept: Counter[float]) -> bool:
+    return all(kept[key] >= min(count, max(_FEWEST_ALIKE, ceil(_STAY * count))) for key, count in every.items())

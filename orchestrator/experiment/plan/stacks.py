@@ -142,11 +142,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     responders = [
         responder
         for name in spec.responder or (protocol.responders[0].name,)
-        if (responder := _named(located, (*path, "responder"), protocol, name, protocol.responders, known))
+        if (responder := _named(located, (*path, "responder"), protocol, name, protocol.responders))
     ]
-    clients = [
-        choice for name in spec.client or () for choice in _choices(located, (*path, "client"), protocol, name, known)
-    ]
+    clients = [choice for name in spec.client or () for choice in _choices(located, (*path, "client"), protocol, name)]
     alone = [client for client, _ in clients if client.kind == "codec"]
     for key in ("responder", "external"):
         if alone and getattr(spec, key):
@@ -181,13 +179,13 @@ def _expand_all(
 
 
 def _choices(
-    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str, every: Mapping[str, Protocol]
+    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str
 ) -> Iterator[tuple[Client, tuple[Client, ...]]]:
     """The client of that name; for `native` the first of those that it may stand for, and all of them."""
     natives = protocol.natives
     if name != NATIVE:
         known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
-        if client := _named(located, path, protocol, name, known, every):
+        if client := _named(located, path, protocol, name, known):
             yield client, ()
     elif natives:
         yield natives[0], natives
@@ -202,43 +200,13 @@ def _named(
     protocol: Protocol,
     name: str,
     parts: Sequence[Part],
-    every: Mapping[str, Protocol],
 ) -> Part | None:
-    """The part of that name; where there is none, what the name may stand for instead is noted."""
+    """The part of that name; where there is none, that is noted."""
     by_name = {part.name: part for part in parts}
     if name not in by_name:
-        role = str(path[-1])
-        located.add(path, f"protocol {protocol.name} has no {role} '{name}'{_meant(name, role, by_name, every)}")
+        meant = did_you_mean(name, by_name)
+        located.add(path, f"protocol {protocol.name} has no {path[-1]} '{name}'. {meant}")
     return by_name.get(name)
-
-
-def _meant(name: str, role: str, by_name: Mapping[str, Part], every: Mapping[str, Protocol]) -> str:
-    """What a name may stand for that no part of a protocol has, as the end of a sentence with what follows it.
-
-    A language's name stands for its parts, and one that another protocol has is told as such.
-    """
-    ends: list[Responder | Client] = []
-    for protocol in every.values():
-        ends.extend(protocol.responders)
-        ends.extend(protocol.clients)
-    spoken = next((end.language for end in ends if name.casefold() in _names(end.language)), None)
-    if spoken is not None:
-        mine = [part.name for part in by_name.values() if part.name != NATIVE and part.language == spoken]
-        if mine:
-            return f": in {spoken.title} it has {', '.join(mine)}."
-        return f", and none in {spoken.title}. Known: {', '.join(sorted(by_name))}."
-    elsewhere = [
-        protocol.name
-        for protocol in every.values()
-        if name in {end.name for end in (protocol.clients if role == "client" else protocol.responders)}
-    ]
-    if elsewhere:
-        return f", which is of {', '.join(elsewhere)}. Known: {', '.join(sorted(by_name))}."
-    return f". {did_you_mean(name, by_name)}"
-
-
-def _names(language: Language) -> tuple[str, str]:
-    return language.name.casefold(), language.title.casefold()
 
 
 # ---- what both ends can do

@@ -1,7 +1,7 @@
 """A YAML file as a tree of values that know where they stand.
 
-PyYAML's events are read directly: what its constructors would convert silently (`no`, `010`, `12:30`, a date) or
-overwrite (a duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
+PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) or overwrite (a
+duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from orchestrator.unseen import UNSEEN
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
 MAX_DEPTH = 20
+_TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep."
+_NO_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 
 Key = str | int
 Scalar = str | int | float | bool | None
@@ -34,17 +36,6 @@ class Node:
     mark: Mark
     value: Scalar | list[Node] | dict[str, Node] = None
     key_marks: dict[str, Mark] = field(default_factory=dict)
-    size: int = 1  # nodes it expands to
-    depth: int = 1  # levels it expands to
-
-    def copy(self) -> Node:
-        """A node of its own, marks shared: what an alias stands for may be overridden without changing the anchor."""
-        value = self.value
-        if isinstance(value, dict):
-            value = {key: child.copy() for key, child in value.items()}
-        elif isinstance(value, list):
-            value = [child.copy() for child in value]
-        return Node(self.mark, value, dict(self.key_marks), self.size, self.depth)
 
     def plain(self) -> object:
         """The value as Python's own dicts, lists and scalars."""
@@ -115,6 +106,7 @@ def decode(path: Path, data: bytes, choices: Mapping[str, str] | None = None) ->
 
 # What the parser says, by a part of its words, and what somebody who wrote that may have meant.
 _REMEDIES = (
+    ("expected a single document", "One file holds one experiment."),
     ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
     ("cannot start any token", "Put text that begins with it in quotes."),
     (
@@ -134,22 +126,22 @@ _REMEDIES = (
 
 def parse(source: Source, choices: Mapping[str, str] | None = None, key: str = "") -> Node:
     """The tree of a YAML text; see `decode`. `key` is the one that it is the value of."""
-    builder = _Builder(source, choices or {}, key)
+    reader = _Reader(source, choices or {})
     try:
-        root = builder.build()
+        document = yaml.compose(source.text, Loader=yaml.BaseLoader)
+        root = Node(Mark(source, 1, 1)) if document is None else reader.read(document, key, ())
     except yaml.reader.ReaderError as error:
         before = source.text[: error.position]
         mark = Mark(source, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
-        problem = Problem(mark, f"character U+{error.character:04X} is not allowed in YAML.")
-        raise ExperimentError([*builder.problems, problem]) from error
+        raise _alone(mark, f"character U+{error.character:04X} is not allowed in YAML.") from error
     except yaml.MarkedYAMLError as error:
-        at = error.problem_mark
-        mark = Mark(source, 1, 1) if at is None else Mark(source, at.line + 1, at.column + 1)
         words = " ".join(part for part in (error.context, error.problem) if part)
         remedy = next((f" {text}" for fragment, text in _REMEDIES if fragment in words), "")
-        raise ExperimentError([*builder.problems, Problem(mark, f"this is not YAML: {words}.{remedy}")]) from error
-    if builder.problems:
-        raise ExperimentError(builder.problems)
+        raise _alone(_mark(source, error.problem_mark), f"this is not YAML: {words}.{remedy}") from error
+    except RecursionError as error:
+        raise _alone(Mark(source, 1, 1), _TOO_DEEP) from error
+    if reader.problems:
+        raise ExperimentError(reader.problems)
     return root
 
 
@@ -160,142 +152,70 @@ def _missing(path: Path) -> str:
     return f"there is no such file. {hint}"
 
 
-def _alone(name: str, message: str) -> ExperimentError:
-    return ExperimentError([Problem(Mark(Source(name, ""), 1, 1), message)])
+def _alone(place: str | Mark, message: str) -> ExperimentError:
+    return ExperimentError([Problem(Mark(Source(place, ""), 1, 1) if isinstance(place, str) else place, message)])
 
 
-@dataclass
-class _Open:
-    """A collection under way: its node, its anchor, and in a mapping the key that waits for its value."""
-
-    node: Node
-    anchor: str | None
-    key: tuple[str, Mark] | None = None
+def _mark(source: Source, place: yaml.Mark | None) -> Mark:
+    return Mark(source, 1, 1) if place is None else Mark(source, place.line + 1, place.column + 1)
 
 
-class _Builder:
-    """Reads events into nodes with a stack of its own: no recursion for a hostile file to exhaust."""
+class _Reader:
+    """Makes nodes of PyYAML's; an alias is read again at each place, so that it can be overridden there alone."""
 
-    def __init__(self, source: Source, choices: Mapping[str, str], key: str) -> None:
-        self.source = source
-        self._choices, self._outer = choices, key
+    def __init__(self, source: Source, choices: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
-        self._root: Node | None = None
-        self._open: list[_Open] = []
-        self._anchors: dict[str, Node | None] = {}  # None while the anchored collection is under way
+        self._source, self._choices = source, choices
         self._count = 0
 
-    def build(self) -> Node:
-        for event in yaml.parse(self.source.text, Loader=yaml.SafeLoader):
-            start = event.start_mark
-            mark = Mark(self.source, 1, 1) if start is None else Mark(self.source, start.line + 1, start.column + 1)
-            if isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
-                self._stop(mark, "a second document starts here; one file holds one experiment.")
-            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                self._start_collection(event, mark)
-            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-                ended = self._open.pop()
-                if ended.anchor:
-                    self._anchors[ended.anchor] = ended.node
-                self._attach(ended.node)
-            elif isinstance(event, yaml.AliasEvent):
-                self._take(self._alias(event, mark))
-            elif isinstance(event, yaml.ScalarEvent):
-                self._take(self._scalar(event, mark))
-        return self._root if self._root is not None else Node(Mark(self.source, 1, 1))
-
-    def _start_collection(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent, mark: Mark) -> None:
-        self._check_tag(event.tag, mark)
-        self._grow(1, mark)
-        if event.anchor:
-            self._anchors[event.anchor] = None
-        node = Node(mark, {} if isinstance(event, yaml.MappingStartEvent) else [])
-        self._open.append(_Open(node, event.anchor))
-        self._check_depth(len(self._open), mark)
-
-    def _take(self, node: Node) -> None:
-        """Take a scalar or an alias: as the next key of the innermost mapping when one is due, else as a value."""
-        frame = self._open[-1] if self._open else None
-        if frame is None or not isinstance(frame.node.value, dict) or frame.key is not None:
-            self._attach(node)
-        elif isinstance(node.value, str):
-            frame.key = (node.value, node.mark)
-        else:
-            self.problems.append(Problem(node.mark, "a key must be text."))
-            frame.key = (f"<key {len(frame.node.value) + 1}>", node.mark)
-
-    def _attach(self, node: Node) -> None:
-        """Put a finished value where it belongs: into the innermost open collection, or at the root."""
-        if not self._open:
-            self._root = node
-            return
-        frame = self._open[-1]
-        frame.node.size += node.size
-        frame.node.depth = max(frame.node.depth, node.depth + 1)
-        if isinstance(frame.node.value, list):
-            frame.node.value.append(node)
-        elif isinstance(frame.node.value, dict):
-            if frame.key is None:
-                self._stop(node.mark, "a key must be text.")
-            else:
-                self._set(frame.node, frame.node.value, *frame.key, node)
-                frame.key = None
-
-    def _set(self, mapping: Node, values: dict[str, Node], key: str, key_mark: Mark, value: Node) -> None:
-        if key in values:
-            first = mapping.key_marks[key]
-            self.problems.append(
-                Problem(key_mark, f"key '{shown(key)}' is given twice; the first is in line {first.line}.")
-            )
-            return
-        values[key] = value
-        mapping.key_marks[key] = key_mark
-
-    def _alias(self, event: yaml.AliasEvent, mark: Mark) -> Node:
-        name = str(event.anchor)
-        target = self._anchors.get(name)
-        if target is None:
-            what = "is inside the value it names" if name in self._anchors else "was never defined"
-            self._stop(mark, f"alias '*{shown(name)}' {what}.")
-        assert target is not None  # noqa: S101 - narrows the type: _stop raised
-        self._grow(target.size, mark)
-        self._check_depth(len(self._open) + target.depth, mark)
-        return target.copy()
-
-    def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> Node:
-        self._check_tag(event.tag, mark)
-        self._grow(1, mark)
-        node = Node(mark, event.value)
-        if event.style is None:
-            reason = ambiguity(event.value, self._key(), self._choices)
-            if reason:
-                self.problems.append(Problem(mark, reason))
-            node.value = resolve(event.value)
-        too_long = event.style is None and _INTEGER.fullmatch(event.value) and isinstance(node.value, str)
-        if too_long or node.value in (math.inf, -math.inf):
-            self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
-        elif isinstance(node.value, str) and (reason := unfit(node.value)):
-            self.problems.append(Problem(mark, reason))
-        if event.anchor:
-            self._anchors[event.anchor] = node
-        return node
-
-    def _key(self) -> str:
-        """The key whose value is under way."""
-        return next((frame.key[0] for frame in reversed(self._open) if frame.key is not None), self._outer)
-
-    def _check_tag(self, tag: str | None, mark: Mark) -> None:
-        if tag is not None:
-            self.problems.append(Problem(mark, f"tag '{shown(tag)}' is not used in experiments; leave it out."))
-
-    def _check_depth(self, depth: int, mark: Mark) -> None:
-        if depth > MAX_DEPTH:
-            self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
-
-    def _grow(self, nodes: int, mark: Mark) -> None:
-        self._count += nodes
+    def read(self, found: yaml.Node, key: str, above: tuple[yaml.Node, ...]) -> Node:
+        """Return the node of a value below `key`, within the nodes `above`."""
+        mark = _mark(self._source, found.start_mark)
+        self._count += 1
         if self._count > MAX_NODES:
             self._stop(mark, f"the file expands to more than {MAX_NODES:,} values; aliases count as what they repeat.")
+        if found in above:
+            self._stop(mark, "this value is inside the value that it repeats.")
+        if len(above) > MAX_DEPTH:
+            self._stop(mark, _TOO_DEEP)
+        if found.tag not in _NO_TAGS:
+            self.problems.append(Problem(mark, f"tag '{shown(found.tag)}' is not used in experiments; leave it out."))
+        above = (*above, found)
+        if isinstance(found, yaml.MappingNode):
+            return self._mapping(found, mark, above)
+        if isinstance(found, yaml.ScalarNode):
+            return self._scalar(found, key, mark)
+        return Node(mark, [self.read(item, key, above) for item in found.value])
+
+    def _mapping(self, found: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
+        node, values = Node(mark, {}), dict[str, Node]()
+        for name, value in found.value:
+            key = self.read(name, "", above)
+            if not isinstance(key.value, str):
+                self.problems.append(Problem(key.mark, "a key must be text."))
+            elif key.value in values:
+                line = node.key_marks[key.value].line
+                self.problems.append(
+                    Problem(key.mark, f"key '{shown(key.value)}' is given twice; the first is in line {line}.")
+                )
+            else:
+                values[key.value] = self.read(value, key.value, above)
+                node.key_marks[key.value] = key.mark
+        node.value = values
+        return node
+
+    def _scalar(self, found: yaml.ScalarNode, key: str, mark: Mark) -> Node:
+        text: str = found.value
+        is_plain = found.style is None
+        value = resolve(text) if is_plain else text
+        if is_plain and (reason := ambiguity(text, key, self._choices)):
+            self.problems.append(Problem(mark, reason))
+        too_long = is_plain and _INTEGER.fullmatch(text) and isinstance(value, str)
+        if too_long or value in (math.inf, -math.inf):
+            self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
+        elif isinstance(value, str) and (reason := unfit(value)):
+            self.problems.append(Problem(mark, reason))
+        return Node(mark, value)
 
     def _stop(self, mark: Mark, message: str) -> None:
         raise ExperimentError([*self.problems, Problem(mark, message)])

@@ -119,17 +119,6 @@ def test_a_language_that_runs_as_it_is_has_nothing_to_build(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("make", "kind"), [(MAKE, "built"), (f"{MAKE}pwd >> build/respond\n", "failed")], ids=["same", "with its path"]
-)
-def test_a_build_elsewhere_gives_the_same_bytes_or_has_failed(tmp_path: Path, make: str, kind: str) -> None:
-    write_tiny(tmp_path, make=make)
-    assert built(tmp_path)[0].kind == "built"
-    result = building.build_elsewhere(tiny(tmp_path), tmp_path, say=lambda said: None)
-    assert result.kind == kind
-    assert ("another build of the same source made another build/respond" in result.why) == (kind == "failed")
-
-
-@pytest.mark.parametrize(
     ("script", "kind"), [("exit 0", "passed"), ("echo source/respond: too long; exit 1", "failed")]
 )
 def test_linters_of_a_language_read_its_source(tmp_path: Path, script: str, kind: str) -> None:
@@ -146,7 +135,6 @@ def test_what_a_build_reads_elsewhere_is_its_source_when_it_says_so(tmp_path: Pa
     make = f"{MAKE}cat ../../contract/words.json >> build/respond\n"
     write_tiny(services, make=make, sources=["contract"])
     assert built(services)[0].kind == "built"
-    assert building.build_elsewhere(tiny(services), services, say=lambda said: None).kind == "built"
     words.write_text("[]")
     assert builds.look(tiny(services), services, here()).kind == "stale"
     assert built(services)[0].kind == "built"
@@ -154,15 +142,6 @@ def test_what_a_build_reads_elsewhere_is_its_source_when_it_says_so(tmp_path: Pa
     words.parent.rmdir()
     result, _ = built(services)
     assert (result.kind, result.why) == ("failed", "it reads contract, which is not beside services/ here")
-
-
-def test_what_a_build_reads_elsewhere_without_saying_so_is_found_by_a_build_elsewhere(tmp_path: Path) -> None:
-    services = tmp_path / "services"
-    (tmp_path / "words.json").write_text("{}")
-    write_tiny(services, make=f"{MAKE}cat ../../words.json >> build/respond\n")
-    assert built(services)[0].kind == "built"
-    result = building.build_elsewhere(tiny(services), services, say=lambda said: None)
-    assert (result.kind, result.why) == ("failed", "it ended with 1")
 
 
 def test_a_build_knows_no_secret_of_who_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

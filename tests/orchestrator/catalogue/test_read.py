@@ -116,13 +116,6 @@ def test_operations_are_those_of_all_languages_with_their_kind_and_message(tmp_p
     assert (found["stock"].message, found["stock"].resources) == ("add", ["database"])
 
 
-def test_a_manifest_has_an_operation_once(tmp_path: Path) -> None:
-    one = manifest("alpha", 1, "a", "ask-a")
-    one["operations"] = _adding({"name": "add"}, {"name": "add"})
-    with pytest.raises(UsageError, match="it has two operations of one name"):
-        merged(tmp_path, one)
-
-
 def _drop(*path: str | int) -> Change:
     def change(raw: Any) -> None:
         for step in path[:-1]:
@@ -157,21 +150,11 @@ def _twice(*path: str | int) -> Change:
         (_set(1, "contract"), "it is of contract 1"),
         (_set(1, "colour"), "colour is not a key"),
         (_drop("title"), "title is missing"),
-        (_drop("roles", "request"), "protocol tcp has a client, and `roles` has no `request` to start it"),
-        (_drop("roles", "respond"), "protocol tcp has a responder, and `roles` has no `respond` to start it"),
+        (_drop("roles", "request"), "protocol tcp has clients, and `roles` has no program for them"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
         (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
-        (_set("../x", "protocols", 0, "responders", 0, "name"), "'../x' is no name"),
-        (_set("native", "protocols", 0, "clients", 0, "name"), "protocol tcp has a client 'native', which stands for"),
-        (
-            lambda raw: raw["protocols"][0]["clients"].append(
-                {"name": "codec", "style": "sync", "kind": "codec", "native": 1}
-            ),
-            "protocol tcp's client codec asks nobody, so it cannot be `native`",
-        ),
-        (_twice("protocols"), "it has two protocols of one name"),
-        (_twice("protocols", 0, "clients"), "protocol tcp has two clients of one name"),
-        (_twice("protocols", 0, "responders"), "protocol tcp has two responders of one name"),
+        (_twice("protocols"), "two protocols have one name"),
+        (_twice("protocols", 0, "clients"), "two clients of tcp have one name"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused_by_name(tmp_path: Path, change: Change, complaint: str) -> None:

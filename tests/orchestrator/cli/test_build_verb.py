@@ -62,12 +62,10 @@ def test_build_says_in_a_line_each_what_was_made(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_build_has_nothing_to_do_and_twice_compares(folder: Folder) -> None:
+def test_a_second_build_has_nothing_to_do(folder: Folder) -> None:
     write_tiny(folder.services)
     folder.orch("setup", "build")
     assert folder.orch("setup", "build").stdout.count("(up to date)") == 2
-    done = folder.orch("setup", "build", "tiny", "--twice", "--again")
-    assert (done.returncode, done.stdout.count("(twice the same)")) == (0, 2)
     document = folder.language("setup", "build", "tiny")
     assert (document["result"], document["toolchain"]) == ("up to date", {"sh": "7.1"})
 
@@ -120,10 +118,9 @@ def test_a_language_that_is_not_there_is_a_wrong_call(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", ["--again", "--twice"])
-def test_linters_build_nothing_so_options_of_a_build_are_refused(folder: Folder, option: str) -> None:
+def test_linters_build_nothing_so_options_of_a_build_are_refused(folder: Folder) -> None:
     write_tiny(folder.services, lint=[["true"]])
-    done = folder.orch("setup", "build", "--lint", option)
+    done = folder.orch("setup", "build", "--lint", "--again")
     assert done.returncode == 2
     assert "--lint builds nothing" in done.stderr
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
-from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan import own_json
-from orchestrator.experiment.plan.own_json import typed_message
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -66,54 +64,6 @@ def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -
     assert own_json.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
     said = own_json.sentence(plan.to_dict())
     assert "as google.protobuf.Value over grpc, protobuf (it is a single value, which has no shape)" in said
-
-
-def nested(depth: int, around: Callable[[Any], Any]) -> Any:
-    document: Any = 1
-    for _ in range(depth):
-        document = around(document)
-    return document
-
-
-TOO_DEEP = {
-    "null or a list": nested(60, lambda inner: [None, inner]),
-    "maps": nested(60, lambda inner: {"\0": inner}),
-    "mixed": nested(60, lambda inner: [1, inner]),
-    "lists": nested(200, lambda inner: [inner]),
-    "more lists": nested(900, lambda inner: [inner]),
-    "a number": {"n": 2**64 + 1},
-}
-
-
-@pytest.mark.parametrize("name", TOO_DEEP)
-def test_what_no_way_brings_back_is_refused_for_those_stacks(tmp_path: Path, name: str) -> None:
-    for text in (STACKS, "stacks: [rest, {protocol: protobuf, document: value}]\n"):
-        with pytest.raises(
-            ExperimentError, match=r"as google\.protobuf\.Value rows\.json does not come back: "
-        ) as refused:
-            planned(tmp_path, HEAD + text, TOO_DEEP[name])
-        assert "Leave this part out with `exclude`" in str(refused.value)
-        assert {problem.mark.line for problem in refused.value.problems} == {4}
-    without = planned(tmp_path, HEAD + STACKS + "exclude: [{protocol: [grpc, protobuf]}]\n", TOO_DEEP[name])
-    assert list(ways(without).values()) == [None]
-
-
-def test_a_message_that_does_not_bring_the_document_back_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    typed = planned(tmp_path, HEAD + STACKS)
-    with monkeypatch.context() as patch:
-        patch.setattr(own_json, "typed_message", lambda _document, name: typed_message([{"id": 1.5}], name))
-        plan = planned(tmp_path, HEAD + STACKS)
-        assert list(ways(plan).values()) == [None, "value", "value"]
-        said = own_json.sentence(plan.to_dict())
-        assert "over grpc, protobuf (as a typed message it does not come back: " in said
-    files = materialise(typed, tmp_path / "payloads")
-    files[0].write_text('[{"id": 1, "name": "x"}, {"id": 9e999, "name": "y"}]')
-    made = typed_message(ROWS, "rows.json")
-    monkeypatch.setattr(own_json, "typed_message", lambda _document, _name: made)
-    with pytest.raises(OrchError, match="as a typed message it does not come back"):
-        own_json.write_schemas(typed, files)
 
 
 def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How requests are spaced, how long users think, and steps: each a factor, each in the ids of its cells alone."""
+"""How requests are spaced, and how long users think: each a factor, each in the ids of its cells alone."""
 
 from __future__ import annotations
 
@@ -32,18 +32,3 @@ def test_think_time_is_a_factor_of_closed_loops_and_none_is_as_before(write: Wri
     assert [cell.factors["think"] for cell in plan.cells] == [0.0, 0.01, 0.01]
     assert {cell.factors["arrivals"] for cell in plan.cells} == {None}
     assert [(pair.cell.load.thinking, pair.reference.load.think_s) for pair in pairs(plan)] == [("constant", 0.0)]
-
-
-def test_each_step_is_a_level_with_its_own_end(write: Write, known: Known) -> None:
-    steps = "[{rate: 100/s, duration: 5s}, {rate: 500/s}, {concurrency: 2, think: 1ms, requests: 70}]"
-    plan = make_plan(write(ONE + f"load: {{arrivals: uniform, duration: 8s, steps: {steps}}}\n"), known=known)
-    assert loads_of(plan) == ["r100-uniform-c50", "r500-uniform-c250", "c2-think1ms"]
-    assert [(cell.load.duration_s, cell.load.requests) for cell in plan.cells] == [(5, None), (8, None), (None, 70)]
-    assert len(plan.trials) == 3 * plan.repeats
-
-
-def test_an_operations_own_level_stands_in_place_of_the_steps(write: Write, known: Known) -> None:
-    text = ONE.replace("timestamp", "[add, {echo: {load: {concurrency: 3}}}, {image: {load: {duration: 3s}}}]")
-    plan = make_plan(write(text + "load: {duration: 8s, steps: [{rate: 100/s}, {rate: 200/s}]}\n"), known=known)
-    assert loads_of(plan) == ["r100-c50", "r200-c100", "c3", "r100-c50", "r200-c100"]
-    assert [cell.load.duration_s for cell in plan.cells] == [8, 8, 8, 3, 3]

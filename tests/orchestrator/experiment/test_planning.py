@@ -79,7 +79,6 @@ def test_an_open_loop_with_too_little_room_is_found_beforehand(write: Write, kno
         "think: [10ms, 10.01ms]",
         "think: 1.0001s, thinking: [constant, exponential]",
         "think: [0ms, 1us]",
-        "steps: [{rate: 100/s, arrivals: uniform}, {concurrency: 3, think: 1ms}]",
     ],
 )
 def test_two_values_of_a_load_have_two_names_everywhere(varied: str, write: Write, known: Known) -> None:

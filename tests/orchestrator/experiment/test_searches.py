@@ -93,7 +93,6 @@ def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
     [
         ("from: 500/s, to: 2000/s", (500.0, 2000.0, 7)),
         ("from: 500/s, to: 2000/s, within: 10 %", (500.0, 2000.0, 5)),
-        ("from: 500/s, to: 2000/s, probes: 4", (500.0, 2000.0, 4)),
         ("to: 200/s", (100.0, 200.0, 6)),
     ],
 )

@@ -68,9 +68,14 @@ def test_what_yaml_readers_disagree_on_is_refused(value: str, reason: str) -> No
             "a: !!python/name:os.system x\n",
             "1:4: tag 'tag:yaml.org,2002:python/name:os.system' is not used in experiments; leave it out.",
         ),
-        ("a: 1\n---\nb: 2\n", "2:1: a second document starts here; one file holds one experiment."),
-        ("a: *b\n", "1:4: alias '*b' was never defined."),
-        ("a: &b [*b]\n", "1:8: alias '*b' is inside the value it names."),
+        (
+            "a: 1\n---\nb: 2\n",
+            "2:1: this is not YAML: expected a single document in the stream but found another document. "
+            "One file holds one experiment.",
+        ),
+        ("a: *b\n", "1:4: this is not YAML: found undefined alias 'b'."),
+        ("a: &b [*b]\n", "1:4: this value is inside the value that it repeats."),
+        ("[" * 2_000 + "]" * 2_000, "1:1: values are nested more than 20 deep."),
         (
             "a: [1, 2\n",
             "2:1: this is not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'. "

@@ -65,10 +65,7 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         ([1, 1.5], "double"),
         ([2**53, 0.5], "double"),
         ([2**53 + 1, 0.5], "value"),
-        ([2**64 + 1], "value"),
         ([-1, 2**64 - 1], "value"),
-        ([2**70], "double"),
-        ([10**400], "value"),
         ([True, 1], "value"),
         ([True, None], "bool"),
         ([None], "null"),
@@ -79,7 +76,6 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         ([{"\0": 1}], "map"),
         ([{"[a]": 1}], "map"),
         ([{"x" * 100_000: 1}], "map"),
-        ([{"\ud800": 1}], "map"),
     ],
 )
 def test_what_stands_at_one_place_has_one_type(values: list[Any], kind: str) -> None:
@@ -108,13 +104,13 @@ def test_a_document_of_too_many_fields_stays_a_value() -> None:
     assert made.note == "its messages would have more than 2,000 fields"
 
 
-def test_what_is_nested_too_deep_is_a_value_within_the_message() -> None:
-    document: Any = 1
-    for _ in range(400):
-        document = {"in": [document]}
-    made = typed_message(document, "x.json")
-    assert made.values == 801
-    assert 0 < made.typed < 100
+def test_a_long_integer_beside_other_values_makes_no_message() -> None:
+    for document in ({"a": [2**53 + 1, "x"]}, [{"n": [2**53 + 1]}, 0.5]):
+        message = typed_message(document, "x.json")
+        assert (message.proto, message.note) == (
+            "",
+            "a whole number that no double holds is beside values of another kind",
+        )
 
 
 def test_keys_of_all_kinds_have_names_of_their_own() -> None:

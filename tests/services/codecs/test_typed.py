@@ -132,10 +132,9 @@ def test_a_key_may_be_an_underline_and_the_name_of_a_field(document: Any) -> Non
     assert carried(document) == document
 
 
-@pytest.mark.parametrize("document", [{"n": 2**64 + 1}, {"n": [2**53 + 1, 0.5]}, {"n": [2**53 + 1, "x"]}])
-def test_a_number_that_no_type_holds_is_refused_before_anything_is_sent(document: Any) -> None:
+def test_a_number_that_no_double_holds_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(CallFailed, match=r"beyond 2\^53") as failed:
-        method_of("echo", {"document": document}, compiled(document))
+        method_of("echo", {"document": {"n": 2**53 + 1}}, None)
     assert failed.value.status == "protocol"
 
 
