@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import plotly.graph_objects as go
 
+from orchestrator.findings.block_values import value_of
 from orchestrator.findings.summary import CellSummary
-from orchestrator.quantities import is_vague, significant
+from orchestrator.quantities import is_vague, rate, significant
 from orchestrator.report.figures.base import (
     INK,
     MUTED,
@@ -44,7 +45,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
     labels = [_label(cell.stack_label, ends(cell), place) for place, cell in enumerate(cells)]
     letters = max(len(line) for cell in cells for line in (_cut(ends(cell)), _cut(cell.stack_label)))
     standings = [_standing(group, cell) for cell in cells]
-    wide = max(len("reference") - 1, *(len(_median(group, cell)) for cell in cells))
+    wide = max(len("reference") - 1, *(len(_value(group, cell)) for cell in cells))
     layout = {
         "xaxis": logarithmic(f"latency, {unit.name} (logarithmic)", min(values) / room, max(values) * room),
         "yaxis": {
@@ -106,20 +107,20 @@ def _tails(cells: Sequence[CellSummary], group: Group, colours: Sequence[str]) -
 
 def _standing(group: Group, cell: CellSummary) -> str:
     """What the cell is against the reference: `faster`, `slower`, `reference`, or what leaves it undecided."""
-    against = group.against_reference(cell)
+    against = group.against_reference(cell, group.metric)
     if against is not None:
         return str(against.standing)
     return "reference" if group.is_reference(cell) else ""
 
 
 def _beside(group: Group, cell: CellSummary, place: int, standing: str) -> dict[str, object]:
-    """The median, and below it the difference to the reference."""
-    against = group.against_reference(cell)
+    """The value that ranks, and below it the difference to the reference."""
+    against = group.against_reference(cell, group.metric)
     below = "reference" if standing == "reference" else ""
-    if against is not None and against.ratio is not None:
-        below = change(against.ratio)
+    if against is not None and against.measured_ratio is not None:
+        below = change(against.measured_ratio)
     return {
-        "text": _two_lines(_median(group, cell), below),
+        "text": _two_lines(_value(group, cell), below),
         "xref": "paper",
         "x": 1,
         "xanchor": "left",
@@ -131,9 +132,14 @@ def _beside(group: Group, cell: CellSummary, place: int, standing: str) -> dict[
     }
 
 
-def _median(group: Group, cell: CellSummary) -> str:
-    median = cell.distribution.median if cell.distribution else None
-    return "" if median is None else f"{group.unit.text(median)} {group.unit.name}"
+def _value(group: Group, cell: CellSummary) -> str:
+    """What the result is about: the median, p99, or replies a second."""
+    value = value_of(cell, group.metric)
+    if value is None:
+        return ""
+    if group.metric == "throughput":
+        return f"{rate(value)} {group.rate_head}"
+    return f"{group.unit.text(value)} {group.unit.name}"
 
 
 def _two_lines(first: str, second: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.findings.block_values import by_median
+from orchestrator.findings.block_values import best_first
 from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
 from orchestrator.quantities import Unit, ms, percent, significant
 from orchestrator.report.figures.base import (
@@ -71,7 +71,7 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
     def at(moment_ns: float) -> float:
         return significant((moment_ns - zero) / 1e9 / per, 6)
 
-    labels = {cell.stack: cell.stack_label for cell in sorted(summary.cells, key=by_median)}
+    labels = {cell.stack: cell.stack_label for cell in sorted(summary.cells, key=best_first)}
     stacks = [stack for stack in labels if any(span.stack == stack for span in spans)]
     places = {stack: place for place, stack in enumerate(stacks, start=1)}
     rows = Rows(labels=(_BASELINES, *(labels[stack] for stack in stacks)), band_px=_BAND_PX)
