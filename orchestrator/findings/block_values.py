@@ -49,15 +49,24 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
     return values
 
 
-def by_median(cell: CellSummary) -> tuple[int, float]:
-    """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
-    of = cell.distribution
-    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)
+def value_of(cell: CellSummary, statistic: str) -> float | None:
+    """Return the cell's median or p99 in ms, or its replies a second."""
+    if statistic == "throughput":
+        return cell.throughput_per_s
+    return getattr(cell.distribution, statistic) if cell.distribution else None
 
 
-def fastest_first(cells: Iterable[CellSummary], invalid: Container[str]) -> list[CellSummary]:
-    """Return the cells by their medians, those that failed a check last; `invalid` by id."""
-    return sorted(cells, key=lambda cell: (cell.id in invalid, by_median(cell)))
+def best_first(cell: CellSummary, statistic: str = "median") -> tuple[int, float]:
+    """A key to sort by: the best value first, then cells whose value is beyond the time-out, then those without a reply."""
+    value = value_of(cell, statistic)
+    if value is None:
+        return (2 if cell.distribution is None else 1, 0.0)
+    return (0, -value if statistic == "throughput" else value)
+
+
+def ranked(cells: Iterable[CellSummary], invalid: Container[str], statistic: str = "median") -> list[CellSummary]:
+    """Return the cells, the best value first and those that failed a check last; `invalid` by id."""
+    return sorted(cells, key=lambda cell: (cell.id in invalid, best_first(cell, statistic)))
 
 
 def by_schedule(sides: Sequence[CellSummary], statistic: str) -> Reason | None:

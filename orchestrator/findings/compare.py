@@ -11,9 +11,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.own_json import DOCUMENT
@@ -29,7 +30,7 @@ from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
 
-Statistic: TypeAlias = Literal["median", "p99", "throughput"]
+Statistic: TypeAlias = Metric
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
 Compared: TypeAlias = Statistic | CostName | SpreadName
 

@@ -76,7 +76,7 @@ def leads(along: Sweep | None, rankings: Sequence[Ranking]) -> tuple[Lead, ...]:
         (member,) = ranking.members
         if along.position(member.cell) != position:
             return ()
-        if member.ratio is not None and ranking.median(member.cell) and ranking.median(ranking.reference):
+        if member.ratio is not None and ranking.value(member.cell) and ranking.value(ranking.reference):
             groups.setdefault((position[0], *_names(member)), {})[position[1]] = member
     groups = {key: sound for key, by_place in groups.items() if len(sound := _comparable(by_place)) > 1}
     if not groups or len(groups) > MOST:

@@ -168,13 +168,13 @@ def repeats_for_tie(
     return _fewest(lambda blocks: power_of_tie(margin, sd, blocks, compared=compared, alpha=alpha) >= power)
 
 
-def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | None:
-    """The typical SD over blocks of the log ratio of medians in a finished run; None with too few blocks."""
+def spread_of(comparisons: Iterable[Comparison | dict[str, Any]], statistic: str = "median") -> float | None:
+    """The typical SD over blocks of the log ratio of this statistic in a finished run; None with too few blocks."""
     found = []
     for comparison in comparisons:
         fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
         ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
-        if fields["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
+        if fields["statistic"] == statistic and len(ratios) >= FEWEST_BLOCKS:
             found.append(stdev([log(ratio) for ratio in ratios]))
     return median(found) if found else None
 

@@ -13,7 +13,7 @@ from math import log
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.findings.block_values import by_median
+from orchestrator.findings.block_values import best_first, value_of
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics import equivalence
 from orchestrator.statistics.terms import Interval, ReasonKind
@@ -149,7 +149,7 @@ class Ranking:
 
     @property
     def statistic(self) -> str:
-        """By what they are compared: `median`, or `p99` where a schedule sets the median."""
+        """By what they are compared: `median`, `p99` or `throughput` (`ranked_by`)."""
         return self.members[0].statistic
 
     @cached_property
@@ -211,7 +211,7 @@ class Ranking:
     def _ahead(self, left: Sequence[Side], has_reference: bool) -> tuple[str, ...]:
         least = max(log(1 + self.matters), self.envelope)
         reference = self.reference if has_reference else None
-        return leaders(left, reference, least, lambda cell: by_median(self.cells[cell]))
+        return leaders(left, reference, least, lambda cell: best_first(self.cells[cell], self.statistic))
 
     def _are_alike(self, ahead: Sequence[str]) -> bool:
         """Whether each of these is shown to be equal to the first; of a pair that is compared, by its own standing."""
@@ -220,25 +220,33 @@ class Ranking:
             return next(side.standing for side in self.sides if side.cell == other) == "tie"
         return are_alike(ahead, self.sides, self.reference, self.matters)
 
-    def median(self, cell: str) -> float | None:
-        """Of a cell in ms, by the statistic that is compared."""
-        distribution = self.cells[cell].distribution
-        return getattr(distribution, self.statistic) if distribution else None
+    @property
+    def is_of_rates(self) -> bool:
+        """Whether replies a second are compared, where more is better; all ratios are of the time that a reply takes."""
+        return self.statistic == "throughput"
+
+    def value(self, cell: str) -> float | None:
+        """A cell's value of the statistic that is compared: ms, or replies a second."""
+        return value_of(self.cells[cell], self.statistic)
+
+    def measured(self, interval: Interval) -> Interval:
+        """An interval of the values themselves: of rates the inverse of that of times."""
+        return (1 / interval[1], 1 / interval[0]) if self.is_of_rates else interval
 
     def ratio(self, cell: str) -> float:
         """A cell's time over the reference's."""
         return next((side.ratio for side in self.sides if side.cell == cell), 1.0)
 
     def gap(self, cell: str, other: str) -> float | None:
-        """By how many ms `cell` took less than `other`, from their ratios to the reference; None without its median."""
-        base = self.median(self.reference)
-        return None if base is None else base * (self.ratio(other) - self.ratio(cell))
+        """By how many ms `cell` took less than `other`, from their ratios to the reference; None of rates."""
+        base = self.value(self.reference)
+        return None if base is None or self.is_of_rates else base * (self.ratio(other) - self.ratio(cell))
 
     def gap_bounds(self, cell: str, other: str) -> Interval | None:
         """The interval of that, of two that are compared with each other; None of two that are not."""
-        base = self.median(self.reference)
+        base = self.value(self.reference)
         side = next((s for s in self.sides if s.cell in (cell, other)), None)
-        if base is None or side is None or self.reference not in (cell, other):
+        if base is None or self.is_of_rates or side is None or self.reference not in (cell, other):
             return None
         low, high = (base * (bound - 1) for bound in side.interval)
         return (low, high) if cell == self.reference else (-high, -low)
@@ -252,19 +260,20 @@ class Ranking:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Each member beside the reference."""
-        base = self.median(self.reference)
+        base = self.value(self.reference)
         return tuple(
             Figure(
                 setting=", ".join(filter(None, (self.subject, self.group))),
                 name=self.names[member.cell],
                 cell=member.cell,
-                median=self.median(member.cell),
+                median=self.value(member.cell),
                 reference=self.names[self.reference],
                 reference_cell=self.reference,
                 reference_median=base,
-                difference=None if base is None or member.ratio is None else base * (member.ratio - 1),
-                interval=differences(base, member.interval),
+                difference=None if base is None or (r := member.measured_ratio) is None else base * (r - 1),
+                interval=differences(base, member.measured_interval),
                 standing=member.standing,
+                unit="per second" if self.is_of_rates else "ms",
             )
             for member in self.members
         )
@@ -287,7 +296,7 @@ def within(interval: Interval, matters: float) -> float:
 
 def rankings(summary: RunSummary) -> tuple[Ranking, ...]:
     """Return every setting that the run compares, in the order of its comparisons: the first factor comes first."""
-    statistic = _statistic(summary.comparisons)
+    statistic = ranked_by(summary)
     cells = {cell.id: cell for cell in summary.cells}
     settings: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for c in summary.comparisons:
@@ -318,9 +327,11 @@ def by_factor(every: Sequence[Ranking]) -> list[tuple[Ranking, ...]]:
     return questions
 
 
-def _statistic(comparisons: Sequence[Comparison]) -> str:
-    """The median; where a schedule sets every one of them, p99."""
-    medians = [c for c in comparisons if c.statistic == "median" and not c.control]
+def ranked_by(summary: RunSummary) -> str:
+    """Return the statistic that the result is about: the plan's; p99 where a schedule sets every median."""
+    if summary.metric != "median":
+        return summary.metric
+    medians = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     is_set = bool(medians) and all(c.reason is not None and c.reason.kind is ReasonKind.SCHEDULE for c in medians)
     return "p99" if is_set else "median"
 

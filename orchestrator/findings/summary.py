@@ -314,6 +314,18 @@ class Comparison:
         return self.against or self.reference_label
 
     @property
+    def measured_ratio(self) -> float | None:
+        """The ratio of the values themselves: of rates the inverse of that of times."""
+        return 1 / self.ratio if self.ratio and self.statistic == "throughput" else self.ratio
+
+    @property
+    def measured_interval(self) -> Interval | None:
+        """Its interval."""
+        if self.interval is None or self.statistic != "throughput":
+            return self.interval
+        return 1 / self.interval[1], 1 / self.interval[0]
+
+    @property
     def has_gaps(self) -> bool:
         """Whether blocks are missing between those that hold a ratio, so that places are not their numbers."""
         return self.blocks != tuple(range(len(self.blocks)))
@@ -344,6 +356,11 @@ class RunSummary:
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
     schema_version: int = SCHEMA_VERSION
+
+    @property
+    def metric(self) -> str:
+        """What the result is about: median, p99 or throughput."""
+        return str(self.plan.get("metric", "median"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""

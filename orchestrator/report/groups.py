@@ -16,8 +16,9 @@ from operator import attrgetter
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.findings import naming, validity
-from orchestrator.findings.block_values import fastest_first
+from orchestrator.findings.block_values import ranked
 from orchestrator.findings.naming import units
+from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -28,7 +29,7 @@ from orchestrator.report import palette
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One table and one set of charts. Cells stand in the order of their medians, those without samples last."""
+    """One table and one set of charts. Cells stand in the order of the result, those without samples last."""
 
     slug: str
     title: str
@@ -46,6 +47,7 @@ class Group:
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
     costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
     spreads: tuple[Comparison, ...] = ()  # of every two of its stacks by how far latencies spread, where that is asked
+    metric: str = "median"  # what the result is about
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
     in_labels: tuple[str, ...] = ()  # the factors of the call that labels of its cells name
     given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
@@ -92,9 +94,9 @@ class Group:
         """Whether the table shows a star in the place of a median's interval, which then is explained below it."""
         return any(is_vague(cell.median_interval) for cell in self.measured)
 
-    def against_reference(self, cell: CellSummary) -> Comparison | None:
-        """The comparison of this cell's median, if there is one."""
-        return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == "median"), None)
+    def against_reference(self, cell: CellSummary, statistic: str = "median") -> Comparison | None:
+        """The comparison of this cell by a statistic, if there is one."""
+        return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == statistic), None)
 
     def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
         """The comparisons of one statistic: median, p99 or throughput."""
@@ -284,7 +286,8 @@ def _group(
     ids = {cell.id for cell in cells}
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
-    ordered = fastest_first(cells, validity.invalid_cells(summary.cells, summary.checks))
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    ordered = ranked(cells, invalid, ranked_by(summary))
     shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
     is_floor_shown = any(floor.kind == "tcp" for floor in floors)
     externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}
@@ -300,6 +303,7 @@ def _group(
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
         spreads=tuple(_with_labels(c, called) for c in STABILITY.of(summary) if c.cell in ids and c.factor == STACK),
+        metric=metric,
         references=frozenset(c.reference_cell for c in summary.comparisons),
         in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),

@@ -129,7 +129,7 @@ def _lines(
         beside = _of_settings(ranked, compared, distances)[:1]
         return [Line("Result", ways[-1]), *beside], _grounds(summary, ranked, distances, is_worth=False)
     if not compared:
-        return [Line("Result", other_questions.alone(_valid(summary)))], []
+        return [_nothing_compared(summary)], []
     along = sweep(summary)
     if along and (axis_leads := leads(along, compared)):
         texts = [along_axis.sentence(along, axis_leads[0]), along_axis.others(along, axis_leads[1:])]
@@ -138,8 +138,7 @@ def _lines(
         alone = [ranking for ranking in ranked if along.panel(ranking.reference) not in panels]
         return first + _of_settings(alone, compared, distances)[:1], _grounds(summary, ranked, distances)
     if not ranked:
-        more = grounds.more(summary) or "measure more repeats"
-        return [Line("Insufficient data", _not_compared(summary, compared))], [Line("Next", f"{capital(more)}.")]
+        return [Line("Insufficient data", _not_compared(summary, compared))], [Line("Next", grounds.next_step(summary))]
     first = _of_settings(ranked, compared, distances)
     is_crossed = len(ranked) > 1 and bool(grounds.crossings(AXES.of(summary)))  # where it turns is the nearer answer
     if not is_crossed:
@@ -213,6 +212,12 @@ def _fastest(ranked: Sequence[Ranking]) -> tuple[str, ...]:
     return tuple(name for name in ranked[0].names.values() if name in names)
 
 
+def _nothing_compared(summary: RunSummary) -> Line:
+    if summary.metric != "median" and summary.comparisons:
+        return Line("Insufficient data", f"a schedule sets {summary.metric} here, whatever the stack.")
+    return Line("Result", other_questions.alone(_valid(summary)))
+
+
 def _not_compared(summary: RunSummary, compared: Sequence[Ranking]) -> str:
     """Where nothing could be compared: of which names, and why; invalid ones are left out."""
     valid = {cell.id for cell in _valid(summary)}
@@ -220,7 +225,10 @@ def _not_compared(summary: RunSummary, compared: Sequence[Ranking]) -> str:
     members = [member for ranking in compared for member in ranking.members if member.reason]
     members.sort(key=lambda member: not {member.cell, member.reference_cell} <= valid)
     why = clause(members[0].reason, {}) if members and members[0].reason else ""
-    return f"{': '.join(filter(None, (some(names), why)))}."
+    if grounds.is_short_of_p99(summary):
+        why = f"too few requests in a trial, as p99 takes {grounds.FOR_P99:,}"
+    by = one_setting.by_what(compared[0], "by ")
+    return f"{': '.join(filter(None, (', '.join(filter(None, (by, some(names)))), why)))}."
 
 
 _MOST_CHECKS = 4

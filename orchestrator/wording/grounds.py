@@ -11,19 +11,21 @@ from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.findings import effects, power
 from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances
-from orchestrator.findings.ranking import Ranking
+from orchestrator.findings.ranking import Ranking, ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
-from orchestrator.wording.phrasing import named, scale_for, some
+from orchestrator.statistics.quantiles import SUPPORT
+from orchestrator.wording.phrasing import capital, named, scale_for, some
 
 _ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
 _FOR_RATES = ("workers", "processes", "requesters")  # factors that are varied for how many are answered a second
 _PARTS = {"framework": "server framework", "reading": "which fields are read", "connection": "connection policy"}
 _CODEC_ALONE = "orch run experiments/like_for_like.yaml"
+FOR_P99 = 100 * SUPPORT  # requests of a trial
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
 _MOST_CROSSINGS = 2
 _FEW = 0.001  # of requests without a right reply
@@ -48,10 +50,10 @@ def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
 
 def practice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect], distances: Distances) -> str:
     """Return what the difference is worth: of one call, and up to which call it matters; of several settings the largest."""
-    if effect := effects.greatest(seen, rankings):
-        return _of_effect(*effect, rankings[0].factor)
     if rankings[0].statistic != "median":
         return ""
+    if effect := effects.greatest(seen, rankings):
+        return _of_effect(*effect, rankings[0].factor)
     if len(rankings) > 1:
         return next(iter(crossings(AXES.of(summary))), "") or _largest(rankings)
     (ranking,) = rankings
@@ -90,7 +92,7 @@ def _largest(rankings: Sequence[Ranking]) -> str:
 
 def _at_most(ranking: Ranking) -> str:
     """Of sides without a significant difference: how far apart they can be."""
-    base = ranking.median(ranking.reference)
+    base = ranking.value(ranking.reference)
     bounds = [bound for side in ranking.sides for bound in side.interval]
     most = max((abs(bound - 1) * (base or 0.0) for bound in bounds), default=0.0)
     if not most or any(bound > 10 for bound in bounds):
@@ -156,7 +158,7 @@ def certainty(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
         return ""
     least, most = min(blocks), max(blocks)
     text = f"{least if least == most else f'{least} to {most}'} repeats"
-    if difference := _detectable(summary, most):
+    if difference := _detectable(summary, most, rankings[0].statistic):
         text += f" detect differences from {difference} on (80 % power)"
     clauses = [*_waited_for(summary), *_by_p99(summary, rankings), *_failures(rankings)]
     if limits := effects.limits(rankings):
@@ -182,7 +184,7 @@ def _waited_for(summary: RunSummary) -> list[str]:
 
 def _by_p99(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:
     """Which is faster by p99 where the median says otherwise, of a single setting."""
-    if len(rankings) > 1 or rankings[0].statistic == "p99":
+    if len(rankings) > 1 or rankings[0].statistic != "median":
         return []
     (ranking,) = rankings
     by_median = {(m.cell, m.reference_cell): m.standing for m in ranking.members}
@@ -215,9 +217,9 @@ def _failures(rankings: Sequence[Ranking]) -> list[str]:
     return clauses
 
 
-def _detectable(summary: RunSummary, blocks: int) -> str:
-    compared = sum(1 for c in summary.comparisons if c.statistic == "median" and not c.control)
-    sd = power.spread_of(summary.comparisons)
+def _detectable(summary: RunSummary, blocks: int, statistic: str) -> str:
+    compared = sum(1 for c in summary.comparisons if c.statistic == statistic and not c.control)
+    sd = power.spread_of(summary.comparisons, statistic)
     if not sd:
         return ""
     least = power.smallest_detectable(sd, blocks, margin=summary.matters, compared=max(1, compared))
@@ -239,13 +241,27 @@ def _of_effect(effect: Effect, least: float, factor: str) -> str:
     )
 
 
+def is_short_of_p99(summary: RunSummary) -> bool:
+    """Whether p99 ranks, and the trials of a cell have fewer requests than that takes."""
+    is_known = [any(trial.p99 for trial in cell.trials) for cell in summary.cells]
+    return ranked_by(summary) == "p99" and not all(is_known)
+
+
+def next_step(summary: RunSummary) -> str:
+    """Return what to do about a run that could compare nothing, in a sentence."""
+    if is_short_of_p99(summary):
+        return f"Measure {FOR_P99:,} requests or more in each trial (`load.requests`, or a longer `load.duration`)."
+    return f"{capital(more(summary) or 'measure more repeats')}."
+
+
 def more(summary: RunSummary) -> str:
     """Return how many repeats detect what matters, as the plan counts them; empty where these do."""
-    compared = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
+    statistic = ranked_by(summary)
+    compared = [c for c in summary.comparisons if c.statistic == statistic and not c.control]
     planned = max([len(c.by_block) for c in compared] + [cell.planned_trials for cell in summary.cells], default=0)
     if planned >= FEWEST_BLOCKS and all(c.interval is None for c in compared):
         return "more repeats alone do not help: see `orch runs check`"
-    sd = power.spread_of(summary.comparisons) or power.DEFAULT_SD
+    sd = power.spread_of(summary.comparisons, statistic) or power.DEFAULT_SD
     needed = power.repeats_to_settle(summary.matters, sd, compared=max(1, len(compared)))
     share = quantities.margin(summary.matters)
     if needed is None or needed > _MOST_REPEATS:

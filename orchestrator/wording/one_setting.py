@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Distances
-from orchestrator.findings.ranking import Ranking, Tier, within
+from orchestrator.findings.ranking import Ranking, Side, Tier, within
 from orchestrator.quantities import margin, percent
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import Line, Scale, change, change_span, named, scale_for, some
@@ -21,9 +21,9 @@ def lines(ranking: Ranking, distances: Distances) -> Iterator[Line]:
     """Yield the line about the fastest, then those about the others; at least one side of `ranking` was compared."""
     first, *rest = ranking.tiers
     every = [cell for tier in ranking.tiers for cell in tier.cells]
-    scale = scale_for(value for cell in every if (value := ranking.median(cell)) is not None)
+    scale = _scale(ranking, every)
     place = over(distances, ranking.cells[every[0]])
-    by = " by p99" if ranking.statistic == "p99" else ""
+    by = by_what(ranking, " by ")
     if rest:
         yield Line(f"Fastest{by}", f"{_fastest(ranking, first, scale)}{place}.")
     elif first.alike:
@@ -38,6 +38,22 @@ def lines(ranking: Ranking, distances: Distances) -> Iterator[Line]:
     yield from _others(ranking)
 
 
+def by_what(ranking: Ranking, before: str) -> str:
+    """The statistic that ranks, behind these words; empty of medians."""
+    return "" if ranking.statistic == "median" else f"{before}{ranking.statistic}"
+
+
+def _scale(ranking: Ranking, cells: Sequence[str]) -> Scale:
+    values = [value for cell in cells if (value := ranking.value(cell)) is not None]
+    if not ranking.is_of_rates:
+        return scale_for(values)
+    return Scale(name="a second", per_ms=1.0, decimals=0)
+
+
+def _change(ranking: Ranking, side: Side) -> str:
+    return change(ranking.measured((side.ratio, side.ratio))[0])
+
+
 def _fastest(ranking: Ranking, tier: Tier, scale: Scale) -> str:
     text = _items(ranking, tier.cells, scale)
     if len(tier.cells) > 1:
@@ -45,15 +61,15 @@ def _fastest(ranking: Ranking, tier: Tier, scale: Scale) -> str:
     if ranking.reference in tier.cells:
         return f"{text}, the reference" if len(tier.cells) == 1 else text
     sides = [side for side in ranking.sides if side.cell in tier.cells]
-    changes = [change(side.ratio) for side in sorted(sides, key=lambda side: tier.cells.index(side.cell))]
+    changes = [_change(ranking, side) for side in sorted(sides, key=lambda side: tier.cells.index(side.cell))]
     if len(sides) == 1:
-        shown = f"{changes[0]} ({change_span(sides[0].interval)})"
+        shown = f"{changes[0]} ({change_span(ranking.measured(sides[0].interval))})"
     elif len(sides) <= _MOST:
         shown = f"{', '.join(changes[:-1])} and {changes[-1]}"
     else:
         ratios = [side.ratio for side in sides]
-        shown = change_span((min(ratios), max(ratios)))
-    base = ranking.median(ranking.reference)
+        shown = change_span(ranking.measured((min(ratios), max(ratios))))
+    base = ranking.value(ranking.reference)
     reference = f"{named(ranking.names[ranking.reference])}{'' if base is None else f', {scale.text(base)}'}"
     return f"{text}: {shown} against {reference}"
 
@@ -61,7 +77,7 @@ def _fastest(ranking: Ranking, tier: Tier, scale: Scale) -> str:
 def _items(ranking: Ranking, cells: Sequence[str], scale: Scale) -> str:
     """`rest 310 µs and grpc 372 µs`; of many `a, b, c and 4 more (117 to 239 µs)`; a factor's subject comes first."""
     subject = "" if ranking.factor == STACK else f"{named(ranking.subject)} "
-    medians = {cell: ranking.median(cell) for cell in cells}
+    medians = {cell: ranking.value(cell) for cell in cells}
     known = sorted(value for value in medians.values() if value is not None)
     if len(cells) > _MOST or len(known) < len(cells):
         spread = f" ({scale.span((known[0], known[-1]))})" if known else ""
@@ -77,7 +93,7 @@ def _pair(ranking: Ranking) -> str:
         return ""
     (side,) = ranking.sides
     name, reference = (named(ranking.names[cell]) for cell in (side.cell, ranking.reference))
-    return f"; {name} {change_span(side.interval)} against {reference}"
+    return f"; {name} {change_span(ranking.measured(side.interval))} against {reference}"
 
 
 def _others(ranking: Ranking) -> Iterator[Line]:
@@ -88,7 +104,7 @@ def _others(ranking: Ranking) -> Iterator[Line]:
 
     def having(standing: str) -> list[str]:
         cells = [cell for cell in rest if sides[cell].standing == standing]
-        return [f"{named(ranking.names[cell])} {change(sides[cell].ratio)}" for cell in cells]
+        return [f"{named(ranking.names[cell])} {_change(ranking, sides[cell])}" for cell in cells]
 
     if faster := having("faster"):
         yield Line("Faster", f"{some(faster, 8)} against {reference}.")

@@ -11,7 +11,7 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.ranking import Outcome, Ranking
-from orchestrator.wording.one_setting import NO_DIFFERENCE
+from orchestrator.wording.one_setting import NO_DIFFERENCE, by_what
 from orchestrator.wording.phrasing import MOST_LETTERS, Verb, capital, fitting, named, opened, scale_for, some, verb_of
 from orchestrator.wording.where import SUBJECT, Axis, axes, over, where
 
@@ -36,10 +36,11 @@ def _verb(ranking: Ranking) -> Verb:
 
 
 def _over(rankings: Sequence[Ranking], distances: Distances) -> str:
-    """`Over an emulated 35 ms: `, where all of these settings are as far; else empty."""
+    """`By p99, over an emulated 35 ms: `: the statistic but for medians, and the distance of all of these settings."""
     texts = {over(distances, ranking.cells[ranking.reference]) for ranking in rankings}
     (text,) = texts if len(texts) == 1 else ("",)
-    return f"{capital(text.strip())}: " if text else ""
+    parts = [*filter(None, (by_what(rankings[0], "by "), text.strip()))]
+    return f"{capital(', '.join(parts))}: " if parts else ""
 
 
 def _ways(rankings: Sequence[Ranking], differing: Sequence[Axis], left_out: int) -> Iterator[str]:

@@ -32,6 +32,7 @@ from orchestrator.experiment.model.options import (
     EvolutionOptions,
     ImageOptions,
     LoadSpec,
+    Metric,
     Name,
     OptionsOfAny,
     PlacementSpec,
@@ -443,6 +444,10 @@ class Experiment(Strict):
     )
     control: bool = Field(
         False, description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."
+    )
+    metric: Metric = Field(
+        "median",
+        description="What the result is about: median latency, p99 latency, or requests answered a second.",
     )
     matters: Margin = Field(
         0.05, description="The smallest difference that matters to you: two stacks tie when they surely differ by less."

@@ -33,6 +33,7 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, Schem
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Short = Annotated[str, Field(min_length=1, max_length=200)]
+Metric = Literal["median", "p99", "throughput"]
 Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
 
 

@@ -22,6 +22,7 @@ from orchestrator.experiment.model.factors import (
     resources,
 )
 from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.shapes import decode
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
@@ -407,6 +408,7 @@ class Plan:
     repeats: int  # blocks of the schedule; with `until` the most
     seed: int
     limits: Limits
+    metric: Metric = "median"  # what the result is about
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)

@@ -75,6 +75,7 @@ def make_plan(
         until=_until(experiment.repeats),
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
+        metric=experiment.metric,
         matters=experiment.matters,
         reference=matrix.reference,
         contrasts=matrix.contrasts,

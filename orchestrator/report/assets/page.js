@@ -7,6 +7,7 @@
   const drawn = new Set();
   const isPrecise = window.matchMedia("(pointer: fine)"); // a finger that drags scrolls the page
   const FAINT = 0.12;
+  const FEWEST_ROWS = 5; // of a table that has a filter
   const CONFIG = {
     displayModeBar: false,
     displaylogo: false,
@@ -383,6 +384,22 @@
       if (direction === "descending") rows.reverse();
       body.prepend(...rows);
     });
+  }
+
+  // ---- the rows of a table that hold a word
+
+  for (const table of document.querySelectorAll("table.data")) {
+    const rows = [...table.tBodies[0].rows].filter((row) => row.className !== "floor");
+    if (rows.length < FEWEST_ROWS) continue;
+    const input = make("input", "filter");
+    input.type = "search";
+    input.placeholder = "Filter rows";
+    input.setAttribute("aria-label", `Filter rows: ${table.caption?.textContent.trim() ?? ""}`);
+    input.addEventListener("input", () => {
+      const word = input.value.trim().toLowerCase();
+      rows.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(word); });
+    });
+    table.closest(".wide").before(input);
   }
 
   // ---- paper shows light colours and what is open

@@ -39,6 +39,7 @@ class Figure:
     height_px: int
     document: str
     note: str = ""  # below the chart: that a bar is cut, say
+    still: str = ""  # the same as an SVG, where there is one, for a reader without scripts
 
     @property
     def packed(self) -> str:
@@ -47,7 +48,13 @@ class Figure:
 
 
 def figure(
-    slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any], height_px: int, note: str = ""
+    slug: str,
+    label: str,
+    traces: Iterable[Any],
+    layout: dict[str, Any],
+    height_px: int,
+    note: str = "",
+    still: str = "",
 ) -> Figure:
     """Return a figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
@@ -76,7 +83,7 @@ def figure(
     }
     document["layout"].pop("template", None)
     text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
-    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note)
+    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note, still=still)
 
 
 def of_series(number: int | str) -> dict[str, Any]:

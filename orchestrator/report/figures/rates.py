@@ -19,6 +19,7 @@ from orchestrator.report.figures.base import (
     logarithmic,
     whiskers,
 )
+from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.palette import series
 
 _BAND_PX = 30
@@ -59,7 +60,20 @@ def found_rates(
     layout = drawn.layout(axis, beside_rows, right_px)
     note = "An arrow: the rate is known from that side alone." if any(rate.side for rate in rows) else ""
     traces = [_searches(rows, colours), _found(rows, colours)]
-    return figure(slug, f"{title}.", traces, layout, drawn.height_px(layout), note)
+    still = chart([_dot(rate, lines) for rate, lines in zip(rows, texts, strict=True) if rate.rate_per_s], title)
+    return figure(slug, f"{title}.", traces, layout, drawn.height_px(layout), note, still)
+
+
+def _dot(rate: FoundRate, lines: Sequence[str]) -> Dot:
+    value, *rest = lines
+    return Dot(
+        label=rate.stack_label,
+        value=rate.rate_per_s or 0.0,
+        interval=rate.interval,
+        text=value,
+        difference=", ".join(rest),
+        colour=INK,
+    )
 
 
 def _extent(rate: FoundRate) -> list[float]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from orchestrator.findings.block_values import value_of
 from orchestrator.findings.summary import CellSummary
-from orchestrator.quantities import is_vague, significant
+from orchestrator.quantities import is_vague, rate, significant
 from orchestrator.report.figures.base import (
     INK,
     MUTED,
@@ -19,6 +20,7 @@ from orchestrator.report.figures.base import (
     upright,
     whiskers,
 )
+from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import Group
 from orchestrator.wording.phrasing import change
 from orchestrator.wording.tables.axis_names import ends
@@ -33,22 +35,20 @@ _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
 
 
 def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
-    """Return a row for each cell with a median, the fastest on top; None without any. The scale is that of `beside`, too."""
-    cells = [cell for cell in group.measured if cell.distribution and cell.distribution.median]
-    if not cells:
+    """Return a row for each cell with a median, the best on top; None without any. The scale is that of `beside`, too."""
+    rows, floor = dots(group), floor_of(group)
+    if not rows:
         return None
     unit = group.unit
-    values = [value * unit.per_ms for each in (group, *beside) for value in _values(each)]
+    values = [value for each in (group, *beside) for dot in dots(each) for value in dot.extent]
+    values += [value for each in (group, *beside) if (value := floor_of(each))]
     room = max((max(values) / min(values)) ** 0.03, 1.03)
-    floor = _floor(group)
-    labels = [_label(cell.stack_label, ends(cell), place) for place, cell in enumerate(cells)]
-    letters = max(len(line) for cell in cells for line in (_cut(ends(cell)), _cut(cell.stack_label)))
-    standings = [_standing(group, cell) for cell in cells]
-    wide = max(len("reference") - 1, *(len(_median(group, cell)) for cell in cells))
+    letters = max(len(line) for dot in rows for line in (dot.label, dot.detail))
+    wide = max(len("reference") - 1, *(len(dot.text) for dot in rows))
     layout = {
         "xaxis": logarithmic(f"latency, {unit.name} (logarithmic)", min(values) / room, max(values) * room),
         "yaxis": {
-            "range": [len(cells) - 0.5, -0.5],
+            "range": [len(rows) - 0.5, -0.5],
             "showticklabels": False,
             "showgrid": False,
             "zeroline": False,
@@ -61,94 +61,95 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
             "b": _BOTTOM_PX,
         },
         "annotations": [
-            *labels,
-            *(_beside(group, cell, place, standings[place]) for place, cell in enumerate(cells)),
-            *([_named_floor(floor * unit.per_ms)] if floor else []),
+            *(_beside(dot.label, dot.detail, place, is_left=True) for place, dot in enumerate(rows)),
+            *(_beside(dot.text, dot.difference, place, is_left=False) for place, dot in enumerate(rows)),
+            *([_named_floor(floor)] if floor else []),
         ],
-        "shapes": [upright(significant(floor * unit.per_ms), color=MUTED, width=1, dash="dot")] if floor else [],
+        "shapes": [upright(significant(floor), color=MUTED, width=1, dash="dot")] if floor else [],
     }
-    colours = [_COLOURS.get(standing, MUTED) for standing in standings]
-    traces = [_tails(cells, group, colours), _medians(cells, group, colours)]
+    height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
     label = f"Median and p99 latency of each stack, {group.title}."
-    return figure(f"stacks-{group.slug}", label, traces, layout, _ROW_PX * len(cells) + _TOP_PX + _BOTTOM_PX)
+    still = chart(rows, label, floor)
+    return figure(f"stacks-{group.slug}", label, _traces(rows, unit.name), layout, height_px, still=still)
 
 
-def _medians(cells: Sequence[CellSummary], group: Group, colours: Sequence[str]) -> go.Scatter:
-    medians = [(cell.distribution.median or 0.0) * group.unit.per_ms if cell.distribution else 0.0 for cell in cells]
-    intervals = [None if is_vague(cell.median_interval) else cell.median_interval for cell in cells]
-    scaled = [bounds and (bounds[0] * group.unit.per_ms, bounds[1] * group.unit.per_ms) for bounds in intervals]
-    return go.Scatter(
-        x=[significant(value) for value in medians],
-        y=list(range(len(cells))),
-        mode="markers",
-        marker={"size": 9, "color": list(colours)},
-        error_x=whiskers(medians, scaled, INK),
-        customdata=[plain(cell.stack_label) for cell in cells],
-        hovertemplate=f"%{{customdata}}: median %{{x:,.4~r}} {group.unit.name}<extra></extra>",
-    )
+def dots(group: Group) -> tuple[Dot, ...]:
+    """Return the rows: each cell with a median in the group's unit, the value that ranks, and its difference."""
+    return tuple(_dot(group, cell) for cell in group.measured if cell.distribution and cell.distribution.median)
 
 
-def _tails(cells: Sequence[CellSummary], group: Group, colours: Sequence[str]) -> go.Scatter:
-    """The ticks at p99, of the cells that have one."""
-    known = [
-        (cell.distribution.p99 * group.unit.per_ms, place)
-        for place, cell in enumerate(cells)
-        if cell.distribution and cell.distribution.p99
-    ]
-    return go.Scatter(
-        x=[significant(value) for value, _ in known],
-        y=[place for _, place in known],
-        mode="markers",
-        marker={"symbol": "line-ns-open", "size": 10, "color": [colours[at] for _, at in known], "line": {"width": 2}},
-        hovertemplate=f"p99 %{{x:,.4~r}} {group.unit.name}<extra></extra>",
-    )
-
-
-def _standing(group: Group, cell: CellSummary) -> str:
-    """What the cell is against the reference: `faster`, `slower`, `reference`, or what leaves it undecided."""
-    against = group.against_reference(cell)
+def _dot(group: Group, cell: CellSummary) -> Dot:
+    per_ms, distribution = group.unit.per_ms, cell.distribution
+    against = group.against_reference(cell, group.metric)
+    standing = "reference" if group.is_reference(cell) else ""
+    difference = standing
     if against is not None:
-        return str(against.standing)
-    return "reference" if group.is_reference(cell) else ""
+        standing, ratio = str(against.standing), against.measured_ratio
+        difference = "" if ratio is None else change(ratio)
+    bounds = None if is_vague(cell.median_interval) else cell.median_interval
+    median, p99 = (getattr(distribution, name) for name in ("median", "p99"))
+    return Dot(
+        label=_cut(cell.stack_label),
+        detail=_cut(ends(cell)),
+        value=median * per_ms,
+        interval=bounds and (bounds[0] * per_ms, bounds[1] * per_ms),
+        tail=p99 * per_ms if p99 else None,
+        text=_value(group, cell),
+        difference=difference,
+        colour=_COLOURS.get(standing, MUTED),
+    )
 
 
-def _beside(group: Group, cell: CellSummary, place: int, standing: str) -> dict[str, object]:
-    """The median, and below it the difference to the reference."""
-    against = group.against_reference(cell)
-    below = "reference" if standing == "reference" else ""
-    if against is not None and against.ratio is not None:
-        below = change(against.ratio)
+def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
+    """The ticks at p99, and the medians over them."""
+    tails = [(dot.tail, place) for place, dot in enumerate(rows) if dot.tail]
+    medians = [dot.value for dot in rows]
+    return [
+        go.Scatter(
+            x=[significant(value) for value, _ in tails],
+            y=[place for _, place in tails],
+            mode="markers",
+            marker={
+                "symbol": "line-ns-open",
+                "size": 10,
+                "color": [rows[place].colour for _, place in tails],
+                "line": {"width": 2},
+            },
+            hovertemplate=f"p99 %{{x:,.4~r}} {unit}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[significant(value) for value in medians],
+            y=list(range(len(rows))),
+            mode="markers",
+            marker={"size": 9, "color": [dot.colour for dot in rows]},
+            error_x=whiskers(medians, [dot.interval for dot in rows], INK),
+            customdata=[plain(dot.label) for dot in rows],
+            hovertemplate=f"%{{customdata}}: median %{{x:,.4~r}} {unit}<extra></extra>",
+        ),
+    ]
+
+
+def _value(group: Group, cell: CellSummary) -> str:
+    """What the result is about: the median, p99, or replies a second."""
+    value = value_of(cell, group.metric)
+    if value is None:
+        return ""
+    if group.metric == "throughput":
+        return f"{rate(value)} {group.rate_head}"
+    return f"{group.unit.text(value)} {group.unit.name}"
+
+
+def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, object]:
+    """Two lines beside a row, the first one bold."""
+    side = "right" if is_left else "left"
     return {
-        "text": _two_lines(_median(group, cell), below),
+        "text": f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}",
         "xref": "paper",
-        "x": 1,
-        "xanchor": "left",
-        "xshift": 5,
+        "x": 0 if is_left else 1,
+        "xanchor": side,
+        "xshift": -6 if is_left else 5,
         "y": place,
-        "align": "left",
-        "showarrow": False,
-        "font": {"size": _SMALL, "color": INK if standing in _COLOURS else MUTED},
-    }
-
-
-def _median(group: Group, cell: CellSummary) -> str:
-    median = cell.distribution.median if cell.distribution else None
-    return "" if median is None else f"{group.unit.text(median)} {group.unit.name}"
-
-
-def _two_lines(first: str, second: str) -> str:
-    return f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}"
-
-
-def _label(name: str, below: str, place: int) -> dict[str, object]:
-    return {
-        "text": _two_lines(_cut(name), _cut(below)),
-        "xref": "paper",
-        "x": 0,
-        "xanchor": "right",
-        "xshift": -6,
-        "y": place,
-        "align": "right",
+        "align": side,
         "showarrow": False,
         "font": {"size": _SMALL, "color": INK},
     }
@@ -158,10 +159,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
 
 
-def _floor(group: Group) -> float | None:
-    """The median of the tcp floor, in ms; that of ping without one."""
+def floor_of(group: Group) -> float | None:
+    """Return the median of the tcp floor, or that of ping without one, in the group's unit."""
     medians = {
-        floor.kind: floor.distribution.median
+        floor.kind: floor.distribution.median * group.unit.per_ms
         for floor in group.floors
         if floor.distribution and floor.distribution.median
     }
@@ -178,14 +179,3 @@ def _named_floor(at: float) -> dict[str, object]:
         "showarrow": False,
         "font": {"size": 11, "color": MUTED},
     }
-
-
-def _values(group: Group) -> Iterator[float]:
-    """All that the picture shows of a group, in ms."""
-    for cell in group.measured:
-        if cell.distribution and cell.distribution.median:
-            yield cell.distribution.median
-            yield from () if is_vague(cell.median_interval) else cell.median_interval or ()
-            yield from (cell.distribution.p99,) if cell.distribution.p99 else ()
-    if floor := _floor(group):
-        yield floor

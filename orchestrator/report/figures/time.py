@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.findings import validity
-from orchestrator.findings.block_values import fastest_first
+from orchestrator.findings.block_values import ranked
 from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
 from orchestrator.quantities import Unit, ms, percent, significant
 from orchestrator.report.figures.base import (
@@ -73,7 +73,7 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
         return significant((moment_ns - zero) / 1e9 / per, 6)
 
     invalid = validity.invalid_cells(summary.cells, summary.checks)
-    labels = {cell.stack: cell.stack_label for cell in fastest_first(summary.cells, invalid)}
+    labels = {cell.stack: cell.stack_label for cell in ranked(summary.cells, invalid)}
     stacks = [stack for stack in labels if any(span.stack == stack for span in spans)]
     places = {stack: place for place, stack in enumerate(stacks, start=1)}
     rows = Rows(labels=(_BASELINES, *(labels[stack] for stack in stacks)), band_px=_BAND_PX)

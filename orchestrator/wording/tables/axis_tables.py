@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
+from orchestrator.findings.block_values import value_of
 from orchestrator.findings.grid import Panel, Place, Sweep, sweep
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.quantities import Unit
@@ -14,9 +15,7 @@ from orchestrator.wording.tables import axis_names
 from orchestrator.wording.tables.settings import Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
-_CELLS = (
-    "A cell holds the median; below it the difference to the reference, or the median's own, with the 95 % interval."
-)
+_CELLS = "A cell holds the {}; below it the difference to the reference with the 95 % interval, else its own interval."
 _TRIPS = "RTT: how many of the column's round trips, as ping measured them, the median takes."
 _FEW = "Fewer than three blocks give no interval."
 _VAGUE = f"*: {quantities.VAGUE}."
@@ -41,9 +40,10 @@ def cells_of(summary: RunSummary) -> frozenset[str]:
 def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
     cells = [cell for line in panel.lines for cell in line.cells if cell is not None]
     unit = axis_names.unit(along)
+    is_of_rates = settings.metric == "throughput"
     return Table(
         title=axis_names.title(panel),
-        unit=unit.name,
+        unit=quantities.per_second(cell.kind for cell in cells) if is_of_rates else unit.name,
         columns=tuple(
             Column(
                 head=axis_names.head(along, panel, place),
@@ -51,8 +51,8 @@ def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
             )
             for place in panel.places
         ),
-        rows=(*_stacks(panel, unit, settings), *_floors(panel, unit)),
-        notes=tuple(_notes(panel, cells)),
+        rows=(*_stacks(panel, unit, settings), *(() if is_of_rates else _floors(panel, unit))),
+        notes=tuple(_notes(panel, cells, settings.metric)),
     )
 
 
@@ -75,14 +75,17 @@ def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, settings: Setti
     flags = (*(["invalid"] if cell.id in settings.invalid else []),)
     flags += (quantities.count(cell.failed, "error"),) if cell.failed else ()
     flags += (f"{cell.not_sent:,} not sent",) if cell.not_sent else ()
-    median = cell.distribution.median if cell.distribution else None
-    if median is None:
-        return Entry(text=percentile_text(cell, "median") or "-", flags=flags)
+    value = value_of(cell, settings.metric)
+    if value is None:
+        return Entry(text=percentile_text(cell, settings.metric) or "-", flags=flags)
+    is_median = settings.metric == "median"
     comparison = next((c for c in settings.against(cell) if c.ratio is not None and not c.control), None)
-    detail = _interval(cell.median_interval, unit) if cell.median_interval else ""
-    if comparison is not None and comparison.ratio is not None:
-        detail = f"{change(comparison.ratio)} ({_bounds(comparison.interval)})"
-    return _entry(median, detail, place.rtt, unit, flags)
+    detail = _interval(cell.median_interval, unit) if cell.median_interval and is_median else ""
+    if comparison is not None and comparison.measured_ratio is not None:
+        detail = f"{change(comparison.measured_ratio)} ({_bounds(comparison.measured_interval)})"
+    if settings.metric == "throughput":
+        return Entry(text=quantities.rate(value), detail=detail, value=value, flags=flags)
+    return _entry(value, detail, place.rtt if is_median else None, unit, flags)
 
 
 def _bounds(bounds: Interval | None) -> str:
@@ -123,9 +126,9 @@ def _of_floor(floor: FloorSummary | None, place: Place, unit: Unit) -> Entry:
     return _entry(floor.distribution.median, "", place.rtt if floor.kind == "tcp" else None, unit)
 
 
-def _notes(panel: Panel, cells: Sequence[CellSummary]) -> Iterator[str]:
-    yield _CELLS
-    if any(place.rtt for place in panel.places):
+def _notes(panel: Panel, cells: Sequence[CellSummary], metric: str) -> Iterator[str]:
+    yield _CELLS.format(metric)
+    if metric == "median" and any(place.rtt for place in panel.places):
         yield _TRIPS
     if any(quantities.is_vague(cell.median_interval) for cell in cells):
         yield _VAGUE

@@ -34,20 +34,21 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
     unit = setting.unit
     name = setting.reference
     against = f"vs {name if len(name) <= _LONGEST else 'reference'}" if name else "difference"
+    metric = settings.metric
     columns = [
         Column(head="server ← client", is_text=True),
         Column(head=f"median, {unit.name}"),
-        Column(head=against),
+        Column(head=against if metric == "median" else f"{metric} {against}"),
         Column(head="95 % interval"),
         Column(head=f"p99, {unit.name}"),
         *([] if setting.reference else [Column(head="against", is_text=True)]),
     ]
     if is_full:
-        columns += [
-            Column(head=f"median's 95 % interval, {unit.name}"),
-            Column(head=quantities.per_second(cell.kind for cell in setting.cells)),
-            Column(head="errors"),
-        ]
+        columns.append(Column(head=f"median's 95 % interval, {unit.name}"))
+    if is_full or metric == "throughput":
+        columns.append(Column(head=quantities.per_second(cell.kind for cell in setting.cells)))
+    if is_full:
+        columns.append(Column(head="errors"))
     return Table(
         title=setting.title,
         columns=tuple(columns),
@@ -69,11 +70,12 @@ def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bo
         *([] if setting.reference else [Entry(text=_against(cell, settings))]),
     ]
     if is_full:
-        entries += [
-            Entry(text=_interval(cell, setting)),
-            Entry(text="-" if (rate := cell.throughput_per_s) is None else quantities.rate(rate), value=rate),
-            Entry(text=f"{cell.failed:,}", value=cell.failed),
-        ]
+        entries.append(Entry(text=_interval(cell, setting)))
+    if is_full or settings.metric == "throughput":
+        rate = cell.throughput_per_s
+        entries.append(Entry(text="-" if rate is None else quantities.rate(rate), value=rate))
+    if is_full:
+        entries.append(Entry(text=f"{cell.failed:,}", value=cell.failed))
     details = [f"invalid: {', '.join(failed)} failed"] if failed else []
     details += [quantities.count(cell.failed, "error")] if cell.failed and not is_full else []
     details += [f"{cell.not_sent:,} not sent"] if cell.not_sent else []
@@ -99,11 +101,11 @@ def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:
         is_reference = cell.id not in settings.invalid and settings.is_reference(cell)
         return Entry(text="reference" if is_reference else "-"), Entry(text="-")
     comparison = comparisons[0]
-    if comparison.ratio is None:
+    ratio, bounds = comparison.measured_ratio, comparison.measured_interval
+    if ratio is None:
         return Entry(text="insufficient data"), Entry(text="-")
-    bounds = comparison.interval
     text = "-" if bounds is None else "wide" if is_wide(bounds) else change_span(bounds)
-    return Entry(text=change(comparison.ratio), value=comparison.ratio - 1), Entry(text=text)
+    return Entry(text=change(ratio), value=ratio - 1), Entry(text=text)
 
 
 def _against(cell: CellSummary, settings: Settings) -> str:

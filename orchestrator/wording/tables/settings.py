@@ -9,16 +9,15 @@ from functools import cached_property
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
-from orchestrator.findings.block_values import fastest_first
+from orchestrator.findings.block_values import ranked
 from orchestrator.findings.naming import units
+from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-
-_MEDIAN = "median"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Cells that stand in one table, the lowest median first; `unit` is that of all their latencies."""
+    """Cells that stand in one table, the best first; `unit` is that of all their latencies."""
 
     title: str
     cells: tuple[CellSummary, ...]
@@ -31,6 +30,7 @@ class Settings:
 
     def __init__(self, summary: RunSummary) -> None:
         self.summary = summary
+        self.metric = ranked_by(summary)
         self.labels: Mapping[str, str] = naming.in_tables(summary)
         self.invalid = validity.invalid_cells(summary.cells, summary.checks)
         self._against: dict[tuple[str, str], list[Comparison]] = {}
@@ -49,17 +49,20 @@ class Settings:
         medians = [
             {c.id: c.distribution.median if c.distribution else None for c in cells} for cells in settings.values()
         ]
-        pairs = [(c.cell, c.reference_cell) for c in self.summary.comparisons if c.statistic == _MEDIAN]
+        pairs = [(c.cell, c.reference_cell) for c in self.summary.comparisons if c.statistic == self.metric]
         return tuple(
             Setting(
-                title, tuple(fastest_first(cells, self.invalid)), unit or quantities.unit_for(()), self._common(cells)
+                title,
+                tuple(ranked(cells, self.invalid, self.metric)),
+                unit or quantities.unit_for(()),
+                self._common(cells),
             )
             for (title, cells), unit in zip(settings.items(), units(medians, pairs), strict=True)
         )
 
-    def against(self, cell: CellSummary, statistic: str = _MEDIAN) -> Sequence[Comparison]:
-        """The comparisons of a cell, the first by the stack where there is one."""
-        return self._against.get((cell.id, statistic), ())
+    def against(self, cell: CellSummary, statistic: str = "") -> Sequence[Comparison]:
+        """The comparisons of a cell by what the result is about, the first by the stack where there is one."""
+        return self._against.get((cell.id, statistic or self.metric), ())
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""

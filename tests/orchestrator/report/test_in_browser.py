@@ -178,13 +178,14 @@ def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_without_javascript_answer_and_tables_are_there_and_no_box_is_empty(page, tmp_path, width):
+def test_without_javascript_answer_first_chart_and_tables_are_there_and_no_box_is_empty(page, tmp_path, width):
     page.open(write_report(RUN, tmp_path / "report.html"), script=False, width=width)
     shown = page.text()
 
     assert "pycurl" in shown
     assert page.count("#figures table") >= 1
-    assert page.count(".chart, figure, .strips, #theme, .save") == 0
+    assert page.count("#main-picture svg.dots circle") == 3
+    assert page.count(".live, .chart:not(:has(svg)), .strips, #theme, .save, .filter") == 0
 
 
 def test_the_pages_own_policy_stops_a_script_that_got_past_the_escaping(page, tmp_path):
@@ -239,6 +240,20 @@ def test_a_head_sorts_the_rows_and_the_floor_stays_last(page, tmp_path):
     assert page.evaluate(rows) == before
     page.evaluate(f"{median}.click()")
     assert page.evaluate(rows) == [*reversed(before[:-1]), before[-1]]
+
+
+def test_a_word_leaves_the_rows_that_hold_it_and_the_floor(page, tmp_path):
+    page.open(write_report(a_run(), tmp_path / "report.html"))
+    rows = "#figures table.data tbody tr"
+    shown = f"[...document.querySelectorAll('{rows}:not([hidden])')].map((row) => row.cells[0].textContent)"
+    assert page.count(rows) > page.evaluate(
+        "(() => { const input = document.querySelector('#figures .filter'); input.value = ' GRPC ';"
+        f" input.dispatchEvent(new Event('input')); return {shown}.length; }})()"
+    )
+    *found, floor = page.evaluate(shown)
+    assert found
+    assert all("grpc" in text for text in found)
+    assert "floor" in floor
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
