@@ -287,7 +287,10 @@ def _group(
     ordered = sorted(cells, key=by_median)
     shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
     is_floor_shown = any(floor.kind == "tcp" for floor in floors)
-    externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}
+    running = (
+        stack for stack in summary.plan.get("stacks", ()) if (stack.get("external") or {"start": {}})["start"] is None
+    )
+    externals = {stack["id"] for stack in running}
     given = dict.fromkeys(cell.stack_label for cell in ordered if is_floor_shown and cell.stack in externals)
     medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(
