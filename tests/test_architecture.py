@@ -79,6 +79,8 @@ LIGHT_SERVICES = {
     "services.python.codecs.there_and_back",
     "services.python.contract.limits",
     "services.python.contract.counters",
+    "services.python.contract.descriptors",
+    "services.python.contract.templates",
     "services.python.contract.description",
     "services.python.contract.judgement",
     "services.python.contract.knobs",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import socket
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import TrialFailed
 from services.python.contract.lines import Target as Told
 from services.python.contract.responder_lines import Ready, Stats
-from services.python.operations.templates import render
+from services.python.contract.templates import render
 
 _LOOK_S = 0.02
 _ONE_LOOK_S = 2.0
@@ -55,7 +56,7 @@ class Started:
             self._port = free.getsockname()[1]
         start = self.start_as
         folder = (self.beside / start.folder).resolve()
-        words = [word.replace("{port}", str(self._port)) for word in start.argv]
+        words = [word.replace("{port}", str(self._port)).replace("{python}", sys.executable) for word in start.argv]
         environment = [f"{name}={render(value, {}, os.environ)}" for name, value in start.env.items()]
         shell = 'exec >"$1" 2>&1; cd "$2"; shift 2; exec env "$@"'
         argv = ["sh", "-c", shell, "sh", str(self._output), str(folder), *environment, *words]

@@ -37,9 +37,9 @@ from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.files import UnreadableFile, read_file
+from services.python.contract.descriptors import method_of
 from services.python.contract.limits import TLS, TLS_1_3
-from services.python.operations import templates
-from services.python.operations.call import GRPC
+from services.python.contract.templates import columns, render, secrets
 
 OPERATION = Operation(
     id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
@@ -127,7 +127,7 @@ def _external(
     call = _call(located, (*path, *_CALL), spec.call, where, rows)
     if call is None:
         return None
-    for name in dict.fromkeys(templates.secrets([call, dict(where.start.env) if where.start else {}])):
+    for name in dict.fromkeys(secrets([call, dict(where.start.env) if where.start else {}])):
         if name not in os.environ:
             located.add((*path, *_CALL), f"the environment has no {name}, which this call names as `${{{name}}}`.")
     return replace(where, name=spec.name or spec.service or "", call=call)
@@ -213,13 +213,13 @@ def _call(
     if len(located.problems) > problems:
         return None
     templated = {key: value for key, value in call.items() if key not in ("query", "descriptors", "data")}
-    for column in dict.fromkeys(templates.columns(templated)):
+    for column in dict.fromkeys(columns(templated)):
         if column not in rows.columns:
             known = (
                 f"{rows.name} has none. {did_you_mean(column, rows.columns)}" if rows.columns else "there is no `data`."
             )
             located.add(_place_of(path, spec, column), f"`{{{column}}}` is a column of the data, and {known}")
-    if call["kind"] == GRPC and len(located.problems) == problems:
+    if call["kind"] == "grpc" and len(located.problems) == problems:
         _refuse_unfit_message(located, path, call, rows)
     return call
 
@@ -229,7 +229,7 @@ def _place_of(path: tuple[Key, ...], spec: OwnCallSpec, column: str) -> tuple[Ke
     for key in spec.model_fields_set:
         value = getattr(spec, key)
         value = value.model_dump() if hasattr(value, "model_dump") else value
-        if column in templates.columns(value):
+        if column in columns(value):
             return (*path, key)
     return path
 
@@ -292,12 +292,10 @@ def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, whe
 
 
 def _refuse_unfit_message(located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows) -> None:
-    from services.python.protocols.own.descriptors import method_of
-
-    environment = dict.fromkeys(templates.secrets(call["message"]), "secret")
+    environment = dict.fromkeys(secrets(call["message"]), "secret")
     for number, row in enumerate(rows.rows, start=1):
         try:
-            method_of(call["descriptors"], call["method"]).request(templates.render(call["message"], row, environment))
+            method_of(call["descriptors"], call["method"]).request(render(call["message"], row, environment))
         except ValueError as error:
             reason = str(error).replace('Message type "', "message ").split(" at ")[0]
             located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {reason}")

@@ -7,13 +7,13 @@ from typing import Any
 import grpc
 import grpc.aio
 
+from services.python.contract.descriptors import Method, method_of, values_of
 from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.calling import MeasuredChannel
-from services.python.protocols.own.descriptors import Method, method_of, values_of
 
 GrpcReply = tuple[Any, int, int]
 """What a call returns: the message (of a stream all of them), and the bytes of the request and of the reply."""

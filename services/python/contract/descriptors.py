@@ -1,4 +1,4 @@
-"""A method of somebody's own gRPC service, by a serialised FileDescriptorSet."""
+"""A method of somebody's own gRPC service, by a serialised FileDescriptorSet; protobuf is imported by who calls this."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +22,8 @@ class Method:
 @lru_cache(maxsize=8)
 def method_of(descriptors: str, name: str) -> Method:
     """Return the method `package.Service/Method` of a descriptor set (base64)."""
+    from google.protobuf import json_format, message_factory
+
     service, _, method = name.partition("/")
     found = pool_of(descriptors).FindServiceByName(service).methods_by_name[method]
     asked = message_factory.GetMessageClass(found.input_type)
@@ -44,6 +44,8 @@ def method_of(descriptors: str, name: str) -> Method:
 
 def pool_of(descriptors: str) -> Any:
     """Return a pool with the files of a descriptor set (base64), whose imports come first."""
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
     files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(descriptors))
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
@@ -53,6 +55,8 @@ def pool_of(descriptors: str) -> Any:
 
 def values_of(message: Any) -> Any:
     """Return a message as JSON values, fields by the names of the .proto; fields without presence at their defaults too."""
+    from google.protobuf import json_format
+
     return json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
